@@ -1,0 +1,1 @@
+"""Element-wise operators fused into heavy ones."""

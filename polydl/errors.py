@@ -1,0 +1,105 @@
+"""Every error that polydl raises on purpose.
+
+One root class, so that ``except polydl.PolydlError`` catches all of them. A message names
+where (file and line), what (the construct) and what to do about it (the remedy).
+"""
+
+from __future__ import annotations
+
+
+class PolydlError(Exception):
+    """Root of all errors.
+
+    ``exit_status`` is what the command line returns: 2 for a user's mistake, 1 for a failure.
+    """
+
+    exit_status = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        construct: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.line = line
+        self.construct = construct
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        where = ""
+        if self.file is not None:
+            where = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
+        text = where + self.message
+        if self.construct:
+            text += f"\n  in: {self.construct}"
+        if self.remedy:
+            text += f"\n  remedy: {self.remedy}"
+        return text
+
+
+class UserError(PolydlError):
+    """The input can't be used as it is; the user can mend it."""
+
+    exit_status = 2
+
+
+class SourceError(UserError):
+    """The C file is missing, unreadable, or not valid C."""
+
+
+class NoScopError(UserError):
+    """No region of the C file can be modelled."""
+
+
+class UnsupportedConstructError(UserError):
+    """Valid C that the polyhedral model can't hold, such as a non-affine subscript."""
+
+
+class OutOfBoundsError(UserError):
+    """An access leaves the declared extent of its array."""
+
+
+class UnknownSizeError(UserError):
+    """A loop bound or an array extent has no known value."""
+
+
+class MachineError(UserError):
+    """A machine description that makes no sense."""
+
+
+class OptionError(UserError):
+    """An option, an argument or a plug-in name that is not valid."""
+
+
+class ArgumentError(UserError):
+    """An array handed to a generated kernel has the wrong type, shape or layout."""
+
+
+class MissingComponentError(PolydlError):
+    """A library or a program that the job needs is not installed."""
+
+
+class AnalysisError(PolydlError):
+    """isl gave up (quota) or a set can't be counted."""
+
+
+class IllegalVariantError(PolydlError):
+    """A step of a variant breaks a dependence, or names something that isn't there."""
+
+
+class CodegenError(PolydlError):
+    """No C can be generated for a variant."""
+
+
+class ExecutionError(PolydlError):
+    """Nothing could be measured: every candidate failed, or the reference did."""
+
+
+class ResourceError(PolydlError):
+    """The disk is full, or the arrays don't fit into memory."""

@@ -1,0 +1,1 @@
+"""Compile, run in a child process, time and verify."""

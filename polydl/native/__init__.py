@@ -1,0 +1,1 @@
+"""The native part: LIBXSMM as a shared library and the C runtime."""

@@ -1,0 +1,1 @@
+"""Polyhedral analysis with isl: dependences, legality, footprints, counting."""

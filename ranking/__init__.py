@@ -1,0 +1,1 @@
+"""Which variant to run first."""

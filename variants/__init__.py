@@ -1,0 +1,1 @@
+"""Which loop structures to try for a nest."""
