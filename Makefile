@@ -1,16 +1,62 @@
-.PHONY: lint types
-BIN := .venv/bin
-FOLDERS := variants microkernels ranking fusion
+# polydl from a fresh clone: `make optimize` shows the main job, `make test` runs the tests.
+# Everything that is installed goes into .venv, except Debian packages, which need root.
 
-lint:
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help optimize test lint types format clean FORCE
+
+SOURCE ?= examples/conv.c
+CACHE_SIZES ?= 32K,1M,36608K
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
+FOLDERS := variants microkernels ranking fusion
+BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch])
+INSTALLED := .venv/installed
+INSTALLED_DEV := .venv/installed-dev
+# A user-wide pip setting must not send packages outside of .venv.
+export PIP_USER := 0
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+
+optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACHE_SIZES
+	$(BIN)/polydl optimize $(SOURCE) --cache-sizes $(CACHE_SIZES)
+
+test: $(INSTALLED_DEV) ## install what is missing, then run the tests
+	$(BIN)/pytest
+
+lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
+types: $(INSTALLED_DEV) build/typed ## mypy --strict over the package
+	$(BIN)/mypy -p polydl
+
+format: $(INSTALLED_DEV) ## rewrite the sources as ruff formats them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## remove everything that was built or installed here
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The folders at the root are one package only once installed; this is a picture of it for mypy.
 build/typed: FORCE
 	@mkdir -p $@/polydl && find $@/polydl -xtype l -delete
 	@ln -sfn $(CURDIR)/polydl/* $(addprefix $(CURDIR)/,$(FOLDERS)) $@/polydl/
 
-types: build/typed
-	$(BIN)/mypy -p polydl
+# The build back-end lists the folders' parents in the .pth file, which would make every folder
+# beside this one importable; its finder, the first line, does not need them.
+define install
+$(PIP) --editable '$(1)'
+@sed -i '/^import /!d' .venv/lib/python*/site-packages/_editable_skbc_polydl.pth
+@touch $@
+endef
 
-FORCE:
+$(INSTALLED): $(BUILT_FROM)
+	@.ci/prepare
+	$(call install,.)
+
+$(INSTALLED_DEV): $(INSTALLED)
+	$(call install,.[dev])

@@ -406,8 +406,7 @@ def _measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> _Spee
         rounds += 1
         peak = max([peak, *(probe.fma_gflops() for _ in range(20))])
         for i, size in enumerate(sets):
-            accesses = 200_000 if size < 1 << 20 else 50_000
-            latencies[i] = min(latencies[i], probe.latency(size, accesses=accesses))
+            latencies[i] = min(latencies[i], probe.latency(size, accesses=50_000, repeats=3 if size == beyond else 10))
             bandwidths[i] = max(bandwidths[i], probe.read_bandwidth(size, bytes_read=max(size, 4 << 20)))
     # An outer level can't be faster than an inner one; noise alone makes it look so.
     for i in range(1, len(sets)):

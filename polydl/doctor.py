@@ -1,0 +1,174 @@
+"""Which components are there, and does each really work?
+
+Every self-test does a small piece of real work in a process of its own, so that a broken
+component is a line in the report and not the end of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+
+from polydl.native import libxsmm_remedy, privileged, reinstall_command
+
+_TIMEOUT_SECONDS = 60
+_OPENMP = """#include <omp.h>
+#include <stdio.h>
+int main(void) {
+  int sum = 0;
+#pragma omp parallel for num_threads(2) reduction(+ : sum)
+  for (int i = 0; i < 10; ++i)
+    sum += i * (omp_get_num_threads() > 0);
+  printf("%d", sum);
+  return 0;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Component:
+    """``found`` says that it is there and ``works`` that its self-test passed; ``self_test`` is what that did, or why
+    it failed. The main job can't run without a ``required`` one. ``remedy`` is the command that brings it.
+    """
+
+    name: str
+    found: bool
+    works: bool
+    required: bool
+    version: str
+    where: str
+    remedy: str
+    self_test: str
+
+
+def examine() -> tuple[Component, ...]:
+    """All components, in the order in which a job needs them. Takes a few seconds."""
+    reinstall = reinstall_command()
+
+    def apt(package: str) -> str:
+        return privileged(f"apt-get install -y {package}")
+
+    checks = (
+        lambda: _compiler("C compiler", ("gcc", "cc"), apt("gcc libc6-dev"), required=True),
+        lambda: _in_child("pet", "pet", _pip("tadashi"), required=True),
+        lambda: _in_child("islpy", "islpy", _pip("islpy"), required=True),
+        lambda: _in_child("libclang", "libclang", _pip("libclang"), required=True),
+        lambda: _in_child("NumPy", "numpy", _pip("numpy"), required=True),
+        lambda: _in_child("runtime library", "runtime", reinstall, required=True),
+        lambda: _in_child("LIBXSMM", "libxsmm", libxsmm_remedy(), required=False),
+        lambda: _compiler("clang", ("clang",), apt("clang libomp-dev"), required=False),
+        lambda: _tensorflow(_pip("tensorflow")),
+        lambda: _valgrind(apt("valgrind")),
+    )
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        return tuple(pool.map(lambda check: check(), checks))
+
+
+def _pip(package: str) -> str:
+    """Works for a package that is absent and for one that is damaged."""
+    return f"{shlex.quote(sys.executable)} -m pip install --force-reinstall {package}"
+
+
+def ready(components: tuple[Component, ...]) -> bool:
+    """Whether the main job can run: every required component is there and works."""
+    return all(component.works for component in components if component.required)
+
+
+def _in_child(name: str, test: str, remedy: str, *, required: bool) -> Component:
+    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
+        result = Path(directory) / "result.json"
+        # -P: a folder called polydl in the current directory is not the package that is examined.
+        command = [sys.executable, "-P", "-m", "polydl.self_tests", test, str(result)]
+        ended = _run(command, directory)
+        outcome: dict[str, str] = json.loads(result.read_text(encoding="utf-8")) if result.exists() else {}
+    if "text" in outcome:
+        return Component(name, True, True, required, outcome["version"], outcome["where"], remedy, outcome["text"])
+    error = outcome.get("error") or ended or "the self-test ended without a result"
+    found = not error.startswith(("ModuleNotFoundError", "MissingComponentError"))
+    return Component(name, found, False, required, "", "", remedy, error)
+
+
+def _compiler(name: str, programs: tuple[str, ...], remedy: str, *, required: bool) -> Component:
+    path = next(filter(None, map(shutil.which, programs)), None)
+    if path is None:
+        return Component(name, False, False, required, "", "", remedy, f"no {' or '.join(programs)} on the PATH")
+    lines = _output([path, "--version"]).splitlines() or [""]
+    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
+        source, program = Path(directory) / "test.c", Path(directory) / "test"
+        source.write_text(_OPENMP, encoding="utf-8")
+        failure = _run([path, "-O3", "-march=native", "-fopenmp", str(source), "-o", str(program)], directory)
+        if failure is None and (answer := _output([str(program)])) != "45":
+            failure = f"an OpenMP program printed {answer!r}, not '45'"
+    works = failure is None
+    text = "compiled and ran an OpenMP program" if failure is None else failure
+    return Component(name, True, works, required, lines[0], path, remedy, text)
+
+
+def _tensorflow(remedy: str) -> Component:
+    # Importing it takes seconds, and only training needs it.
+    spec = find_spec("tensorflow")
+    where = "" if spec is None else spec.origin or ""
+    found = where != ""
+    installed = ""
+    for distribution in ("tensorflow", "tensorflow-cpu"):
+        with suppress(PackageNotFoundError):
+            installed = installed or version(distribution)
+    text = "looked up without importing it" if found else "not installed; only training a ranker needs it"
+    return Component("TensorFlow", found, found, False, installed, where, remedy, text)
+
+
+def _valgrind(remedy: str) -> Component:
+    path = shutil.which("valgrind")
+    if path is None:
+        return Component("valgrind", False, False, False, "", "", remedy, "no valgrind on the PATH")
+    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
+        command = [path, "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", "/bin/true"]
+        failure = _run(command, directory)
+    text = "simulated the caches of a small program" if failure is None else failure
+    return Component("valgrind", True, failure is None, False, _output([path, "--version"]).strip(), path, remedy, text)
+
+
+def _run(command: list[str], directory: str) -> str | None:
+    """Runs a command; None if it ended well, else how it ended with the last of what it wrote."""
+    try:
+        ended = subprocess.run(
+            command,
+            cwd=directory,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"did not end within {_TIMEOUT_SECONDS} seconds"
+    except OSError as error:
+        return f"can't be run: {error}"
+    if ended.returncode == 0:
+        return None
+    status = ended.returncode
+    how = f"crashed ({signal.Signals(-status).name})" if status < 0 else f"ended with status {status}"
+    written = ended.stdout.strip()
+    return f"{how}: {written[-2000:]}" if written else how
+
+
+def _output(command: list[str]) -> str:
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_SECONDS)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return ended.stdout

@@ -1,0 +1,69 @@
+"""Plug-ins by group and name: the built-in ones first, then those that other distributions offer as entry points.
+
+Nothing is imported before it is asked for, so a plug-in may need libraries that are not installed.
+"""
+
+from __future__ import annotations
+
+import difflib
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from polydl.errors import OptionError
+
+GROUPS: dict[str, dict[str, str]] = {
+    "microkernels": {"libxsmm": "polydl.microkernels.libxsmm:LIBXSMM", "c": "polydl.microkernels.plain_c:PLAIN_C"},
+    "rankers": {"cost-model": "polydl.ranking.cost_model:COST_MODEL"},
+    "frontends": {"pet": "polydl.frontend.pet:parse"},
+    "executors": {"local": "polydl.execute.local:EXECUTOR"},
+}
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The plug-ins of a group: built-in ones in the order of preference, then the others by name."""
+    built_in = _built_in(group)
+    return (*built_in, *sorted(_offered(group).keys() - built_in.keys()))
+
+
+def load(group: str, name: str) -> Any:
+    """The plug-in itself, imported on demand.
+
+    A built-in name can't be taken by another distribution. Raises OptionError for an unknown group or name, and
+    for a plug-in of another distribution that can't be imported; what importing a built-in one raises goes through.
+    """
+    target = _built_in(group).get(name)
+    if target is not None:
+        module, _, attribute = target.partition(":")
+        return getattr(import_module(module), attribute)
+    offered = _offered(group).get(name)
+    if offered is None:
+        known = names(group)
+        raise OptionError(
+            f"{name!r} is not one of the known {group}", construct=name, remedy=_suggestion(name, known, group)
+        )
+    try:
+        return offered.load()
+    except (ImportError, AttributeError) as error:
+        distribution = offered.dist.name if offered.dist is not None else "an unknown distribution"
+        raise OptionError(
+            f"{name!r} of the {group} can't be imported from {offered.value}: {error}",
+            construct=name,
+            remedy=f"reinstall or remove {distribution}, which offers it",
+        ) from error
+
+
+def _built_in(group: str) -> dict[str, str]:
+    if group not in GROUPS:
+        raise OptionError(f"{group!r} is no group of plug-ins", remedy=_suggestion(group, tuple(GROUPS), "groups"))
+    return GROUPS[group]
+
+
+def _offered(group: str) -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group=f"polydl.{group}")}
+
+
+def _suggestion(name: str, known: tuple[str, ...], what: str) -> str:
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    meant = f"did you mean {close[0]}? " if close else ""
+    return f"{meant}The known {what} are {', '.join(known)}"
