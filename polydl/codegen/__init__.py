@@ -1,1 +1,1 @@
-"""From a schedule to C."""
+"""From a plan to C: isl's AST builder for the loops, pet's expressions for the statements."""

@@ -1,0 +1,156 @@
+"""LIBXSMM: matrix products compiled at run time for their exact size.
+
+The emitted C asks LIBXSMM for one kernel per combination of full and last tiles, once, and keeps the
+pointers. Where LIBXSMM returns none (it may on another machine than the one that tuned), the plain C kernel
+in the same file does the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Literal
+
+from polydl import native
+from polydl.errors import MissingComponentError
+from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
+from polydl.microkernels.shapes import cycles, tile_sizes
+
+_LETTERS = {"float": "s", "double": "d"}
+_BYTES = {"float": 4, "double": 8}
+_TRANSPOSE_B = 2
+_LONGEST_BATCH = 4096
+
+
+def _transposed(stride_bk: int, k: int) -> bool:
+    return stride_bk != 1 and k > 1
+
+
+def _leading_b(shape: GemmShape) -> int:
+    """B's leading dimension; a B of one column may have any."""
+    if _transposed(shape.stride_bk, shape.k):
+        return shape.stride_bk
+    return max(shape.stride_bn, shape.k) if shape.n == 1 else shape.stride_bn
+
+
+@lru_cache(maxsize=4096)
+def dispatch(shape: GemmShape) -> int:
+    """Address of the kernel that LIBXSMM compiles for ``shape``, or 0 if it declines.
+
+    With a batch longer than one it is the batch-reduce form with byte offsets. Raises
+    MissingComponentError without LIBXSMM.
+    """
+    library = native.libxsmm_library()
+    letter = _LETTERS[shape.element]
+    real = ctypes.c_float if shape.element == "float" else ctypes.c_double
+    suffix = "dispatch_reducebatch_offs" if shape.batch > 1 else "dispatch"
+    function = getattr(library, f"libxsmm_{letter}mm{suffix}")
+    function.restype = ctypes.c_void_p
+    integers = [ctypes.c_int(value) for value in (shape.lda, _leading_b(shape), shape.ldc)]
+    one, flags = real(1.0), ctypes.c_int(_TRANSPOSE_B if _transposed(shape.stride_bk, shape.k) else 0)
+    pointers = [ctypes.byref(value) for value in (*integers, one, one, flags)]
+    address = function(ctypes.c_int(shape.m), ctypes.c_int(shape.n), ctypes.c_int(shape.k), *pointers, None)
+    return int(address or 0)
+
+
+@dataclass(frozen=True)
+class Libxsmm:
+    """The ``libxsmm`` microkernel: float and double, alpha = beta = 1, B plain or transposed."""
+
+    name: str = "libxsmm"
+    reference: str = REFERENCE
+    patterns: tuple[StridePattern, ...] = (
+        StridePattern("plain", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "one")),
+        StridePattern("transposed B", ("one", "one", "zero"), ("any", "zero", "one"), ("zero", "any", "any")),
+    )
+    elements: tuple[tuple[str, str], ...] = (("float", "float"), ("double", "double"))
+
+    def unavailable(self) -> str | None:
+        try:
+            native.libxsmm_library()
+        except MissingComponentError as error:
+            return f"{error.message} ({error.remedy})"
+        return None
+
+    def rejects(self, shape: GemmShape) -> str | None:
+        plain = PLAIN_C.rejects(shape)
+        if plain is not None:
+            return plain
+        if shape.lda < shape.m and shape.k > 1:
+            return f"columns of A overlap (lda {shape.lda} is less than m {shape.m})"
+        if shape.stride_bk != 1 and shape.stride_bn != 1 and shape.k > 1:
+            return "neither direction of B is contiguous"
+        least = shape.n if _transposed(shape.stride_bk, shape.k) else shape.k
+        if _leading_b(shape) < least:
+            return f"columns of B overlap (ldb {_leading_b(shape)} is less than {least})"
+        if shape.batch > _LONGEST_BATCH:
+            return f"a batch of {shape.batch} products is longer than {_LONGEST_BATCH}"
+        if not dispatch(shape):
+            return f"LIBXSMM declines m={shape.m} n={shape.n} k={shape.k}"
+        return None
+
+    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+        return tile_sizes(role, extent, vector_elements)
+
+    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        registers = 32 if vector_elements * _BYTES[shape.element] >= 64 else 16
+        return cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
+
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+        prefix, element = site.prefix, site.element
+        fallback = replace(site, prefix=f"{prefix}_plain")
+        reduces = max(site.batch) > 1
+        letter = _LETTERS[element]
+        kind = f"libxsmm_{letter}mmfunction" + ("_reducebatch_offs" if reduces else "")
+        width = _BYTES[element]
+        definitions = [PLAIN_C.emit(fallback, vector_bytes).definitions, f"static {kind} {prefix}_kernel[2][2][2];"]
+        if reduces:
+            for operand, offsets in (("a", site.offsets_a), ("b", site.offsets_b)):
+                values = ", ".join(f"{offset * width}ull" for offset in offsets)
+                definitions.append(f"static const unsigned long long {prefix}_bytes_{operand}[{len(offsets)}] = {{{values}}};")
+        arguments = "a, b, c, &length, " + f"{prefix}_bytes_a, {prefix}_bytes_b" if reduces else "a, b, c"
+        definitions.append(
+            "\n".join(
+                [
+                    f"static inline void {prefix}_run(const {element} *a, const {element} *b, {element} *c, "
+                    "int last_m, int last_n, int last_k, long count)",
+                    "{",
+                    f"  const {kind} kernel = {prefix}_kernel[last_m][last_n][last_k];",
+                    *(["  const unsigned long long length = (unsigned long long)count;"] if reduces else []),
+                    "  if (kernel)",
+                    f"    kernel({arguments});",
+                    "  else",
+                    f"    {fallback.prefix}_run(a, b, c, last_m, last_n, last_k, count);",
+                    "}",
+                ]
+            )
+        )
+        return EmittedSite(("libxsmm.h",), "\n".join(definitions), self._setup(site, reduces))
+
+    def _setup(self, site: GemmSite, reduces: bool) -> str:
+        letter = _LETTERS[site.element]
+        function = f"libxsmm_{letter}mmdispatch" + ("_reducebatch_offs" if reduces else "")
+        lines = []
+        for (last_m, last_n, last_k), shape in site.shapes():
+            flags = "LIBXSMM_GEMM_FLAG_TRANS_B" if _transposed(shape.stride_bk, shape.k) else "LIBXSMM_GEMM_FLAG_NONE"
+            lines += [
+                "  {",
+                f"    const libxsmm_blasint lda = {shape.lda}, ldb = {_leading_b(shape)}, ldc = {shape.ldc};",
+                f"    const {site.element} one = 1;",
+                f"    const int flags = {flags};",
+                f"    {site.prefix}_kernel[{last_m}][{last_n}][{last_k}] =",
+                f"        {function}({shape.m}, {shape.n}, {shape.k}, &lda, &ldb, &ldc, &one, &one, &flags, NULL);",
+                "  }",
+            ]
+        return "\n".join(lines)
+
+    def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        return PLAIN_C.call(site, arguments)
+
+    def link_flags(self) -> tuple[str, ...]:
+        return native.libxsmm_link_flags()
+
+
+LIBXSMM = Libxsmm()

@@ -1,0 +1,65 @@
+"""Tile sizes that suit a register-blocked matrix product, and what one call costs in cycles."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from polydl.contracts import GemmShape
+
+_FMA_PER_CYCLE = 2
+_LOADS_PER_CYCLE = 2
+_FMA_LATENCY = 4
+
+
+def divisors(extent: int) -> tuple[int, ...]:
+    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
+
+
+def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+    """Sizes for a loop of ``extent`` in a role, best first, without duplicates.
+
+    m wants whole vectors, four of them for choice (they fill the registers together with six columns); n wants to
+    divide its loop; k wants to be long, so that loading and storing C is a small part of the call.
+    """
+    if role == "m":
+        wanted = [vectors * vector_elements for vectors in (4, 2, 8, 6, 3, 1)]
+        whole = extent <= 8 * vector_elements
+    elif role == "n":
+        wanted = [*sorted((d for d in divisors(extent) if 6 <= d <= 64), reverse=True), 24, 12, 48, 6]
+        whole = extent <= 96
+    else:
+        wanted = [256, 128, 64, 512, 32]
+        whole = extent <= 512
+    sizes = [extent] if whole else []
+    sizes += [size for size in wanted if size < extent]
+    return tuple(dict.fromkeys(sizes)) or (extent,)
+
+
+def register_blocks(count: int, largest: int) -> tuple[int, ...]:
+    """Split ``count`` into pieces of at most ``largest``, as even as can be, the larger pieces first."""
+    pieces = -(-count // largest)
+    small, extra = divmod(count, pieces)
+    return (small + 1,) * extra + (small,) * (pieces - extra)
+
+
+def columns_per_block(vectors: int, registers: int) -> int:
+    """How many columns of C stay in registers beside ``vectors`` of A and one broadcast value of B."""
+    return max(1, min(14, (registers - 1 - vectors) // vectors))
+
+
+def cycles(shape: GemmShape, vector_elements: int, registers: int, overhead: float) -> float:
+    """Core cycles of one call from first-level cache: FMA, load and latency bounds of each register block.
+
+    Per step of k a block of v vectors by u columns does v*u FMA and loads v vectors of A and u values of B;
+    per call it loads and stores C once. ``overhead`` is the cost of calling, in cycles.
+    """
+    rows = -(-shape.m // vector_elements)
+    steps = shape.k * shape.batch
+    total = overhead
+    for vectors in register_blocks(rows, 4):
+        for columns in register_blocks(shape.n, columns_per_block(vectors, registers)):
+            fma = vectors * columns / _FMA_PER_CYCLE
+            load = (vectors + columns) / _LOADS_PER_CYCLE
+            total += steps * max(fma, load, float(_FMA_LATENCY) if vectors * columns < 8 else 0.0)
+            total += 1.5 * vectors * columns + _FMA_LATENCY * 2
+    return total

@@ -1,0 +1,301 @@
+"""A plan as a complete C file: the user's source with its region replaced, a header, and a harness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
+from polydl.codegen.loops import loops
+from polydl.contracts import CallArguments, GemmSite, Microkernel
+from polydl.errors import CodegenError
+from polydl.poly.legality import Directions
+from polydl.poly.plans import NestPlan, Plan
+from polydl.poly.products import GemmMatch
+from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
+
+
+@dataclass(frozen=True)
+class Site:
+    """A microkernel call in the making: the plan of its nest, the operands matched, and the sizes."""
+
+    plan: NestPlan
+    match: GemmMatch
+    statement: Statement
+    gemm: GemmSite
+    kernel: Microkernel
+
+    @property
+    def use(self) -> MicrokernelUse:
+        step = self.plan.microkernel
+        assert step is not None
+        gemm, form = self.gemm, self.match.form
+        return MicrokernelUse(
+            nest=self.plan.nest.index,
+            name=self.kernel.name,
+            statement=self.statement.name,
+            m=gemm.m[0],
+            n=gemm.n[0],
+            k=gemm.k[0],
+            batch=gemm.batch[0],
+            lda=gemm.lda,
+            ldb=self.match.ldb,
+            ldc=gemm.ldc,
+            loops=(step.m, step.n, step.k),
+            batch_loops=step.batch,
+            operands=(form.c.array, form.a.array, form.b.array),
+        )
+
+    @property
+    def calls(self) -> int:
+        """How often the site is reached."""
+        total = self.statement.instances
+        for loop in self.plan.inner:
+            total //= self.plan.extent(self._name(loop))
+        for loop in self.plan.inner:
+            tile = self.plan.tile_of(self._name(loop))
+            if tile is not None:
+                total *= -(-self.plan.extent(self._name(loop)) // tile.size)
+        return total
+
+    def _name(self, loop: Loop) -> str:
+        return self.plan.nest.loops[loop.iterator - self.plan.nest.depth]
+
+
+def _ends(plan: NestPlan, loop: str) -> tuple[int, int]:
+    """Iterations of a full and of the last tile of a microkernel's loop."""
+    extent, tile = plan.extent(loop), plan.tile_of(loop)
+    if tile is None or tile.size >= extent:
+        return extent, extent
+    return tile.size, extent % tile.size or tile.size
+
+
+def _batch_offsets(plan: NestPlan, strides: Sequence[int], batch: Sequence[str]) -> tuple[int, ...]:
+    offsets = [0]
+    for loop in batch:
+        stride = strides[plan.nest.depth + plan.nest.loops.index(loop)]
+        offsets = [base + step * stride for base in offsets for step in range(_ends(plan, loop)[0])]
+    return tuple(offsets)
+
+
+def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel) -> Site:
+    """Sizes, strides and offsets of a nest's microkernel call."""
+    step = plan.microkernel
+    if step is None:
+        raise CodegenError(f"nest {plan.nest.index} has no microkernel")
+    first = [_ends(plan, loop) for loop in step.batch]
+    others = 1
+    for full, _ in first[1:]:
+        others *= full
+    batch = (first[0][0] * others, first[0][1] * others) if first else (1, 1)
+    gemm = GemmSite(
+        prefix=f"polydl_gemm{plan.nest.index}",
+        element=match.form.element,
+        accumulator=match.form.accumulator,
+        m=_ends(plan, step.m),
+        n=_ends(plan, step.n),
+        k=_ends(plan, step.k),
+        batch=batch,
+        lda=match.lda,
+        ldc=match.ldc,
+        stride_bn=match.stride_bn,
+        stride_bk=match.stride_bk,
+        offsets_a=_batch_offsets(plan, match.form.strides_a, step.batch),
+        offsets_b=_batch_offsets(plan, match.form.strides_b, step.batch),
+    )
+    return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel)
+
+
+def _iterator_values(site: Site, values: Sequence[str]) -> list[str]:
+    """For each iterator of the statement, its value in C at the start of the call's tile."""
+    plan = site.plan
+    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
+    found: dict[int, str] = {}
+    for loop, value in zip((*shared, *plan.loops), values, strict=True):
+        if loop.size == 1:
+            found[loop.iterator] = value if loop.direction == 1 else f"(-{value})"
+    for loop in plan.inner:
+        position = loop.iterator - plan.nest.depth
+        name, low = plan.nest.loops[position], plan.bounds[position][0]
+        tile = plan.tile_of(name)
+        if tile is None:
+            found[loop.iterator] = str(low)
+        else:
+            number = values[len(shared) + plan.loops.index(tile)]
+            number = number if tile.direction == 1 else f"(-{number})"
+            found[loop.iterator] = f"({stripped(affine(Affine((tile.size,), low), [number]))})"
+    return [found[index] for index in range(site.statement.depth)]
+
+
+def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
+    full, last = _ends(site.plan, loop)
+    tile = site.plan.tile_of(loop)
+    if full == last or tile is None:
+        return "0"
+    shared = sum(1 for each in site.plan.nest.prefix if isinstance(each, Loop))
+    number = values[shared + site.plan.loops.index(tile)]
+    return f"{stripped(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
+
+
+def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
+    step = site.plan.microkernel
+    assert step is not None
+    iterators = _iterator_values(site, values)
+
+    def address(access: Access) -> str:
+        return f"&{subscripted(scop, access, iterators)}"
+
+    batch = str(site.gemm.batch[0])
+    if site.gemm.batch[0] != site.gemm.batch[1]:
+        batch = f"{_is_last(site, values, step.batch[0])} ? {site.gemm.batch[1]} : {site.gemm.batch[0]}"
+    form = site.match.form
+    return site.kernel.call(
+        site.gemm,
+        CallArguments(
+            a=address(form.a),
+            b=address(form.b),
+            c=address(form.c),
+            last_m=_is_last(site, values, step.m),
+            last_n=_is_last(site, values, step.n),
+            last_k=_is_last(site, values, step.k),
+            batch=batch,
+        ),
+    )
+
+
+def prototype(scop: Scop) -> str:
+    function = scop.function
+    parameters = ", ".join(parameter.declaration for parameter in function.parameters) or "void"
+    return f"{function.return_type} {function.name}({parameters})"
+
+
+def header(scop: Scop) -> str:
+    """A header that declares the function, for C and C++."""
+    guard = f"POLYDL_{scop.function.name.upper()}_H"
+    return (
+        f"#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+        f"{prototype(scop)};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+    )
+
+
+def harness(scop: Scop) -> str:
+    """C that calls the function with one pointer per parameter and tells where the global arrays are."""
+    arguments = []
+    for index, parameter in enumerate(scop.function.parameters):
+        if parameter.is_pointer:
+            arguments.append(f"arguments[{index}]")
+        else:
+            arguments.append(f"*(const {scop.array(parameter.array).element} *)arguments[{index}]")
+    lines = [
+        "void polydl_invoke(void *const *arguments);",
+        "void polydl_invoke(void *const *arguments)",
+        "{",
+        *(["  (void)arguments;"] if not arguments else []),
+        f"  {'' if scop.function.return_type == 'void' else '(void)'}{scop.function.name}({', '.join(arguments)});",
+        "}",
+        "void *polydl_global(int index);",
+        "void *polydl_global(int index)",
+        "{",
+        "  switch (index) {",
+    ]
+    for index, array in enumerate(each for each in scop.arrays if each.storage == "global"):
+        lines.append(f"  case {index}: return (void *)&{array.name};")
+    return "\n".join([*lines, "  default: return 0;", "  }", "}", ""])
+
+
+def _defines(scop: Scop) -> str:
+    bound = {parameter.name for parameter in scop.function.parameters if parameter.value is not None}
+    return "".join(f"#define {name} {value}\n" for name, value in scop.defines if name not in bound)
+
+
+def original(scop: Scop) -> KernelSource:
+    """The nest as the user wrote it: the baseline, and the reference for every check."""
+    return KernelSource(
+        id="original",
+        function=scop.function.name,
+        c=_defines(scop) + scop.source,
+        header=header(scop),
+        harness=harness(scop),
+        compile_flags=_include_flags(scop),
+    )
+
+
+def _include_flags(scop: Scop) -> tuple[str, ...]:
+    return tuple(f"-I{directory}" for directory in scop.include_directories)
+
+
+def _guarded(scop: Scop, body: Sequence[str]) -> list[str]:
+    """Sizes that are parameters were fixed for this code; for other values the original nest runs."""
+    conditions = [f"{p.name} == {p.value}" for p in scop.function.parameters if p.value is not None]
+    if not conditions:
+        return ["  {", *body, "  }"]
+    start, end = scop.region
+    return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", scop.source[start:end], "  }"]
+
+
+def _support(text: str) -> list[str]:
+    return [definition for name, definition in SUPPORT.items() if f"{name}(" in text]
+
+
+def generate(
+    scop: Scop,
+    plan: Plan,
+    found: Mapping[int, Directions],
+    matches: Mapping[int, GemmMatch],
+    kernels: Mapping[str, Microkernel],
+    vector_bytes: int,
+) -> KernelSource:
+    """The C of a plan.
+
+    ``found`` and ``matches`` are by nest index; ``kernels`` by name; ``vector_bytes`` is the width that the
+    plain C microkernel is written for. Raises CodegenError.
+    """
+    sites: dict[int, Site] = {}
+    for nest in plan.nests:
+        if nest.microkernel is not None:
+            index = nest.nest.index
+            sites[index] = make_site(scop, nest, matches[index], kernels[nest.microkernel.name])
+
+    def call(nest: NestPlan, values: Sequence[str]) -> str:
+        return _call(scop, sites[nest.nest.index], values)
+
+    body = loops(scop, plan, found, call, depth=2)
+    emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
+    setups = [each.setup for _, each in emitted if each.setup]
+    includes = list(dict.fromkeys(name for _, each in emitted for name in each.includes))
+    if setups:
+        includes.append("pthread.h")
+        body.insert(0, "    pthread_once(&polydl_once, polydl_setup);")
+    definitions = [each.definitions for _, each in emitted]
+    if setups:
+        definitions += [
+            "static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;",
+            "\n".join(["static void polydl_setup(void)", "{", *setups, "}"]),
+        ]
+    start, end = scop.region
+    preamble = [
+        *(f"#include <{name}>" for name in includes),
+        # Counters that the source declared outside its loops have no use any more.
+        '#pragma GCC diagnostic ignored "-Wunused-variable"',
+        "",
+        *_support("\n".join(body)),
+        *definitions,
+        "",
+    ]
+    text = "\n".join(
+        [
+            *preamble,
+            _defines(scop) + scop.source[:start].rstrip(" \t"),
+        ]
+    )
+    text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, body)) + "\n" + scop.source[end:].lstrip("\n")
+    return KernelSource(
+        id=plan.variant.id,
+        function=scop.function.name,
+        c=text,
+        header=header(scop),
+        harness=harness(scop),
+        compile_flags=_include_flags(scop),
+        link_flags=tuple(dict.fromkeys(flag for site in sites.values() for flag in site.kernel.link_flags())),
+        microkernels=tuple(site.use for site in sites.values()),
+    )

@@ -1,0 +1,196 @@
+"""From a plan to nested C loops through isl's AST builder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import islpy as isl
+
+from polydl.codegen.expressions import ast_expression, statement_text, stripped
+from polydl.poly.legality import Directions, parallel_is_legal
+from polydl.poly.plans import NestPlan, Plan
+from polydl.poly.schedules import time_map
+from polydl.types import Loop, Scop
+
+MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]
+"""Makes the C statement of one microkernel call from the values of the loops around it, shared ones first."""
+
+
+@dataclass
+class _Printer:
+    """Walks isl's AST. ``stack`` holds, per open loop, its C name."""
+
+    leaves: Mapping[str, Callable[[list[str]], str]]
+    parallel: Mapping[str, frozenset[int]]
+    vector: Mapping[str, frozenset[int]]
+    position: Mapping[str, int]
+    lines: list[str] = field(default_factory=list)
+
+    def put(self, depth: int, text: str) -> None:
+        self.lines.append("  " * depth + text if text else "")
+
+    def node(self, node: isl.AstNode, depth: int) -> None:
+        kind = node.get_type()
+        if kind == isl.ast_node_type.for_:
+            self.loop(node, depth)
+        elif kind == isl.ast_node_type.if_:
+            self.put(depth, f"if ({stripped(ast_expression(node.if_get_cond()))}) {{")
+            self.node(node.if_get_then_node(), depth + 1)
+            if node.if_has_else_node():
+                self.put(depth, "} else {")
+                self.node(node.if_get_else_node(), depth + 1)
+            self.put(depth, "}")
+        elif kind == isl.ast_node_type.block:
+            children = node.block_get_children()
+            for index in range(children.n_ast_node()):
+                self.node(children.get_at(index), depth)
+        elif kind == isl.ast_node_type.user:
+            expression = node.user_get_expr()
+            name = expression.get_op_arg(0).get_id().name
+            values = [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
+            self.put(depth, self.leaves[name](values))
+        else:
+            self.node(node.mark_get_node(), depth)
+
+    def loop(self, node: isl.AstNode, depth: int) -> None:
+        name = node.for_get_iterator().get_id().name
+        first = stripped(ast_expression(node.for_get_init()))
+        if node.for_is_degenerate():
+            # Only needed where a value is used: isl substitutes it elsewhere.
+            self.put(depth, "{")
+            self.put(depth + 1, f"const int {name} = {first};")
+            self.put(depth + 1, f"(void){name};")
+            self.node(node.for_get_body(), depth + 1)
+            self.put(depth, "}")
+            return
+        statements = _statements_under(node)
+        here = self.position[name]
+        if all(here in self.parallel[statement] for statement in statements):
+            self.put(depth, "#pragma omp parallel for")
+        elif not _has_loop(node.for_get_body()) and all(here in self.vector[statement] for statement in statements):
+            self.put(depth, "#pragma omp simd")
+        condition = stripped(ast_expression(node.for_get_cond()))
+        step = ast_expression(node.for_get_inc())
+        advance = f"++{name}" if step == "1" else f"{name} += {step}"
+        self.put(depth, f"for (int {name} = {first}; {condition}; {advance}) {{")
+        self.node(node.for_get_body(), depth + 1)
+        self.put(depth, "}")
+
+
+def _children(node: isl.AstNode) -> list[isl.AstNode]:
+    kind = node.get_type()
+    if kind == isl.ast_node_type.for_:
+        return [node.for_get_body()]
+    if kind == isl.ast_node_type.if_:
+        return [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
+    if kind == isl.ast_node_type.block:
+        children = node.block_get_children()
+        return [children.get_at(index) for index in range(children.n_ast_node())]
+    if kind == isl.ast_node_type.mark:
+        return [node.mark_get_node()]
+    return []
+
+
+def _statements_under(node: isl.AstNode) -> set[str]:
+    if node.get_type() == isl.ast_node_type.user:
+        return {str(node.user_get_expr().get_op_arg(0).get_id().name)}
+    return set().union(*(_statements_under(child) for child in _children(node)))
+
+
+def _has_loop(node: isl.AstNode) -> bool:
+    if node.get_type() == isl.ast_node_type.for_ and not node.for_is_degenerate():
+        return True
+    return any(_has_loop(child) for child in _children(node))
+
+
+def _contracted(scop: Scop, plan: NestPlan, name: str) -> isl.Map:
+    """The schedule of the statement without its microkernel's loops: one instance per call."""
+    statement = scop.statement(name)
+    dimensions = (*plan.nest.prefix, *plan.loops)
+    loops = tuple(each for each in dimensions if isinstance(each, Loop))
+    domain = time_map(statement, loops).range().set_tuple_name(name)
+    values = iter(f"t{index}" for index in range(len(loops)))
+    times = [next(values) if isinstance(each, Loop) else str(each) for each in dimensions]
+    instance = ", ".join(f"t{index}" for index in range(len(loops)))
+    return isl.Map(f"{{ {name}[{instance}] -> [{', '.join(times)}] }}").intersect_domain(domain)
+
+
+def _iterator_names(dimensions: Sequence[tuple[int | Loop, ...]], length: int) -> list[str]:
+    names: list[str] = []
+    for position in range(length):
+        loops = {d[position].name for d in dimensions if position < len(d) and isinstance(d[position], Loop)}  # type: ignore[union-attr]
+        name = loops.pop() if len(loops) == 1 else f"polydl_c{position}"
+        names.append(name if name not in names else f"{name}_{position}")
+    return names
+
+
+def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
+    """The time dimensions of a statement that become loops of the generated code."""
+    nest = plan.nest_of(name)
+    dimensions = plan.schedule.of(name)
+    return dimensions[: len(nest.nest.prefix) + len(nest.loops)] if nest.microkernel else dimensions
+
+
+def _vector_positions(plan: NestPlan, found: Directions) -> frozenset[int]:
+    order = plan.order()
+    offset = len(plan.nest.prefix)
+    return frozenset(
+        offset + position for position in range(len(plan.loops)) if parallel_is_legal(found, order, position)
+    )
+
+
+def _tree(
+    scop: Scop, plan: Plan, names: Sequence[str], found: Mapping[int, Directions], call: MicrokernelCall, depth: int
+) -> list[str]:
+    """The C of statements that share their first position in time."""
+    dimensions = {name: _generated(plan, name) for name in names}
+    length = max(len(each) for each in dimensions.values())
+    relation = isl.UnionMap("{ }")
+    leaves: dict[str, Callable[[list[str]], str]] = {}
+    for name in names:
+        statement = scop.statement(name)
+        nest = plan.nest_of(name)
+        if nest.microkernel:
+            schedule = _contracted(scop, nest, name)
+            missing = length - schedule.dim(isl.dim_type.out)
+            schedule = schedule.add_dims(isl.dim_type.out, missing)
+            for position in range(length - missing, length):
+                schedule = schedule.fix_val(isl.dim_type.out, position, isl.Val(0))
+            leaves[name] = lambda values, nest=nest: call(nest, values)  # type: ignore[misc]
+        else:
+            schedule = time_map(statement, dimensions[name], length)
+            leaves[name] = lambda values, statement=statement: statement_text(scop, statement, values)  # type: ignore[misc]
+        relation = relation.union(isl.UnionMap.from_map(schedule))
+    iterators = _iterator_names(list(dimensions.values()), length)
+    build = isl.AstBuild.from_context(isl.Set("{ : }"))
+    identifiers = isl.IdList.alloc(isl.DEFAULT_CONTEXT, length)
+    for iterator in iterators:
+        identifiers = identifiers.add(isl.Id(iterator))
+    build = build.set_iterators(identifiers)
+    parallel = {
+        name: frozenset(p for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel) for name in names
+    }
+    vector = {
+        name: frozenset() if plan.nest_of(name).microkernel
+        else _vector_positions(plan.nest_of(name), found[plan.nest_of(name).nest.index])
+        for name in names
+    }
+    printer = _Printer(leaves, parallel, vector, {name: index for index, name in enumerate(iterators)})
+    printer.node(build.node_from_schedule_map(relation), depth)
+    return printer.lines
+
+
+def loops(
+    scop: Scop, plan: Plan, found: Mapping[int, Directions], call: MicrokernelCall, depth: int = 1
+) -> list[str]:
+    """Lines of C that run the plan. ``found`` gives the directions of each nest, by its index."""
+    trees: dict[int, list[str]] = {}
+    for name, dimensions in plan.schedule.statements:
+        position = dimensions[0]
+        assert isinstance(position, int)
+        trees.setdefault(position, []).append(name)
+    lines: list[str] = []
+    for position in sorted(trees):
+        lines += _tree(scop, plan, trees[position], found, call, depth)
+    return lines

@@ -1,0 +1,156 @@
+"""What a microkernel is: data about the matrix product it computes, and the C that calls it.
+
+All microkernels compute, for one output tile in column-major terms,
+
+    C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[k + n*ldb]      (or B[n + k*ldb], transposed)
+
+A *role* is one of ``m``, ``n``, ``k`` and ``batch``; a loop that plays a role disappears from the generated
+nest, because the call runs it. Strides and leading dimensions are in elements.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Requirement = Literal["zero", "one", "any"]
+
+
+@dataclass(frozen=True)
+class StridePattern:
+    """What each operand's stride must be along a role's loop, as (C, A, B)."""
+
+    name: str
+    m: tuple[Requirement, Requirement, Requirement]
+    n: tuple[Requirement, Requirement, Requirement]
+    k: tuple[Requirement, Requirement, Requirement]
+
+
+@dataclass(frozen=True)
+class GemmShape:
+    """The sizes of one call. ``stride_bn`` and ``stride_bk`` say how B is walked along n and k."""
+
+    element: str
+    accumulator: str
+    m: int
+    n: int
+    k: int
+    batch: int
+    lda: int
+    ldc: int
+    stride_bn: int
+    stride_bk: int
+
+
+@dataclass(frozen=True)
+class GemmSite:
+    """One place in the generated code where a microkernel is called.
+
+    ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two
+    are equal where the tile divides the loop. ``offsets_a`` and ``offsets_b`` place each product of the
+    batch relative to the first, in elements. ``prefix`` starts every name the site defines in C.
+    """
+
+    prefix: str
+    element: str
+    accumulator: str
+    m: tuple[int, int]
+    n: tuple[int, int]
+    k: tuple[int, int]
+    batch: tuple[int, int]
+    lda: int
+    ldc: int
+    stride_bn: int
+    stride_bk: int
+    offsets_a: tuple[int, ...]
+    offsets_b: tuple[int, ...]
+
+    def shapes(self) -> tuple[tuple[tuple[int, int, int], GemmShape], ...]:
+        """Every combination of full (0) and last (1) tiles that occurs, with its shape (full batch)."""
+        found = []
+        for last_m in range(1 if self.m[0] == self.m[1] else 2):
+            for last_n in range(1 if self.n[0] == self.n[1] else 2):
+                for last_k in range(1 if self.k[0] == self.k[1] else 2):
+                    shape = GemmShape(
+                        self.element,
+                        self.accumulator,
+                        self.m[last_m],
+                        self.n[last_n],
+                        self.k[last_k],
+                        max(self.batch),
+                        self.lda,
+                        self.ldc,
+                        self.stride_bn,
+                        self.stride_bk,
+                    )
+                    found.append(((last_m, last_n, last_k), shape))
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class CallArguments:
+    """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length."""
+
+    a: str
+    b: str
+    c: str
+    last_m: str
+    last_n: str
+    last_k: str
+    batch: str
+
+
+@dataclass(frozen=True)
+class EmittedSite:
+    """C for one site: includes, definitions at file scope, statements that run once before the first call."""
+
+    includes: tuple[str, ...]
+    definitions: str
+    setup: str
+
+
+class Microkernel(Protocol):
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.microkernels``."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reference(self) -> str:
+        """C of the loop nest that one call equals, over a, b, c, m, n, k, count, a_offsets, b_offsets, lda,
+        ldc, stride_bn and stride_bk. It is the oracle that the kernel is tested against."""
+        ...
+
+    @property
+    def patterns(self) -> tuple[StridePattern, ...]:
+        """Strides that the kernel can take, the preferred first."""
+        ...
+
+    @property
+    def elements(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of (operand element type, accumulator element type) that the kernel computes."""
+        ...
+
+    def unavailable(self) -> str | None:
+        """Why the kernel can't be used on this machine, or None."""
+        ...
+
+    def rejects(self, shape: GemmShape) -> str | None:
+        """Why this shape can't be computed (a dispatch that fails, say), or None."""
+        ...
+
+    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+        """Tile sizes that suit the kernel for a loop of this extent, the best first."""
+        ...
+
+    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        """Core cycles of one call with operands in the first-level cache, assuming two FMA per cycle."""
+        ...
+
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite: ...
+
+    def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        """One C statement that makes the call."""
+        ...
+
+    def link_flags(self) -> tuple[str, ...]: ...

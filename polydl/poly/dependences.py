@@ -1,0 +1,118 @@
+"""Exact data dependences between statement instances (paper, §3.2).
+
+A dependence relates every source instance to *every* later instance that touches the same element,
+as the paper's d1, d2 and d3 do: all pairs, in the order of the source. That makes the legality test
+both sound and exact, and gives the nearest and the farthest reuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.poly.schedules import original_schedule, schedule_length, time_map
+from polydl.types import Access, DependenceKind, Scop, Statement
+
+ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
+ALL_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """``relation`` is an isl map from source to target instances.
+
+    ``reduction`` marks the dependences of an accumulation on itself: its terms may be added in any order
+    when reassociation is allowed, but not at the same time.
+    """
+
+    kind: DependenceKind
+    array: str
+    source: str
+    target: str
+    source_reference: str
+    target_reference: str
+    relation: str
+    reduction: bool
+
+
+_KIND: dict[tuple[str, str], DependenceKind] = {
+    ("write", "read"): "RAW",
+    ("read", "write"): "WAR",
+    ("write", "write"): "WAW",
+    ("read", "read"): "RAR",
+}
+_ACCUMULATING = {"+=": "+", "-=": "+", "*=": "*"}
+
+
+def reduction_array(statement: Statement) -> str | None:
+    """The array that a statement accumulates into with an associative, commutative operator, or None.
+
+    Recognised are ``x += e``, ``x -= e``, ``x *= e`` and ``x = x + e`` (``x * e``, ``fmaxf(x, e)`` ...), where
+    ``e`` doesn't read the array of ``x``.
+    """
+    body = statement.body
+    if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
+        return None
+    target, value = body.arguments
+    written = [access for access in statement.writes if access.reference == target.text]
+    if len(written) != 1 or len(statement.writes) != 1:
+        return None
+    array = written[0].array
+    reads = [access for access in statement.reads if access.array == array]
+    if body.text in _ACCUMULATING:
+        return array if len(reads) == 1 and reads[0].index == written[0].index else None
+    if body.text != "=" or len(reads) != 1 or reads[0].index != written[0].index:
+        return None
+    accumulates = (value.kind == "op" and value.text in ("+", "*") and len(value.arguments) == 2) or (
+        value.kind == "call" and value.text in ("fmaxf", "fmax", "fminf", "fmin") and len(value.arguments) == 2
+    )
+    own = [a for a in value.arguments if a.kind == "access" and a.text == reads[0].reference]
+    return array if accumulates and len(own) == 1 else None
+
+
+def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Statement, Access, Statement, Access]]:
+    by_array: dict[str, list[tuple[Statement, Access]]] = {}
+    for statement in scop.statements:
+        for access in statement.accesses:
+            by_array.setdefault(access.array, []).append((statement, access))
+    for uses in by_array.values():
+        for source, source_access in uses:
+            for target, target_access in uses:
+                if _KIND[source_access.kind, target_access.kind] in kinds:
+                    yield source, source_access, target, target_access
+
+
+def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) -> tuple[Dependence, ...]:
+    """All dependences of the given kinds that are not empty, per pair of array references."""
+    schedule = original_schedule(scop)
+    length = schedule_length(schedule)
+    times = {name: time_map(scop.statement(name), dimensions, length) for name, dimensions in schedule.statements}
+    space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
+    earlier = isl.Map.lex_lt(space)
+    before: dict[tuple[str, str], isl.Map] = {}
+    found = []
+    for source, source_access, target, target_access in _pairs(scop, kinds):
+        pair = (source.name, target.name)
+        if pair not in before:
+            before[pair] = times[source.name].apply_range(earlier).apply_range(times[target.name].reverse())
+        relation = (
+            isl.Map(source_access.relation).apply_range(isl.Map(target_access.relation).reverse()).intersect(before[pair])
+        )
+        if relation.is_empty():
+            continue
+        array = source_access.array
+        found.append(
+            Dependence(
+                kind=_KIND[source_access.kind, target_access.kind],
+                array=array,
+                source=source.name,
+                target=target.name,
+                source_reference=source_access.reference,
+                target_reference=target_access.reference,
+                relation=str(relation.coalesce()),
+                reduction=source.name == target.name and reduction_array(source) == array,
+            )
+        )
+    return tuple(found)

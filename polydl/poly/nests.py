@@ -1,0 +1,142 @@
+"""Loop nests that can be transformed on their own.
+
+Loop distribution splits the source into *nests*: groups of statements that share all their loops, so that
+every loop of a nest can be tiled and interchanged. Statements that already share an innermost body stay
+together. Distribution is Allen and Kennedy's: strongly connected components of the dependence graph, in
+topological order; a component of several groups keeps its outermost loop in common and is split again
+inside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.poly.dependences import Dependence
+from polydl.types import Loop, Scop, Statement
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Statements with the same loops around them.
+
+    ``prefix`` places the nest in time: sequence positions, and loops that it shares with other nests and
+    that therefore stay as they are. ``loops`` are its own loops, outermost first, by the names of the first
+    statement's iterators; ``depth`` counts the shared ones before them.
+    """
+
+    index: int
+    statements: tuple[str, ...]
+    prefix: tuple[int | Loop, ...]
+    depth: int
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Statements with equal loops and equal positions but for the last."""
+
+    statements: tuple[Statement, ...]
+
+    @property
+    def first(self) -> Statement:
+        return self.statements[0]
+
+
+def _blocks(statements: Sequence[Statement]) -> list[_Block]:
+    grouped: dict[tuple[tuple[int, ...], int], list[Statement]] = {}
+    for statement in statements:
+        grouped.setdefault((statement.betas[:-1], statement.depth), []).append(statement)
+    blocks: list[_Block] = []
+    for members in grouped.values():
+        run: list[Statement] = []
+        for member in members:
+            # A loop between two statements of one body separates them.
+            if run and (run[-1].depth == 0 or _separated(run[-1], member, statements)):
+                blocks.append(_Block(tuple(run)))
+                run = []
+            run.append(member)
+        blocks.append(_Block(tuple(run)))
+    return sorted(blocks, key=lambda block: block.first.betas)
+
+
+def _separated(left: Statement, right: Statement, statements: Sequence[Statement]) -> bool:
+    depth = left.depth
+    return any(
+        other.depth > depth and other.betas[:depth] == left.betas[:depth] and left.betas[depth] < other.betas[depth] < right.betas[depth]
+        for other in statements
+    )
+
+
+def _edges(blocks: Sequence[_Block], shared: int, dependences: Sequence[Dependence]) -> list[set[int]]:
+    """Successors of each block by the dependences that the ``shared`` outer loops do not carry."""
+    owner = {statement.name: number for number, block in enumerate(blocks) for statement in block.statements}
+    successors: list[set[int]] = [set() for _ in blocks]
+    for dependence in dependences:
+        source, target = owner.get(dependence.source), owner.get(dependence.target)
+        if source is None or target is None or source == target or target in successors[source]:
+            continue
+        relation = isl.Map(dependence.relation)
+        for dimension in range(shared):
+            relation = relation.equate(isl.dim_type.in_, dimension, isl.dim_type.out, dimension)
+        if not relation.is_empty():
+            successors[source].add(target)
+    return successors
+
+
+def _components(successors: Sequence[set[int]]) -> list[list[int]]:
+    """Strongly connected components in topological order, the earliest block first where several could come."""
+    count = len(successors)
+    reach = [set(s) for s in successors]
+    for middle in range(count):
+        for node in range(count):
+            if middle in reach[node]:
+                reach[node] |= reach[middle]
+    component_of: dict[int, tuple[int, ...]] = {}
+    for node in range(count):
+        members = tuple(sorted({node} | {other for other in reach[node] if node in reach[other]}))
+        component_of[node] = members
+    waiting = sorted(set(component_of.values()))
+    ordered: list[list[int]] = []
+    while waiting:
+        for candidate in waiting:
+            inputs = {n for n in range(count) if n not in candidate and successors[n] & set(candidate)}
+            if not any(component_of[n] in waiting for n in inputs):
+                ordered.append(list(candidate))
+                waiting.remove(candidate)
+                break
+    return ordered
+
+
+class _Distribution:
+    def __init__(self, dependences: Sequence[Dependence]) -> None:
+        self.dependences = dependences
+        self.nests: list[Nest] = []
+
+    def add(self, block: _Block, prefix: tuple[int | Loop, ...], shared: int) -> None:
+        loops = block.first.iterators[shared:]
+        names = tuple(statement.name for statement in block.statements)
+        self.nests.append(Nest(len(self.nests), names, prefix, shared, loops))
+
+    def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
+        blocks = _blocks(statements)
+        components = _components(_edges(blocks, shared, self.dependences))
+        for position, component in enumerate(components):
+            here = (*prefix, position)
+            if len(component) == 1:
+                self.add(blocks[component[0]], here, shared)
+                continue
+            members = [statement for number in component for statement in blocks[number].statements]
+            first = members[0]
+            # Blocks of one component share this loop: different loops in sequence have edges one way only.
+            loop = Loop(first.iterators[shared], shared, direction=first.directions[shared])
+            self.split(members, (*here, loop), shared + 1)
+
+
+def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...]:
+    """Split the scop into nests, in an order that keeps all ``dependences``."""
+    distribution = _Distribution(dependences)
+    distribution.split(scop.statements, (), 0)
+    return tuple(distribution.nests)

@@ -1,0 +1,163 @@
+"""A variant applied to a scop: where every loop goes. Analysis and code generation both start from a Plan.
+
+Loops of a nest, once tiled, are named after the loop they come from: ``i_t2`` and ``i_t1`` run over the tiles,
+``i`` inside the innermost tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polydl.errors import IllegalVariantError
+from polydl.poly.nests import Nest
+from polydl.types import Interchange, Loop, Parallel, Schedule, Scop, Step, Tile, UseMicrokernel, Variant
+
+
+@dataclass(frozen=True)
+class NestPlan:
+    """``loops`` are generated, outermost first; ``inner`` are run by the microkernel, if there is one.
+
+    ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``.
+    """
+
+    nest: Nest
+    loops: tuple[Loop, ...]
+    inner: tuple[Loop, ...]
+    bounds: tuple[tuple[int, int], ...]
+    microkernel: UseMicrokernel | None
+
+    def tile_of(self, loop: str) -> Loop | None:
+        """The innermost tile loop over ``loop``, or None if it isn't tiled."""
+        found = [each for each in self.loops if each.name == f"{loop}_t1"]
+        return found[0] if found else None
+
+    def extent(self, loop: str) -> int:
+        low, high = self.bounds[self.nest.loops.index(loop)]
+        return high - low + 1
+
+    def order(self) -> tuple[int, ...]:
+        """Each time dimension by the position, in ``nest.loops``, of the loop that it belongs to."""
+        return tuple(loop.iterator - self.nest.depth for loop in (*self.loops, *self.inner))
+
+
+@dataclass(frozen=True)
+class Plan:
+    variant: Variant
+    nests: tuple[NestPlan, ...]
+    schedule: Schedule
+
+    def nest_of(self, statement: str) -> NestPlan:
+        for plan in self.nests:
+            if statement in plan.nest.statements:
+                return plan
+        raise KeyError(statement)
+
+
+def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
+    """Inclusive range of each own loop over all statements of the nest."""
+    ranges = []
+    for position in range(len(nest.loops)):
+        lows, highs = [], []
+        for name in nest.statements:
+            statement = scop.statement(name)
+            if statement.box is not None:
+                low, high = statement.box[nest.depth + position]
+            else:
+                projected = isl.Set(statement.domain)
+                low = projected.dim_min_val(nest.depth + position).to_python()
+                high = projected.dim_max_val(nest.depth + position).to_python()
+            lows.append(low)
+            highs.append(high)
+        ranges.append((min(lows), max(highs)))
+    return tuple(ranges)
+
+
+def _tiled(scop: Scop, nest: Nest, steps: Sequence[Step], bounds: Sequence[tuple[int, int]]) -> dict[str, Loop]:
+    first = scop.statement(nest.statements[0])
+    tiles: dict[str, tuple[int, ...]] = {}
+    for step in steps:
+        if isinstance(step, Tile):
+            if step.loop not in nest.loops:
+                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
+            if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
+                raise IllegalVariantError(f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}")
+            if step.sizes[-1] < 1 or any(large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)):
+                raise IllegalVariantError(f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}")
+            tiles[step.loop] = step.sizes
+    loops: dict[str, Loop] = {}
+    for position, name in enumerate(nest.loops):
+        iterator = nest.depth + position
+        base = Loop(name, iterator, origin=bounds[position][0], direction=first.directions[iterator])
+        sizes = tiles.get(name, ())
+        for level, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
+            loops[f"{name}_t{level}"] = replace(base, name=f"{name}_t{level}", size=size)
+        loops[name] = replace(base, origin=0)
+    return loops
+
+
+def _microkernel_loops(step: UseMicrokernel, loops: dict[str, Loop], nest: Nest) -> tuple[Loop, ...]:
+    roles = [*(("batch", name) for name in step.batch), ("n", step.n), ("k", step.k), ("m", step.m)]
+    names = [name for _, name in roles]
+    unknown = [name for name in names if name not in nest.loops]
+    if unknown or len(set(names)) != len(names):
+        raise IllegalVariantError(f"the microkernel's loops {names} must be different loops of nest {nest.index}")
+    for name in step.batch[1:]:
+        if f"{name}_t1" in loops:
+            raise IllegalVariantError(f"only the first batch loop may be tiled, not `{name}`")
+    return tuple(replace(loops.pop(name), role=role) for role, name in roles)
+
+
+def _default_order(loops: dict[str, Loop]) -> list[str]:
+    """All tile loops outside, coarse before fine, each level in the source's order."""
+    finer: dict[int, int] = {}
+    level = {}
+    for name in reversed(loops):
+        level[name] = finer[loops[name].iterator] = finer.get(loops[name].iterator, -1) + 1
+    return sorted(loops, key=lambda name: -level[name])
+
+
+def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[Step]) -> NestPlan:
+    bounds = loop_bounds(scop, nest)
+    loops = _tiled(scop, nest, steps, bounds)
+    kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
+    if len(kernels) > 1:
+        raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
+    inner = _microkernel_loops(kernels[0], loops, nest) if kernels else ()
+    order = _default_order(loops)
+    for step in steps:
+        if isinstance(step, Interchange):
+            if sorted(step.order) != sorted(loops):
+                raise IllegalVariantError(
+                    f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, not {list(step.order)}"
+                )
+            order = list(step.order)
+        elif isinstance(step, Parallel):
+            if step.loop not in loops:
+                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to run in parallel")
+            loops[step.loop] = replace(loops[step.loop], parallel=True)
+    for loop in loops.values():
+        sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
+        if sizes != sorted(sizes, reverse=True):
+            raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
+    return NestPlan(nest, tuple(loops[name] for name in order), inner, bounds, kernels[0] if kernels else None)
+
+
+def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
+    """Apply the steps. Raises IllegalVariantError for a step that names what isn't there.
+
+    Whether the order keeps the dependences is not decided here (see ``polydl.poly.legality``).
+    """
+    known = {nest.index for nest in nests}
+    stray = [step for step in variant.steps if step.nest not in known]
+    if stray:
+        raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
+    plans = tuple(_nest_plan(scop, nest, variant.of_nest(nest.index)) for nest in nests)
+    times: dict[str, tuple[int | Loop, ...]] = {}
+    for plan in plans:
+        for position, name in enumerate(plan.nest.statements):
+            tail = (position,) if len(plan.nest.statements) > 1 else ()
+            times[name] = (*plan.nest.prefix, *plan.loops, *plan.inner, *tail)
+    return Plan(variant, plans, Schedule(tuple((s.name, times[s.name]) for s in scop.statements)))

@@ -1,0 +1,219 @@
+"""Find a matrix product in a statement, from its access relations and strides alone.
+
+The statement must be ``x += y * z`` (or ``x = x + y * z``) over one array written and two others read. For
+each loop the distance in memory between neighbouring iterations is known for all three operands; which loops
+can be m, n and k follows from those strides, whatever the loops are called and however they are nested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from polydl.contracts import Microkernel, Requirement, StridePattern
+from polydl.types import Access, Expression, Scop, Statement
+
+
+@dataclass(frozen=True)
+class ProductForm:
+    """``c += a * b`` with the element strides of each operand along every iterator of the statement."""
+
+    statement: str
+    element: str
+    accumulator: str
+    c: Access
+    a: Access
+    b: Access
+    strides_c: tuple[int, ...]
+    strides_a: tuple[int, ...]
+    strides_b: tuple[int, ...]
+
+    def swapped(self) -> ProductForm:
+        return ProductForm(
+            self.statement,
+            self.element,
+            self.accumulator,
+            self.c,
+            self.b,
+            self.a,
+            self.strides_c,
+            self.strides_b,
+            self.strides_a,
+        )
+
+
+@dataclass(frozen=True)
+class GemmMatch:
+    """Loops (indices of the statement's iterators) in the roles of one microkernel's pattern."""
+
+    kernel: str
+    pattern: str
+    form: ProductForm
+    m: int
+    n: int
+    k: int
+    batchable: tuple[int, ...]
+
+    @property
+    def lda(self) -> int:
+        return self.form.strides_a[self.k]
+
+    @property
+    def ldc(self) -> int:
+        return self.form.strides_c[self.n]
+
+    @property
+    def stride_bn(self) -> int:
+        return self.form.strides_b[self.n]
+
+    @property
+    def stride_bk(self) -> int:
+        return self.form.strides_b[self.k]
+
+    @property
+    def ldb(self) -> int:
+        """B's leading dimension: the larger of its two strides."""
+        return max(self.stride_bn, self.stride_bk)
+
+
+@dataclass(frozen=True)
+class NoMatch:
+    """Why there is no match, in words for the user."""
+
+    reason: str
+
+
+def _factors(expression: Expression) -> tuple[Expression, Expression] | None:
+    if expression.kind == "cast" and len(expression.arguments) == 1:
+        return _factors(expression.arguments[0])
+    if expression.kind == "op" and expression.text == "*" and len(expression.arguments) == 2:
+        return expression.arguments[0], expression.arguments[1]
+    return None
+
+
+def _uncast(expression: Expression) -> Expression:
+    while expression.kind == "cast":
+        expression = expression.arguments[0]
+    return expression
+
+
+def _element_strides(scop: Scop, access: Access, depth: int) -> tuple[int, ...] | None:
+    if access.subscripts is None:
+        return None
+    strides = scop.array(access.array).strides
+    return tuple(
+        sum(step * subscript.coefficients[loop] for step, subscript in zip(strides, access.subscripts, strict=True))
+        for loop in range(depth)
+    )
+
+
+def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
+    """The statement as ``c += a * b`` with strides, or the reason why it isn't one."""
+    body = statement.body
+    if body.kind != "op" or body.text not in ("+=", "=") or len(body.arguments) != 2:
+        return NoMatch("it is not an accumulation `x += y * z`")
+    target, value = body.arguments[0], _uncast(body.arguments[1])
+    if target.kind != "access":
+        return NoMatch("it does not write an array element")
+    c = statement.access(target.text, "write")
+    if body.text == "=":
+        if value.kind != "op" or value.text != "+" or len(value.arguments) != 2:
+            return NoMatch("it is not an accumulation `x += y * z`")
+        own = [
+            index
+            for index, argument in enumerate(value.arguments)
+            if argument.kind == "access" and statement.access(argument.text, "read").index == c.index
+        ]
+        if len(own) != 1:
+            return NoMatch(f"`{c.array}` is overwritten, not accumulated into")
+        value = _uncast(value.arguments[1 - own[0]])
+    factors = _factors(value)
+    if factors is None:
+        return NoMatch("what is added is not a product of two array elements")
+    left, right = (_uncast(factor) for factor in factors)
+    if left.kind != "access" or right.kind != "access":
+        return NoMatch("what is added is not a product of exactly two array elements (a scale factor has no place in it)")
+    a, b = statement.access(left.text, "read"), statement.access(right.text, "read")
+    for operand in (a, b):
+        if operand.array == c.array:
+            return NoMatch(f"the product is in place: `{operand.array}` is both read and written")
+    strides = [_element_strides(scop, access, statement.depth) for access in (c, a, b)]
+    if strides[0] is None or strides[1] is None or strides[2] is None:
+        return NoMatch("a subscript divides an iterator, so the distance between elements is not constant")
+    types = {scop.array(access.array).element for access in (a, b)}
+    if len(types) != 1:
+        return NoMatch(f"the two operands have different element types ({' and '.join(sorted(types))})")
+    return ProductForm(
+        statement.name, types.pop(), scop.array(c.array).element, c, a, b, strides[0], strides[1], strides[2]
+    )
+
+
+def _meets(requirement: Requirement, stride: int) -> bool:
+    if requirement == "zero":
+        return stride == 0
+    if requirement == "one":
+        return stride == 1
+    return stride > 0
+
+
+def _role_fits(form: ProductForm, loop: int, requirements: tuple[Requirement, Requirement, Requirement]) -> bool:
+    strides = (form.strides_c[loop], form.strides_a[loop], form.strides_b[loop])
+    return all(_meets(requirement, stride) for requirement, stride in zip(requirements, strides, strict=True))
+
+
+def _matches_of(kernel: Microkernel, pattern: StridePattern, form: ProductForm, loops: tuple[int, ...]) -> list[GemmMatch]:
+    candidates = [
+        [loop for loop in loops if _role_fits(form, loop, requirements)]
+        for requirements in (pattern.m, pattern.n, pattern.k)
+    ]
+    reductions = [loop for loop in loops if form.strides_c[loop] == 0]
+    found = []
+    for m, n, k in product(*candidates):
+        if len({m, n, k}) == 3:
+            batchable = tuple(loop for loop in reductions if loop != k)
+            found.append(GemmMatch(kernel.name, pattern.name, form, m, n, k, batchable))
+    return found
+
+
+def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel, loops: tuple[int, ...]) -> str:
+    reductions = [statement.iterators[loop] for loop in loops if form.strides_c[loop] == 0]
+    if not reductions:
+        return "no loop sums over the product"
+    table = "; ".join(
+        f"{statement.iterators[loop]}: {form.strides_c[loop]}, {form.strides_a[loop]}, {form.strides_b[loop]}" for loop in loops
+    )
+    return (
+        f"the strides of `{form.c.array}`, `{form.a.array}`, `{form.b.array}` along the loops ({table}) fit no "
+        f"pattern of `{kernel.name}` (m contiguous in the output and one operand, n or k contiguous in the other)"
+    )
+
+
+def match(scop: Scop, statement: Statement, loops: tuple[int, ...], kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
+    """All role assignments of ``kernel`` for a statement, among its own ``loops`` (iterator indices).
+
+    Assignments are ordered by how tightly the output tile is packed (small ldc first), then by pattern.
+    """
+    reason = kernel.unavailable()
+    if reason is not None:
+        return NoMatch(reason)
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch):
+        return form
+    if statement.box is None:
+        return NoMatch("the loops' bounds depend on each other, so a tile is not a rectangle")
+    if (form.element, form.accumulator) not in kernel.elements:
+        return NoMatch(f"`{kernel.name}` does not multiply {form.element} into {form.accumulator}")
+    if len(loops) < 3:
+        return NoMatch("a matrix product needs three loops of its own")
+    found: list[GemmMatch] = []
+    taken: set[tuple[str, int, int, int]] = set()
+    for pattern in kernel.patterns:
+        for oriented in (form, form.swapped()):
+            for candidate in _matches_of(kernel, pattern, oriented, loops):
+                key = (candidate.form.a.reference, candidate.m, candidate.n, candidate.k)
+                if key not in taken:
+                    taken.add(key)
+                    found.append(candidate)
+    if not found:
+        return NoMatch(_stride_reason(statement, form, kernel, loops))
+    return tuple(sorted(found, key=lambda candidate: (candidate.ldc, candidate.ldb)))

@@ -1,0 +1,63 @@
+"""Schedules as isl relations: from statement instances to points in time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import islpy as isl
+
+from polydl.types import Loop, Schedule, Scop, Statement
+
+
+def original_schedule(scop: Scop) -> Schedule:
+    """The order in which the source runs: sequence positions and loops in turn (the 2d+1 form)."""
+    statements = []
+    for statement in scop.statements:
+        dimensions: list[int | Loop] = [statement.betas[0]]
+        for index, (iterator, direction) in enumerate(zip(statement.iterators, statement.directions, strict=True)):
+            dimensions += [Loop(iterator, index, direction=direction), statement.betas[index + 1]]
+        statements.append((statement.name, tuple(dimensions)))
+    return Schedule(tuple(statements))
+
+
+def time_expression(statement: Statement, dimension: int | Loop) -> str:
+    """One time dimension as isl writes it, over the statement's iterators."""
+    if isinstance(dimension, int):
+        return str(dimension)
+    expression = statement.iterators[dimension.iterator]
+    if dimension.origin:
+        expression = f"({expression} - {dimension.origin})"
+    if dimension.size != 1:
+        expression = f"floor(({expression})/{dimension.size})"
+    return expression if dimension.direction == 1 else f"-({expression})"
+
+
+def time_map(statement: Statement, dimensions: tuple[int | Loop, ...], length: int | None = None) -> isl.Map:
+    """The statement's schedule, restricted to its domain and padded with zeros to ``length`` dimensions."""
+    expressions = [time_expression(statement, dimension) for dimension in dimensions]
+    expressions += ["0"] * ((length or 0) - len(expressions))
+    text = f"{{ {statement.name}[{', '.join(statement.iterators)}] -> [{', '.join(expressions)}] }}"
+    return isl.Map(text).intersect_domain(isl.Set(statement.domain))
+
+
+def schedule_length(schedule: Schedule) -> int:
+    return max((len(dimensions) for _, dimensions in schedule.statements), default=0)
+
+
+def time_relation(scop: Scop, schedule: Schedule) -> isl.UnionMap:
+    """The schedule of all statements in one space of time."""
+    length = schedule_length(schedule)
+    relation = isl.UnionMap("{ }")
+    for name, dimensions in schedule.statements:
+        relation = relation.union(isl.UnionMap.from_map(time_map(scop.statement(name), dimensions, length)))
+    return relation
+
+
+def without_parallel(schedule: Schedule) -> Schedule:
+    """The same order run by one thread."""
+    return Schedule(
+        tuple(
+            (name, tuple(replace(d, parallel=False) if isinstance(d, Loop) else d for d in dimensions))
+            for name, dimensions in schedule.statements
+        )
+    )
