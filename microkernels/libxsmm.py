@@ -150,7 +150,8 @@ class Libxsmm:
         return PLAIN_C.call(site, arguments)
 
     def link_flags(self) -> tuple[str, ...]:
-        return native.libxsmm_link_flags()
+        library = native.libxsmm_path()
+        return (str(library), f"-Wl,-rpath,{library.parent}", "-lpthread")
 
 
 LIBXSMM = Libxsmm()

@@ -1,0 +1,359 @@
+"""The choices for one loop nest: decisions with finite domains, and the rules that bound them.
+
+A decision is which microkernel roles the loops play, how long the microkernel's loops are, which loops are
+tiled once more for a cache, the order of the loops, and which of them runs in parallel. A full assignment
+makes the steps of one nest. Nothing here knows convolutions from matrix products.
+
+Rules that keep the space small, each by an argument that holds for any nest:
+
+* a loop with one iteration stays outermost, in the source's order: its place changes nothing;
+* a microkernel shape is kept if its predicted cycles per operation are within ``SHAPE_SLACK`` of the best shape's;
+* the n loop of a microkernel is one of the two with the tightest packed output (smallest ldc);
+* batch loops are taken from the innermost reduction loop outwards (a prefix of that order);
+* at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
+* without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
+* the parallel loop has at least as many iterations as there are threads, if any legal loop has, and at most
+  ``FORKS`` iterations of sequential loops around it.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, permutations, product
+from math import prod
+
+from polydl.contracts import GemmShape, Microkernel
+from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
+from polydl.poly.nests import Nest
+from polydl.poly.plans import loop_bounds
+from polydl.poly.products import GemmMatch
+from polydl.types import Interchange, Parallel, Scop, Step, Tile, UseMicrokernel
+
+SHAPE_SLACK = 1.35
+CACHE_TILED_LOOPS = 2
+CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
+FORKS = 64
+_SHAPES_KEPT = 48
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A microkernel with its roles and tile sizes; None for ``match`` means plain loops."""
+
+    match: GemmMatch | None
+    batch: tuple[int, ...] = ()
+    m: int = 0
+    n: int = 0
+    k: int = 0
+    cycles_per_operation: float = 0.0
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A full assignment of one nest's decisions. ``tiles`` and ``order`` use the loops' names."""
+
+    shape: Shape
+    tiles: tuple[tuple[str, int], ...]
+    order: tuple[str, ...]
+    parallel: str | None
+
+
+@dataclass(frozen=True)
+class NestSpace:
+    """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel."""
+
+    scop: Scop
+    nest: Nest
+    directions: Directions
+    shapes: tuple[Shape, ...]
+    threads: int
+
+    @cached_property
+    def bounds(self) -> tuple[tuple[int, int], ...]:
+        return loop_bounds(self.scop, self.nest)
+
+    @cached_property
+    def extents(self) -> Mapping[str, int]:
+        return {name: high - low + 1 for name, (low, high) in zip(self.nest.loops, self.bounds, strict=True)}
+
+    def _roles(self, shape: Shape) -> dict[str, int]:
+        """Loops that the microkernel runs, with the size of their innermost tile."""
+        if shape.match is None:
+            return {}
+        names = [self._name(loop) for loop in (shape.match.m, shape.match.n, shape.match.k)]
+        roles = dict(zip(names, (shape.m, shape.n, shape.k), strict=True))
+        return roles | {self._name(loop): self.extents[self._name(loop)] for loop in shape.batch}
+
+    def _name(self, iterator: int) -> str:
+        return self.nest.loops[iterator - self.nest.depth]
+
+    def loop_trips(self, shape: Shape, tiles: Mapping[str, int]) -> dict[str, int]:
+        """Generated loops with their number of iterations (of one execution), before ordering."""
+        roles = self._roles(shape)
+        coarse: dict[str, int] = {}
+        fine: dict[str, int] = {}
+        for name, extent in self.extents.items():
+            inner = roles.get(name)
+            size = tiles.get(name)
+            if inner is not None:
+                if inner < extent:
+                    span = size or extent
+                    fine[f"{name}_t1"] = -(-span // inner)
+                    if size:
+                        coarse[f"{name}_t2"] = -(-extent // size)
+            elif size:
+                coarse[f"{name}_t1"] = -(-extent // size)
+                fine[name] = size
+            else:
+                fine[name] = extent
+        return {**coarse, **fine}
+
+    def tile_choices(self, shape: Shape) -> tuple[tuple[tuple[str, int], ...], ...]:
+        """Which loops get a further tile, and how large."""
+        roles = self._roles(shape)
+        options: list[list[tuple[str, int]]] = []
+        for name, extent in self.extents.items():
+            inner = roles.get(name, 1)
+            if any(self._name(loop) == name for loop in shape.batch):
+                continue
+            sizes = [inner * factor for factor in (2, 4, 8, 16)] if inner > 1 else list(CACHE_TILES)
+            fitting = [(name, size) for size in sizes if size < extent]
+            if fitting and (inner > 1 or extent >= 2 * CACHE_TILES[0]):
+                options.append(fitting)
+        found: list[tuple[tuple[str, int], ...]] = [()]
+        for count in range(1, CACHE_TILED_LOOPS + 1):
+            for chosen in combinations(options, count):
+                found += list(product(*chosen))
+        return tuple(found)
+
+    def _fixed_and_free(self, shape: Shape, trips: Mapping[str, int]) -> tuple[list[str], list[str]]:
+        return [name for name in trips if trips[name] == 1], [name for name in trips if trips[name] > 1]
+
+    def _nested_rightly(self, order: Sequence[str]) -> bool:
+        place = {name: position for position, name in enumerate(order)}
+        for loop in self.nest.loops:
+            levels = [place[name] for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in place]
+            if levels != sorted(levels):
+                return False
+        return True
+
+    def _innermost_allowed(self, shape: Shape, order: Sequence[str]) -> bool:
+        if shape.match is not None or not order:
+            return True
+        return order[-1] in self._contiguous
+
+    @cached_property
+    def _contiguous(self) -> frozenset[str]:
+        """Loops along which the most accesses are contiguous or constant."""
+        scores: dict[str, int] = {}
+        for position, loop in enumerate(self.nest.loops):
+            if self.extents[loop] == 1:
+                continue
+            score = 0
+            for name in self.nest.statements:
+                statement = self.scop.statement(name)
+                for access in statement.accesses:
+                    if access.subscripts is None:
+                        continue
+                    strides = self.scop.array(access.array).strides
+                    iterator = self.nest.depth + position
+                    stride = sum(
+                        step * form.coefficients[iterator] for step, form in zip(strides, access.subscripts, strict=True)
+                    )
+                    score += {0: 1, 1: 2}.get(abs(stride), -2)
+            scores[loop] = score
+        best = max(scores.values(), default=0)
+        return frozenset(loop for loop, score in scores.items() if score == best) or frozenset(self.nest.loops)
+
+    def orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, ...]]:
+        fixed, free = self._fixed_and_free(shape, self.loop_trips(shape, dict(tiles)))
+        for order in permutations(free):
+            if self._nested_rightly(order) and self._innermost_allowed(shape, order):
+                yield (*fixed, *order)
+
+    def random_order(
+        self, shape: Shape, tiles: tuple[tuple[str, int], ...], generator: random.Random
+    ) -> tuple[str, ...] | None:
+        """One order drawn evenly from ``orders``, or None if twenty draws found none."""
+        fixed, free = self._fixed_and_free(shape, self.loop_trips(shape, dict(tiles)))
+        for _ in range(20):
+            order = generator.sample(free, len(free))
+            # Tile loops of one loop have one right order; put them so rather than draw again.
+            for loop in self.nest.loops:
+                levels = [name for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in order]
+                for place, name in zip(sorted(order.index(level) for level in levels), levels, strict=True):
+                    order[place] = name
+            if self._innermost_allowed(shape, order):
+                return (*fixed, *order)
+        return None
+
+    def _time_order(self, shape: Shape, order: Sequence[str]) -> list[int]:
+        """Each time dimension by the position of its loop in the nest, the microkernel's loops last."""
+        position = {}
+        for number, loop in enumerate(self.nest.loops):
+            position.update({loop: number, f"{loop}_t1": number, f"{loop}_t2": number})
+        inner = [] if shape.match is None else [*shape.batch, shape.match.n, shape.match.k, shape.match.m]
+        return [position[name] for name in order] + [loop - self.nest.depth for loop in inner]
+
+    def legal_order(self, shape: Shape, order: Sequence[str]) -> bool:
+        return order_is_legal(self.directions, self._time_order(shape, order))
+
+    def parallel_choices(self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]) -> tuple[str | None, ...]:
+        """Loops of this order that may and should run in parallel; (None,) if there is none."""
+        if self.threads == 1:
+            return (None,)
+        trips = self.loop_trips(shape, dict(tiles))
+        time = self._time_order(shape, order)
+        legal = []
+        around = 1
+        for place, name in enumerate(order):
+            if trips[name] > 1 and around <= FORKS and parallel_is_legal(self.directions, time, place):
+                legal.append(name)
+            around *= trips[name]
+        enough = [name for name in legal if trips[name] >= self.threads]
+        return tuple(enough or legal) or (None,)
+
+    def steps(self, choice: Choice) -> tuple[Step, ...]:
+        """The choice as steps of a variant."""
+        index = self.nest.index
+        roles = self._roles(choice.shape)
+        tiles = dict(choice.tiles)
+        made: list[Step] = []
+        for name, extent in self.extents.items():
+            inner = roles.get(name, 0)
+            sizes = [size for size in (tiles.get(name), inner) if size and size < extent]
+            if sizes:
+                made.append(Tile(index, name, tuple(sizes)))
+        match = choice.shape.match
+        if match is not None:
+            made.append(
+                UseMicrokernel(
+                    index,
+                    match.kernel,
+                    self._name(match.m),
+                    self._name(match.n),
+                    self._name(match.k),
+                    tuple(self._name(loop) for loop in choice.shape.batch),
+                )
+            )
+        if choice.order:
+            made.append(Interchange(index, choice.order))
+        if choice.parallel is not None:
+            made.append(Parallel(index, choice.parallel))
+        return tuple(made)
+
+    def size(self) -> int:
+        """Number of full assignments before legality is asked (parallel loops count once)."""
+        total = 0
+        for shape in self.shapes:
+            for tiles in self.tile_choices(shape):
+                trips = self.loop_trips(shape, dict(tiles))
+                free = [name for name in trips if trips[name] > 1]
+                count = prod(range(1, len(free) + 1))
+                for loop in self.nest.loops:
+                    levels = sum(1 for name in (loop, f"{loop}_t1", f"{loop}_t2") if name in free)
+                    count //= prod(range(1, levels + 1))
+                total += max(1, count)
+        return total
+
+    def all(self) -> Iterator[Choice]:
+        """Every legal choice."""
+        for shape in self.shapes:
+            for tiles in self.tile_choices(shape):
+                for order in self.orders(shape, tiles):
+                    if self.legal_order(shape, order):
+                        for parallel in self.parallel_choices(shape, tiles, order):
+                            yield Choice(shape, tiles, order, parallel)
+
+    def sample(self, generator: random.Random) -> Choice | None:
+        """A random choice, or None if the one drawn is not legal."""
+        shape = generator.choice(self.shapes)
+        tiles = generator.choice(self.tile_choices(shape))
+        order = self.random_order(shape, tiles, generator)
+        if order is None or not self.legal_order(shape, order):
+            return None
+        return Choice(shape, tiles, order, generator.choice(self.parallel_choices(shape, tiles, order)))
+
+    def default(self, shape: Shape) -> Choice:
+        """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant."""
+        trips = self.loop_trips(shape, {})
+        names = {name.removesuffix("_t1"): name for name in trips} if shape.match else {name: name for name in trips}
+        order = tuple(names[loop] for loop in self.nest.loops if loop in names)
+        return Choice(shape, (), order, self.parallel_choices(shape, (), order)[0])
+
+
+def _batches(match: GemmMatch) -> tuple[tuple[int, ...], ...]:
+    """Prefixes of the reduction loops, from the innermost outwards, each in the source's order."""
+    ordered = sorted(match.batchable, reverse=True)
+    return tuple(tuple(sorted(ordered[:count])) for count in range(len(ordered) + 1))
+
+
+def shapes_of(
+    matches: Sequence[GemmMatch],
+    kernel: Microkernel,
+    extents: Mapping[int, int],
+    vector_elements: int,
+) -> tuple[tuple[Shape, ...], str | None]:
+    """The microkernel shapes worth trying, and why there is none if there is none.
+
+    ``extents`` gives iterations by iterator index.
+    """
+    found: list[Shape] = []
+    reason: str | None = None
+    tightest = sorted({match.ldc for match in matches})[:2]
+    for match in (each for each in matches if each.ldc in tightest):
+        for batch in _batches(match):
+            length = prod(extents[loop] for loop in batch)
+            for m, n, k in product(
+                kernel.sizes("m", extents[match.m], vector_elements),
+                kernel.sizes("n", extents[match.n], vector_elements),
+                kernel.sizes("k", extents[match.k], vector_elements),
+            ):
+                last = [extents[loop] % size or size for loop, size in ((match.m, m), (match.n, n), (match.k, k))]
+                shape = GemmShape(
+                    match.form.element, match.form.accumulator, m, n, k, length, match.lda, match.ldc, match.stride_bn, match.stride_bk
+                )
+                cost = kernel.predicted_cycles(shape, vector_elements) / (m * n * k * length)
+                if last[0] != m or last[1] != n:
+                    whole = GemmShape(
+                        match.form.element, match.form.accumulator, last[0], last[1], k, length,
+                        match.lda, match.ldc, match.stride_bn, match.stride_bk,
+                    )
+                    share = 1 - (extents[match.m] // m * m) * (extents[match.n] // n * n) / (extents[match.m] * extents[match.n])
+                    tail = kernel.predicted_cycles(whole, vector_elements) / (last[0] * last[1] * k * length)
+                    cost = (1 - share) * cost + share * tail
+                found.append(Shape(match, batch, m, n, k, cost))
+    found.sort(key=lambda shape: shape.cycles_per_operation)
+    kept: list[Shape] = []
+    for candidate in found:
+        if kept and candidate.cycles_per_operation > SHAPE_SLACK * kept[0].cycles_per_operation:
+            break
+        refused = _refused(candidate, kernel, extents)
+        if refused is None:
+            kept.append(candidate)
+        else:
+            reason = reason or refused
+        if len(kept) == _SHAPES_KEPT:
+            break
+    return tuple(kept), None if kept else reason
+
+
+def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> str | None:
+    """Why the kernel can't do this shape or one of its shorter last tiles, or None."""
+    match = shape.match
+    assert match is not None
+    length = prod(extents[loop] for loop in shape.batch)
+    ends = [
+        {size, extents[loop] % size or size}
+        for loop, size in ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
+    ]
+    for m, n, k in product(*ends):
+        reason = kernel.rejects(
+            GemmShape(match.form.element, match.form.accumulator, m, n, k, length, match.lda, match.ldc, match.stride_bn, match.stride_bk)
+        )
+        if reason is not None:
+            return reason
+    return None
