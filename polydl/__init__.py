@@ -1,11 +1,55 @@
-"""Finds, proves, ranks and measures loop structures around matrix-multiplication microkernels."""
+"""polydl makes a loop nest written in C fast: it proves, ranks, measures and emits its variants.
+
+    nest = polydl.parse("conv.c", defines={"nImg": 1})
+    machine = polydl.Machine.detect(cache_sizes="32K,1M,36608K")
+    variants = polydl.generate_variants(nest, machine=machine)
+    ranking = polydl.rank(nest, variants, machine=machine)
+    result = polydl.optimize(nest, machine=machine, top_k=5)
+    result.best(output=out, input=inp, filter=flt)
+
+Names load on first use, so that importing the package costs nothing.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-def __getattr__(name: str) -> str:
+if TYPE_CHECKING:
+    from polydl.errors import PolydlError as PolydlError
+    from polydl.machine import Machine as Machine
+    from polydl.pipeline import Optimization as Optimization
+    from polydl.pipeline import generate_variants as generate_variants
+    from polydl.pipeline import optimize as optimize
+    from polydl.pipeline import parse as parse
+    from polydl.pipeline import rank as rank
+    from polydl.types import Ranking as Ranking
+    from polydl.types import Scop as Scop
+    from polydl.types import Variant as Variant
+
+_HOME = {
+    "Machine": "polydl.machine",
+    "Optimization": "polydl.pipeline",
+    "PolydlError": "polydl.errors",
+    "Ranking": "polydl.types",
+    "Scop": "polydl.types",
+    "Variant": "polydl.types",
+    "generate_variants": "polydl.pipeline",
+    "optimize": "polydl.pipeline",
+    "parse": "polydl.pipeline",
+    "rank": "polydl.pipeline",
+}
+
+
+def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
 
         return version("polydl")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'polydl' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME, "__version__"])

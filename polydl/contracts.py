@@ -1,6 +1,6 @@
-"""What a microkernel is: data about the matrix product it computes, and the C that calls it.
+"""The plug-in contracts: microkernels and rankers.
 
-All microkernels compute, for one output tile in column-major terms,
+A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels compute, for one output tile in column-major terms,
 
     C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[k + n*ldb]      (or B[n + k*ldb], transposed)
 
@@ -10,8 +10,12 @@ nest, because the call runs it. Strides and leading dimensions are in elements.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from polydl.machine import Machine
+from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "any"]
 
@@ -154,3 +158,29 @@ class Microkernel(Protocol):
         ...
 
     def link_flags(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variant as a ranker sees it; no isl.
+
+    ``cycles`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its arithmetic with all operands in
+    the first-level cache (calls of microkernels included), and the iterations of its parallel loop (1 if none).
+    """
+
+    variant: Variant
+    working_sets: WorkingSets
+    cycles: tuple[float, ...]
+    parallel_iterations: tuple[int, ...]
+    microkernels: tuple[MicrokernelUse, ...]
+
+
+class Ranker(Protocol):
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.rankers``."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        """The candidates in order, the most promising first, each with one line of reason."""
+        ...

@@ -58,6 +58,11 @@ class Site:
                 total *= -(-self.plan.extent(self._name(loop)) // tile.size)
         return total
 
+    def predicted_cycles(self, vector_elements: int) -> float:
+        """Core cycles of all calls, operands in the first-level cache; shorter last tiles counted as full ones."""
+        _, shape = self.gemm.shapes()[0]
+        return self.calls * self.kernel.predicted_cycles(shape, vector_elements)
+
     def _name(self, loop: Loop) -> str:
         return self.plan.nest.loops[loop.iterator - self.plan.nest.depth]
 
