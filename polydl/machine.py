@@ -164,8 +164,11 @@ class Machine:
         """Reads what ``save`` wrote, or a person. Raises MachineError, with the file, if it is no description."""
         try:
             table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-            levels = tuple(_typed(CacheLevel, level) for level in table.pop("caches", []))
-            return _typed(Machine, {**table, "caches": levels, "isa": tuple(table.get("isa", ()))})
+            isa = table.get("isa", [])
+            if not isinstance(isa, list) or not all(isinstance(flag, str) for flag in isa):
+                raise ValueError("isa is a list of names")
+            levels = tuple(_typed(CacheLevel, level) for level in table.get("caches", []))
+            return _typed(Machine, {**table, "caches": levels, "isa": tuple(isa)})
         except (OSError, ValueError, TypeError, AttributeError) as error:
             raise MachineError(
                 f"not a machine description: {error}", file=str(path), remedy="see what Machine.detect().save() writes"

@@ -171,7 +171,7 @@ class Runtime:
         self.library.flush(address, size)
 
     def evict(self, address: int, size: int) -> None:
-        """Read and write every line of a buffer, so that the caches lose what they held before."""
+        """Read and write back every line of a buffer, so that the caches lose what they held before."""
         self.library.evict(address, size)
 
     def latency(self, size: int, *, line_bytes: int = 64, accesses: int = 100_000, repeats: int = 3) -> float:

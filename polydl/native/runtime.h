@@ -28,7 +28,7 @@ POLYDL_API double polydl_fma_gflops(long iterations);
 /* Drops the lines of a block from every cache (a no-op where user code can't). */
 POLYDL_API void polydl_flush(const void *memory, size_t bytes);
 
-/* Reads and writes every line of a block, so that what the caches held before is evicted. */
+/* Reads and writes back every line of a block, so that what the caches held before is evicted. */
 POLYDL_API void polydl_evict(void *memory, size_t bytes);
 
 /* Seconds per dependent load that walks the lines of a working set in random order; the best of

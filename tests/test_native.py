@@ -1,0 +1,154 @@
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from polydl import native
+from polydl.errors import MissingComponentError, ResourceError
+
+NATIVE = native.include_directory()
+
+
+@pytest.fixture
+def no_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An installation whose libraries are only those put into the directory that it returns."""
+    cached = (native.runtime, native.libxsmm_library)
+    for function in cached:
+        function.cache_clear()
+    monkeypatch.setattr(native, "__path__", [str(tmp_path)])
+    yield tmp_path
+    for function in cached:
+        function.cache_clear()
+
+
+@pytest.mark.parametrize("alignment", [8, 64, 4096, 1 << 21])
+def test_memory_is_aligned_and_writable(alignment: int) -> None:
+    runtime = native.runtime()
+    address = runtime.allocate(1000, alignment)
+    assert address % alignment == 0
+    ctypes.memset(address, 7, 1000)
+    runtime.flush(address, 1000)
+    runtime.evict(address, 1000)
+    assert ctypes.string_at(address, 1000) == b"\x07" * 1000
+    runtime.free(address)
+
+
+def test_memory_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(ResourceError, match="bytes of memory"):
+        native.runtime().allocate(1 << 60)
+
+
+def test_the_clock_counts_seconds_forward() -> None:
+    runtime = native.runtime()
+    times = [runtime.seconds() for _ in range(1000)]
+    assert times == sorted(times)
+    assert times[-1] - times[0] < 60
+
+
+def test_the_probes_use_the_widest_vectors_of_this_processor() -> None:
+    flags = Path("/proc/cpuinfo").read_text().split()
+    runtime = native.runtime()
+    expected = (
+        ("avx512", 64) if "avx512f" in flags else ("avx2", 32) if {"avx2", "fma"} <= set(flags) else ("generic", 16)
+    )
+    assert (runtime.isa, runtime.vector_bytes) == expected
+
+
+def test_probes_measure_something() -> None:
+    runtime = native.runtime()
+    assert runtime.fma_gflops(20_000) > 0.1
+    assert 1e-11 < runtime.latency(16 << 10, accesses=10_000) < 1e-4
+    assert runtime.read_bandwidth(16 << 10, bytes_read=1 << 20) > 1e7
+
+
+@pytest.mark.parametrize("size", [0, 64])
+def test_a_working_set_that_is_too_small_is_an_error(size: int) -> None:
+    with pytest.raises(ResourceError, match="too small"):
+        native.runtime().latency(size)
+
+
+def test_a_bandwidth_needs_some_bytes() -> None:
+    with pytest.raises(ResourceError):
+        native.runtime().read_bandwidth(16)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_the_runtime_compiles_without_warnings_and_serves_c_programs(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no {compiler}")
+    program = tmp_path / "program.c"
+    program.write_text(
+        '#include "runtime.h"\n'
+        "int main(void) {\n"
+        "  void *p = polydl_allocate(100, 256);\n"
+        "  int wrong = p == 0 || (unsigned long)p % 256 != 0 || polydl_seconds() <= 0;\n"
+        "  polydl_free(p);\n"
+        "  return wrong || polydl_vector_bytes() < 16;\n"
+        "}\n"
+    )
+    flags = ["-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{NATIVE}"]
+    executable = tmp_path / "program"
+    subprocess.run([compiler, *flags, str(program), str(NATIVE / "runtime.c"), "-o", str(executable)], check=True)
+    assert subprocess.run([str(executable)]).returncode == 0
+
+
+def test_every_part_of_libxsmm_resolves() -> None:
+    library = ctypes.CDLL(str(_libxsmm()), mode=os.RTLD_NOW)
+    for letter in "sd":
+        assert hasattr(library, f"libxsmm_{letter}mmdispatch")
+        for kind in ("addr", "offs", "strd"):
+            assert hasattr(library, f"libxsmm_{letter}mmdispatch_reducebatch_{kind}")
+
+
+def test_the_stand_ins_for_a_blas_stay_inside() -> None:
+    library = ctypes.CDLL(str(_libxsmm()), mode=os.RTLD_NOW)
+    assert not hasattr(library, "sgemm_")
+    assert not hasattr(library, "dgemm_")
+
+
+def _libxsmm() -> Path:
+    try:
+        return native.libxsmm_path()
+    except MissingComponentError as error:
+        pytest.skip(error.message)
+
+
+def test_without_libxsmm_one_command_is_named(no_libraries: Path) -> None:
+    with pytest.raises(MissingComponentError) as caught:
+        native.libxsmm_library()
+    assert caught.value.exit_status == 1
+    assert "LIBXSMM is not installed" in caught.value.message
+    assert native.LIBXSMM_FILE in caught.value.message
+    remedy = caught.value.remedy or ""
+    assert "apt-get install -y libxsmm-dev && " in remedy
+    assert remedy.startswith("sudo ") == (os.geteuid() != 0)
+    assert native.reinstall_command() in remedy
+    assert "\n" not in remedy
+
+
+def test_a_damaged_library_is_named(no_libraries: Path) -> None:
+    damaged = no_libraries / native.LIBXSMM_FILE
+    damaged.write_bytes(b"\x7fELF and nothing else")
+    with pytest.raises(MissingComponentError, match="can't be loaded") as caught:
+        native.libxsmm_library()
+    assert caught.value.file == str(damaged)
+
+
+def test_a_runtime_of_another_version_is_named(no_libraries: Path) -> None:
+    library = no_libraries / native.RUNTIME_FILE
+    command = ["gcc", "-shared", "-x", "c", "-", "-o", str(library)]
+    subprocess.run(command, input=b"int polydl_allocate;\n", check=True)
+    with pytest.raises(MissingComponentError, match="another version"):
+        native.runtime()
+
+
+def test_the_reinstall_command_names_an_existing_origin() -> None:
+    words = native.reinstall_command().split()
+    assert words[1:4] == ["-m", "pip", "install"]
+    assert words[-1] == "polydl" or (Path(words[-1]) / "CMakeLists.txt").exists()
