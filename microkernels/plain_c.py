@@ -61,7 +61,8 @@ def _rest(name: str, site: GemmSite, rows: int) -> str:
             "long n, long k, long count)",
             "{",
             "  for (long j = 0; j < n; ++j) {",
-            f"    {site.accumulator} sum[{rows}];",
+            # Aligned by hand: gcc 12 with AVX-512 was seen to store a whole vector into a misaligned red zone.
+            f"    {site.accumulator} sum[{rows}] __attribute__((aligned(64)));",
             f"    for (int i = 0; i < {rows}; ++i)",
             f"      sum[i] = c[i + j * {site.ldc}];",
             "    for (long r = 0; r < count; ++r)",

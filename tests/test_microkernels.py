@@ -1,0 +1,209 @@
+"""Every microkernel against the loop nest that it says it equals, compiled and run."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polydl import registry
+from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
+from polydl.microkernels.libxsmm import LIBXSMM, dispatch
+from polydl.microkernels.plain_c import PLAIN_C
+from polydl.microkernels.shapes import columns_per_block, register_blocks, tile_sizes
+
+TYPES = {"float": np.float32, "double": np.float64, "signed char": np.int8, "int": np.int32}
+
+
+def site(**changes: object) -> GemmSite:
+    plain = GemmSite(
+        prefix="site",
+        element="float",
+        accumulator="float",
+        m=(16, 16),
+        n=(6, 6),
+        k=(8, 8),
+        batch=(1, 1),
+        lda=16,
+        ldc=16,
+        stride_bn=8,
+        stride_bk=1,
+        offsets_a=(0,),
+        offsets_b=(0,),
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+SITES = [
+    site(),
+    site(m=(64, 64), n=(14, 14), k=(32, 32), lda=64, ldc=70, stride_bn=32),
+    site(m=(48, 16), n=(9, 5), k=(16, 7), lda=50, ldc=48, stride_bn=40),
+    site(m=(32, 32), n=(12, 12), k=(16, 16), lda=32, ldc=32, stride_bn=1, stride_bk=20),
+    site(m=(37, 21), n=(7, 7), k=(5, 5), lda=37, ldc=64, stride_bn=5),
+    site(m=(32, 32), n=(7, 3), k=(16, 16), lda=32, ldc=32, stride_bn=32, batch=(3, 2), offsets_a=(0, 512, 1024), offsets_b=(0, 16, 300)),
+    site(element="double", accumulator="double", m=(24, 24), n=(10, 10), lda=24, ldc=24, stride_bn=8),
+    site(m=(1, 1), n=(1, 1), k=(3, 3), lda=1, ldc=1, stride_bn=3),
+]
+WIDER = [
+    site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
+    site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
+]
+CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
+
+
+def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
+    parts, setups, functions = [], [], []
+    includes: dict[str, None] = {"stddef.h": None}
+    for number, case in enumerate(cases):
+        named = replace(case, prefix=f"case{number}")
+        emitted = kernel.emit(named, 64)
+        includes.update(dict.fromkeys(emitted.includes))
+        parts.append(emitted.definitions)
+        setups.append(emitted.setup)
+        call = kernel.call(named, CallArguments("a", "b", "c", "last_m", "last_n", "last_k", "count"))
+        parameters = (
+            f"const {case.element} *a, const {case.element} *b, {case.accumulator} *c, "
+            "int last_m, int last_n, int last_k, long count"
+        )
+        functions.append(f"void run{number}({parameters}) {{ {call} }}")
+        offsets = [f"static const long o{x}{number}[] = {{{', '.join(map(str, o))}}};" for x, o in (("a", case.offsets_a), ("b", case.offsets_b))]
+        functions += offsets
+        functions.append(
+            f"void reference{number}({parameters}) {{\n"
+            f"const long m = last_m ? {case.m[1]} : {case.m[0]}, n = last_n ? {case.n[1]} : {case.n[0]};\n"
+            f"const long k = last_k ? {case.k[1]} : {case.k[0]};\n"
+            f"const long lda = {case.lda}, ldc = {case.ldc}, stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
+            f"const long *a_offsets = oa{number}, *b_offsets = ob{number};\n{kernel.reference}}}"
+        )
+    head = "\n".join(f"#include <{name}>" for name in includes)
+    setup = "void setup(void)\n{\n" + "\n".join(setups) + "\n}"
+    return "\n".join([head, *parts, setup, *functions]) + "\n"
+
+
+@pytest.fixture(scope="module", params=[LIBXSMM, PLAIN_C], ids=lambda kernel: str(kernel.name))
+def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
+    kernel: Microkernel = request.param
+    reason = kernel.unavailable()
+    if reason is not None:
+        pytest.skip(reason)
+    cases = [case for owner, case in CASES if owner is kernel]
+    directory: Path = tmp_path_factory.mktemp(kernel.name)
+    source, library = directory / "kernel.c", directory / "kernel.so"
+    source.write_text(program(kernel, cases))
+    flags = ["-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-shared", "-fPIC"]
+    done = subprocess.run(
+        ["gcc", *flags, str(source), "-o", str(library), *kernel.link_flags()], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = ctypes.CDLL(str(library))
+    loaded.setup()
+    return kernel, cases, loaded
+
+
+def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    generator = np.random.default_rng(7)
+    lengths = (
+        max(case.offsets_a) + case.lda * case.k[0] + case.m[0],
+        max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
+        case.ldc * case.n[0] + case.m[0],
+    )
+    kinds = (TYPES[case.element], TYPES[case.element], TYPES[case.accumulator])
+    made = [
+        generator.uniform(-1, 1, length).astype(kind) if np.issubdtype(kind, np.floating) else generator.integers(-9, 9, length).astype(kind)
+        for length, kind in zip(lengths, kinds, strict=True)
+    ]
+    return made[0], made[1], made[2]
+
+
+def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel, list[GemmSite], ctypes.CDLL]) -> None:
+    _, cases, library = compiled
+    for number, case in enumerate(cases):
+        for (last_m, last_n, last_k), _ in case.shapes():
+            for count in set(case.batch):
+                a, b, c = operands(case)
+                expected = c.copy()
+                tail = (ctypes.c_int(last_m), ctypes.c_int(last_n), ctypes.c_int(last_k), ctypes.c_long(count))
+                for name, out in ((f"reference{number}", expected), (f"run{number}", c)):
+                    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)]
+                    library[name](*pointers, *tail)
+                scale = case.k[0] * max(case.batch)
+                tolerance = 0 if c.dtype.kind == "i" else 4 * scale * np.finfo(c.dtype).eps
+                assert np.abs(c - expected).max() <= tolerance, (number, last_m, last_n, last_k, count)
+                assert np.abs(expected).max() > 0
+
+
+def shape(**changes: object) -> GemmShape:
+    plain = GemmShape("float", "float", 32, 8, 16, 1, lda=32, ldc=32, stride_bn=16, stride_bk=1)
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
+
+
+@needs_libxsmm
+def test_libxsmm_dispatches_plain_transposed_and_batched_shapes() -> None:
+    assert dispatch(shape()) != 0
+    assert dispatch(shape(stride_bn=1, stride_bk=16)) != 0
+    assert dispatch(shape(batch=9)) != 0
+    assert dispatch(shape(element="double", accumulator="double")) != 0
+
+
+@needs_libxsmm
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"ldc": 31}, "ldc"),
+        ({"lda": 16}, "lda"),
+        ({"stride_bn": 3, "stride_bk": 7}, "contiguous"),
+        ({"stride_bn": 8}, "ldb"),
+        ({"batch": 5000}, "5000"),
+    ],
+)
+def test_libxsmm_rejects_with_a_reason(changes: dict[str, int], word: str) -> None:
+    reason = LIBXSMM.rejects(shape(**changes))
+    assert reason is not None
+    assert word in reason
+
+
+def test_plain_c_takes_any_strides_of_b_but_no_overlapping_output() -> None:
+    assert PLAIN_C.rejects(shape(stride_bn=3, stride_bk=7)) is None
+    assert "overlap" in (PLAIN_C.rejects(shape(ldc=31)) or "")
+
+
+def test_the_registry_offers_both_in_order_of_preference() -> None:
+    assert registry.names("microkernels")[:2] == ("libxsmm", "c")
+    assert registry.load("microkernels", "c") is PLAIN_C
+
+
+@pytest.mark.parametrize("extent", [1, 5, 16, 17, 56, 64, 100, 1000, 4096])
+@pytest.mark.parametrize("role", ["m", "n", "k"])
+def test_tile_sizes_are_distinct_and_fit(role: str, extent: int) -> None:
+    sizes = tile_sizes(role, extent, 16)  # type: ignore[arg-type]
+    assert sizes
+    assert len(set(sizes)) == len(sizes)
+    assert all(1 <= size <= extent for size in sizes)
+
+
+@pytest.mark.parametrize(("count", "largest"), [(1, 6), (6, 6), (7, 6), (56, 6), (13, 4)])
+def test_register_blocks_cover_evenly(count: int, largest: int) -> None:
+    pieces = register_blocks(count, largest)
+    assert sum(pieces) == count
+    assert max(pieces) <= largest
+    assert max(pieces) - min(pieces) <= 1
+
+
+def test_a_register_block_leaves_room_for_its_operands() -> None:
+    for vectors in range(1, 5):
+        columns = columns_per_block(vectors, 32)
+        assert vectors * columns + vectors + 1 <= 32
+
+
+def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
+    small, large = shape(m=16, n=4, k=8), shape(m=64, n=24, k=256, lda=64, ldc=64, stride_bn=256)
+    cost = [LIBXSMM.predicted_cycles(s, 16) / (s.m * s.n * s.k) for s in (small, large)]
+    assert cost[1] < cost[0]
+    assert cost[1] >= 1 / 32
