@@ -1,0 +1,254 @@
+"""The representative source and targets of a dependence, for iterators that its equations couple.
+
+A dependence between instances of boxes is a system of linear equations between the source's iterators and the
+target's. It falls into groups of iterators that share no equation, and the earliest point of the whole is made of the
+earliest points of the groups, however their time dimensions interleave: the set is a product. Each group is small (one
+iterator as a rule, two in a convolution's ``oj + kj``), and is searched depth first in the order of time with bounds
+propagation, so the first point found is the earliest. Results depend only on the group, and are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import gcd
+
+_NODES = 20_000
+_ROUNDS = 64
+
+Bounds = tuple[int, int]
+Linear = tuple[tuple[tuple[int, int], ...], int]
+
+
+class SearchLimitError(Exception):
+    """A group took more steps than it is worth; isl decides it instead."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One time dimension of a group: ``direction * floor((iterator - origin) / size)``.
+
+    ``source`` and ``target`` index the group's iterators, -1 where the dimension is not theirs. With both, source and
+    target run in this loop together.
+    """
+
+    source: int
+    target: int
+    size: int
+    origin: int
+    direction: int
+
+    @property
+    def is_shared(self) -> bool:
+        return self.source >= 0 and self.target >= 0
+
+
+@dataclass(frozen=True)
+class Group:
+    """``equations`` relate variables numbered source iterators first: ``sum(coefficient * variable) = right side``."""
+
+    sources: tuple[Bounds, ...]
+    targets: tuple[Bounds, ...]
+    equations: tuple[Linear, ...]
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class GroupPoints:
+    source: tuple[int, ...]
+    nearest: tuple[int, ...]
+    farthest: tuple[int, ...]
+
+
+@dataclass
+class GroupTable:
+    """The answers for one group, for each number of common steps."""
+
+    group: Group
+    known: dict[tuple[int, bool], GroupPoints | None] = field(default_factory=dict)
+
+    def points(self, common: int, strict: bool) -> GroupPoints | None:
+        """Representative points when the first ``common`` shared steps are at the same time in source and target.
+
+        With ``strict`` the target is later in the shared step that follows. None where no such pair exists.
+        """
+        key = (common, strict)
+        if key not in self.known:
+            self.known[key] = _Search(self.group, common, strict).run()
+        return self.known[key]
+
+
+@lru_cache(maxsize=1 << 15)
+def group_table(group: Group) -> GroupTable:
+    return GroupTable(group)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Fix one time dimension of ``variable``; ``partner`` then shares its tile, or comes after it."""
+
+    variable: int
+    step: Step
+    ascending: bool
+    partner: int | None = None
+    later: bool = False
+
+
+class _Search:
+    def __init__(self, group: Group, common: int, strict: bool) -> None:
+        self.group = group
+        self.nodes = 0
+        self.count = len(group.sources)
+        shared = [(number, step) for number, step in enumerate(group.steps) if step.is_shared]
+        self.equal = {number for number, _ in shared[:common]}
+        self.later = shared[common][0] if strict else -1
+        self.low = [b[0] for b in (*group.sources, *group.targets)]
+        self.high = [b[1] for b in (*group.sources, *group.targets)]
+        self.feasible = True
+        self.equations = self._with_distances([step for _, step in shared], common, strict)
+
+    def _with_distances(self, shared: list[Step], common: int, strict: bool) -> list[Linear]:
+        """Equations in which a target iterator that runs with a source iterator is that plus a distance.
+
+        Equations between equal subscripts are then about distances alone, which decides them at once.
+        """
+        distance: dict[int, tuple[int, int]] = {}
+        equations: list[Linear] = []
+        for number, step in enumerate(shared):
+            source, target = step.source, self.count + step.target
+            if target not in distance:
+                variable = len(self.low)
+                distance[target] = (source, variable)
+                self.low.append(self.low[target] - self.high[source])
+                self.high.append(self.high[target] - self.low[source])
+                equations.append((((target, 1), (source, -1), (variable, -1)), 0))
+            variable = distance[target][1]
+            if number < common:
+                self.low[variable] = max(self.low[variable], 1 - step.size)
+                self.high[variable] = min(self.high[variable], step.size - 1)
+            elif number == common and strict:
+                if step.direction > 0:
+                    self.low[variable] = max(self.low[variable], 1)
+                else:
+                    self.high[variable] = min(self.high[variable], -1)
+                # A tile of an earlier step that lies inside one of this step leaves no later one.
+                self.feasible = not any(
+                    earlier.target == step.target
+                    and step.size % earlier.size == 0
+                    and (step.origin - earlier.origin) % earlier.size == 0
+                    for earlier in shared[:common]
+                )
+        for terms, right in self.group.equations:
+            coefficients: dict[int, int] = {}
+            for variable, coefficient in terms:
+                for part in distance.get(variable, (variable,)):
+                    coefficients[part] = coefficients.get(part, 0) + coefficient
+            equations.append((tuple((v, c) for v, c in coefficients.items() if c), right))
+        return equations
+
+    def run(self) -> GroupPoints | None:
+        if not self.feasible:
+            return None
+        first: list[_Choice] = []
+        for number, step in enumerate(self.group.steps):
+            if step.source >= 0:
+                tied = number in self.equal or number == self.later
+                partner = self.count + step.target if tied else None
+                first.append(_Choice(step.source, step, True, partner, number == self.later))
+        found = self._descend([*first, *self._target_choices(True)], 0, self.low, self.high)
+        if found is None:
+            return None
+        source = found[: self.count]
+        low, high = [*source, *self.low[self.count :]], [*source, *self.high[self.count :]]
+        last = self._descend([*first, *self._target_choices(False)], 0, low, high)
+        assert last is not None, "a source with a nearest target has a farthest one"
+        end = self.count + len(self.group.targets)
+        return GroupPoints(tuple(source), tuple(found[self.count : end]), tuple(last[self.count : end]))
+
+    def _target_choices(self, ascending: bool) -> list[_Choice]:
+        return [
+            _Choice(self.count + step.target, step, ascending)
+            for number, step in enumerate(self.group.steps)
+            if step.target >= 0 and number not in self.equal
+        ]
+
+    def _descend(self, choices: list[_Choice], depth: int, low: list[int], high: list[int]) -> list[int] | None:
+        self.nodes += 1
+        if self.nodes > _NODES:
+            raise SearchLimitError
+        low, high = list(low), list(high)
+        if not _propagate(self.equations, low, high):
+            return None
+        if depth == len(choices):
+            return low
+        choice = choices[depth]
+        step, variable = choice.step, choice.variable
+        upward = (step.direction > 0) == choice.ascending
+        at = low[variable] if upward else high[variable]
+        while low[variable] <= at <= high[variable]:
+            start = at - (at - step.origin) % step.size
+            end = start + step.size - 1
+            next_low, next_high = list(low), list(high)
+            next_low[variable] = max(low[variable], start)
+            next_high[variable] = min(high[variable], end)
+            if choice.partner is not None:
+                partner = choice.partner
+                if not choice.later:
+                    next_low[partner] = max(low[partner], start)
+                    next_high[partner] = min(high[partner], end)
+                elif step.direction > 0:
+                    next_low[partner] = max(low[partner], end + 1)
+                else:
+                    next_high[partner] = min(high[partner], start - 1)
+            found = self._descend(choices, depth + 1, next_low, next_high)
+            if found is not None:
+                return found
+            at = end + 1 if upward else start - 1
+        return None
+
+
+def _propagate(equations: list[Linear], low: list[int], high: list[int]) -> bool:
+    """Tightens the bounds by the equations, in place; False when no point is left."""
+    if any(least > most for least, most in zip(low, high, strict=True)):
+        return False
+    for _ in range(_ROUNDS):
+        changed = False
+        for terms, right in equations:
+            least = most = 0
+            for variable, coefficient in terms:
+                if coefficient > 0:
+                    least += coefficient * low[variable]
+                    most += coefficient * high[variable]
+                else:
+                    least += coefficient * high[variable]
+                    most += coefficient * low[variable]
+            if not least <= right <= most:
+                return False
+            divisor, rest = 0, right
+            for variable, coefficient in terms:
+                if low[variable] == high[variable]:
+                    rest -= coefficient * low[variable]
+                    continue
+                divisor = gcd(divisor, coefficient)
+                # coefficient * variable lies between these, the others being anywhere in their bounds.
+                if coefficient > 0:
+                    from_below = right - most + coefficient * high[variable]
+                    from_above = right - least + coefficient * low[variable]
+                    new_low, new_high = -(-from_below // coefficient), from_above // coefficient
+                else:
+                    from_below = right - most + coefficient * low[variable]
+                    from_above = right - least + coefficient * high[variable]
+                    new_low, new_high = -(from_above // -coefficient), from_below // coefficient
+                if new_low > low[variable]:
+                    low[variable] = new_low
+                    changed = True
+                if new_high < high[variable]:
+                    high[variable] = new_high
+                    changed = True
+                if low[variable] > high[variable]:
+                    return False
+            if divisor and rest % divisor:
+                return False
+        if not changed:
+            return True
+    return True
