@@ -62,7 +62,7 @@ def examine() -> tuple[Component, ...]:
 
     checks = (
         lambda: _compiler("C compiler", ("gcc", "cc"), apt("gcc libc6-dev"), required=True),
-        lambda: _in_child("pet", "pet", _pip("tadashi"), required=True),
+        lambda: _in_child("pet", "pet", _pip("cffi tadashi"), required=True),
         lambda: _in_child("islpy", "islpy", _pip("islpy"), required=True),
         lambda: _in_child("libclang", "libclang", _pip("libclang"), required=True),
         lambda: _in_child("NumPy", "numpy", _pip("numpy"), required=True),
