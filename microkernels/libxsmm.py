@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from polydl import native
-from polydl.errors import MissingComponentError
-from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import cycles, tile_sizes
+
+from polydl import native
+from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.errors import MissingComponentError
 
 _LETTERS = {"float": "s", "double": "d"}
 _BYTES = {"float": 4, "double": 8}
@@ -109,7 +110,9 @@ class Libxsmm:
         if reduces:
             for operand, offsets in (("a", site.offsets_a), ("b", site.offsets_b)):
                 values = ", ".join(f"{offset * width}ull" for offset in offsets)
-                definitions.append(f"static const unsigned long long {prefix}_bytes_{operand}[{len(offsets)}] = {{{values}}};")
+                definitions.append(
+                    f"static const unsigned long long {prefix}_bytes_{operand}[{len(offsets)}] = {{{values}}};"
+                )
         arguments = "a, b, c, &length, " + f"{prefix}_bytes_a, {prefix}_bytes_b" if reduces else "a, b, c"
         definitions.append(
             "\n".join(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.microkernels.shapes import columns_per_block, cycles, register_blocks, tile_sizes
+
+from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 
 REFERENCE = """\
 for (long r = 0; r < count; ++r)
@@ -128,7 +129,9 @@ class _Writer:
             body.append(f"  {self.rest(rows)}(a + {row}, b, c + {row}, {shape.n}, {shape.k}, count);")
             row += rows
             rest -= rows
-        head = f"static void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, long count)"
+        head = (
+            f"static void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, long count)"
+        )
         return "\n".join([head, "{", *body, "}"])
 
 
@@ -185,10 +188,13 @@ class PlainC:
                 if ends[0] != ends[1]
             )
             cases.append(f"  if ({condition or '1'})\n    {name}(a, b, c, count);")
-        unused = [f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]]
+        unused = [
+            f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
+        ]
         entry = "\n".join(
             [
-                f"static void {site.prefix}_run(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, "
+                f"static void {site.prefix}_run(const {site.element} *a, const {site.element} *b, "
+                f"{site.accumulator} *c, "
                 "int last_m, int last_n, int last_k, long count)",
                 "{",
                 *unused,

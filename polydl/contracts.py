@@ -1,6 +1,7 @@
 """The plug-in contracts: microkernels and rankers.
 
-A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels compute, for one output tile in column-major terms,
+A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels
+compute, for one output tile in column-major terms,
 
     C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[k + n*ldb]      (or B[n + k*ldb], transposed)
 
@@ -164,8 +165,9 @@ class Microkernel(Protocol):
 class Candidate:
     """A variant as a ranker sees it; no isl.
 
-    ``cycles`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its arithmetic with all operands in
-    the first-level cache (calls of microkernels included), and the iterations of its parallel loop (1 if none).
+    ``cycles`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its arithmetic with
+    all operands in the first-level cache (calls of microkernels included), and the iterations of its parallel
+    loop (1 if none).
     """
 
     variant: Variant

@@ -346,7 +346,13 @@ def _run(
             rounds=options.rounds, budget_seconds=options.budget_seconds, timeout_seconds=options.timeout_seconds
         )
         measured = executor.measure(
-            built[1:], built[0], space.scop, threads=machine.threads, policy=policy, seed=seed, progress=_relay(progress)
+            built[1:],
+            built[0],
+            space.scop,
+            threads=machine.threads,
+            policy=policy,
+            seed=seed,
+            progress=_relay(progress),
         )
     tried = tuple(
         Tried(number, ranked, source, measurement)
@@ -430,7 +436,16 @@ def optimize(
                 space, chosen, found_machine, options, toolchain, workplace, clock, seed, progress
             )
             result = Optimization(
-                scop, found_machine, space, generation, ranking, baseline, tried, {}, {}, toolchain,
+                scop,
+                found_machine,
+                space,
+                generation,
+                ranking,
+                baseline,
+                tried,
+                {},
+                {},
+                toolchain,
                 _peak(found_machine, baseline, tried),
             )
             if result.winner is not None:
@@ -438,6 +453,15 @@ def optimize(
         finally:
             shutil.rmtree(workplace, ignore_errors=True)
     return Optimization(
-        scop, found_machine, space, generation, ranking, baseline, tried, files, clock.total(), toolchain,
+        scop,
+        found_machine,
+        space,
+        generation,
+        ranking,
+        baseline,
+        tried,
+        files,
+        clock.total(),
+        toolchain,
         _peak(found_machine, baseline, tried),
     )

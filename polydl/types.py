@@ -19,6 +19,7 @@ from typing import Any, Literal
 from polydl.errors import OptionError
 
 AccessKind = Literal["read", "write"]
+Role = Literal["loop", "m", "n", "k", "batch"]
 DependenceKind = Literal["RAW", "WAR", "WAW", "RAR"]
 Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong"]
 
@@ -276,7 +277,7 @@ class Loop:
     origin: int = 0
     direction: int = 1
     parallel: bool = False
-    role: Literal["loop", "m", "n", "k", "batch"] = "loop"
+    role: Role = "loop"
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
+from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
+
 from polydl.contracts import Microkernel
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
@@ -15,7 +17,6 @@ from polydl.poly.nests import Nest, distribute
 from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.types import Scop, Step, Variant
-from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
 
 DRAWS_PER_VARIANT = 30
 
@@ -67,7 +68,8 @@ class VariantSpace:
         """Why the plan is illegal, in words; empty if isl proves it legal."""
         return tuple(
             f"{broken.dependence.kind} dependence on `{broken.dependence.array}` from {broken.dependence.source} to "
-            f"{broken.dependence.target} is broken" + (f" by running `{broken.parallel}` in parallel" if broken.parallel else "")
+            f"{broken.dependence.target} is broken"
+            + (f" by running `{broken.parallel}` in parallel" if broken.parallel else "")
             for broken in violations(self.scop, plan.schedule, self.dependences, reassociate=self.reassociate)
         )
 

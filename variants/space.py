@@ -129,7 +129,8 @@ class NestSpace:
                 found += list(product(*chosen))
         return tuple(found)
 
-    def _fixed_and_free(self, shape: Shape, trips: Mapping[str, int]) -> tuple[list[str], list[str]]:
+    @staticmethod
+    def _fixed_and_free(trips: Mapping[str, int]) -> tuple[list[str], list[str]]:
         return [name for name in trips if trips[name] == 1], [name for name in trips if trips[name] > 1]
 
     def _nested_rightly(self, order: Sequence[str]) -> bool:
@@ -161,7 +162,8 @@ class NestSpace:
                     strides = self.scop.array(access.array).strides
                     iterator = self.nest.depth + position
                     stride = sum(
-                        step * form.coefficients[iterator] for step, form in zip(strides, access.subscripts, strict=True)
+                        step * form.coefficients[iterator]
+                        for step, form in zip(strides, access.subscripts, strict=True)
                     )
                     score += {0: 1, 1: 2}.get(abs(stride), -2)
             scores[loop] = score
@@ -169,7 +171,7 @@ class NestSpace:
         return frozenset(loop for loop, score in scores.items() if score == best) or frozenset(self.nest.loops)
 
     def orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, ...]]:
-        fixed, free = self._fixed_and_free(shape, self.loop_trips(shape, dict(tiles)))
+        fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
         for order in permutations(free):
             if self._nested_rightly(order) and self._innermost_allowed(shape, order):
                 yield (*fixed, *order)
@@ -178,7 +180,7 @@ class NestSpace:
         self, shape: Shape, tiles: tuple[tuple[str, int], ...], generator: random.Random
     ) -> tuple[str, ...] | None:
         """One order drawn evenly from ``orders``, or None if twenty draws found none."""
-        fixed, free = self._fixed_and_free(shape, self.loop_trips(shape, dict(tiles)))
+        fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
         for _ in range(20):
             order = generator.sample(free, len(free))
             # Tile loops of one loop have one right order; put them so rather than draw again.
@@ -201,7 +203,9 @@ class NestSpace:
     def legal_order(self, shape: Shape, order: Sequence[str]) -> bool:
         return order_is_legal(self.directions, self._time_order(shape, order))
 
-    def parallel_choices(self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]) -> tuple[str | None, ...]:
+    def parallel_choices(
+        self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]
+    ) -> tuple[str | None, ...]:
         """Loops of this order that may and should run in parallel; (None,) if there is none."""
         if self.threads == 1:
             return (None,)
@@ -314,15 +318,34 @@ def shapes_of(
             ):
                 last = [extents[loop] % size or size for loop, size in ((match.m, m), (match.n, n), (match.k, k))]
                 shape = GemmShape(
-                    match.form.element, match.form.accumulator, m, n, k, length, match.lda, match.ldc, match.stride_bn, match.stride_bk
+                    match.form.element,
+                    match.form.accumulator,
+                    m,
+                    n,
+                    k,
+                    length,
+                    match.lda,
+                    match.ldc,
+                    match.stride_bn,
+                    match.stride_bk,
                 )
                 cost = kernel.predicted_cycles(shape, vector_elements) / (m * n * k * length)
                 if last[0] != m or last[1] != n:
                     whole = GemmShape(
-                        match.form.element, match.form.accumulator, last[0], last[1], k, length,
-                        match.lda, match.ldc, match.stride_bn, match.stride_bk,
+                        match.form.element,
+                        match.form.accumulator,
+                        last[0],
+                        last[1],
+                        k,
+                        length,
+                        match.lda,
+                        match.ldc,
+                        match.stride_bn,
+                        match.stride_bk,
                     )
-                    share = 1 - (extents[match.m] // m * m) * (extents[match.n] // n * n) / (extents[match.m] * extents[match.n])
+                    share = 1 - (extents[match.m] // m * m) * (extents[match.n] // n * n) / (
+                        extents[match.m] * extents[match.n]
+                    )
                     tail = kernel.predicted_cycles(whole, vector_elements) / (last[0] * last[1] * k * length)
                     cost = (1 - share) * cost + share * tail
                 found.append(Shape(match, batch, m, n, k, cost))
@@ -352,7 +375,18 @@ def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> s
     ]
     for m, n, k in product(*ends):
         reason = kernel.rejects(
-            GemmShape(match.form.element, match.form.accumulator, m, n, k, length, match.lda, match.ldc, match.stride_bn, match.stride_bk)
+            GemmShape(
+                match.form.element,
+                match.form.accumulator,
+                m,
+                n,
+                k,
+                length,
+                match.lda,
+                match.ldc,
+                match.stride_bn,
+                match.stride_bk,
+            )
         )
         if reason is not None:
             return reason

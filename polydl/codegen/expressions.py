@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import islpy as isl
 
@@ -10,27 +11,27 @@ from polydl.errors import CodegenError
 from polydl.types import Access, Affine, Expression, Scop, Statement
 
 _INFIX = {
-    isl.ast_expr_op_type.add: "+",
-    isl.ast_expr_op_type.sub: "-",
-    isl.ast_expr_op_type.mul: "*",
-    isl.ast_expr_op_type.div: "/",
-    isl.ast_expr_op_type.pdiv_q: "/",
-    isl.ast_expr_op_type.pdiv_r: "%",
-    isl.ast_expr_op_type.zdiv_r: "%",
-    isl.ast_expr_op_type.eq: "==",
-    isl.ast_expr_op_type.le: "<=",
-    isl.ast_expr_op_type.lt: "<",
-    isl.ast_expr_op_type.ge: ">=",
-    isl.ast_expr_op_type.gt: ">",
-    isl.ast_expr_op_type.and_: "&&",
-    isl.ast_expr_op_type.and_then: "&&",
-    isl.ast_expr_op_type.or_: "||",
-    isl.ast_expr_op_type.or_else: "||",
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "div": "/",
+    "pdiv_q": "/",
+    "pdiv_r": "%",
+    "zdiv_r": "%",
+    "eq": "==",
+    "le": "<=",
+    "lt": "<",
+    "ge": ">=",
+    "gt": ">",
+    "and_": "&&",
+    "and_then": "&&",
+    "or_": "||",
+    "or_else": "||",
 }
 _FUNCTIONS = {
-    isl.ast_expr_op_type.min: "polydl_min",
-    isl.ast_expr_op_type.max: "polydl_max",
-    isl.ast_expr_op_type.fdiv_q: "polydl_floor_div",
+    "min": "polydl_min",
+    "max": "polydl_max",
+    "fdiv_q": "polydl_floor_div",
 }
 
 SUPPORT = {
@@ -42,18 +43,23 @@ SUPPORT = {
 }
 
 
+def kind_of(enumerated: Any) -> str:
+    """The name of an isl enumerator (islpy's stubs call them plain integers)."""
+    return str(enumerated.name)
+
+
 def _arguments(expression: isl.AstExpr) -> list[isl.AstExpr]:
     return [expression.get_op_arg(index) for index in range(expression.get_op_n_arg())]
 
 
 def ast_expression(expression: isl.AstExpr) -> str:
     """An isl AST expression as C; min, max and floor division call the functions of ``SUPPORT``."""
-    kind = expression.get_type()
-    if kind == isl.ast_expr_type.id:
+    kind = kind_of(expression.get_type())
+    if kind == "id":
         return str(expression.get_id().name)
-    if kind == isl.ast_expr_type.int:
+    if kind == "int":
         return str(expression.get_val().to_python())
-    operation = expression.get_op_type()
+    operation = kind_of(expression.get_op_type())
     arguments = [ast_expression(argument) for argument in _arguments(expression)]
     if operation in _INFIX:
         return f"({f' {_INFIX[operation]} '.join(arguments)})"
@@ -63,9 +69,9 @@ def ast_expression(expression: isl.AstExpr) -> str:
         for argument in arguments[1:]:
             text = f"{name}({text}, {argument})"
         return text
-    if operation == isl.ast_expr_op_type.minus:
+    if operation == "minus":
         return f"(-{arguments[0]})"
-    if operation in (isl.ast_expr_op_type.cond, isl.ast_expr_op_type.select):
+    if operation in ("cond", "select"):
         return f"({arguments[0]} ? {arguments[1]} : {arguments[2]})"
     raise CodegenError(f"isl made an expression that has no C: {expression.to_C_str()}")
 

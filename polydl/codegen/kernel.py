@@ -178,7 +178,7 @@ def header(scop: Scop) -> str:
     """A header that declares the function, for C and C++."""
     guard = f"POLYDL_{scop.function.name.upper()}_H"
     return (
-        f"#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n"
+        f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
         f"{prototype(scop)};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import islpy as isl
 
-from polydl.codegen.expressions import ast_expression, statement_text, stripped
+from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.schedules import time_map
@@ -31,30 +31,30 @@ class _Printer:
         self.lines.append("  " * depth + text if text else "")
 
     def node(self, node: isl.AstNode, depth: int) -> None:
-        kind = node.get_type()
-        if kind == isl.ast_node_type.for_:
+        kind = kind_of(node.get_type())
+        if kind == "for_":
             self.loop(node, depth)
-        elif kind == isl.ast_node_type.if_:
+        elif kind == "if_":
             self.put(depth, f"if ({stripped(ast_expression(node.if_get_cond()))}) {{")
             self.node(node.if_get_then_node(), depth + 1)
             if node.if_has_else_node():
                 self.put(depth, "} else {")
                 self.node(node.if_get_else_node(), depth + 1)
             self.put(depth, "}")
-        elif kind == isl.ast_node_type.block:
+        elif kind == "block":
             children = node.block_get_children()
             for index in range(children.n_ast_node()):
                 self.node(children.get_at(index), depth)
-        elif kind == isl.ast_node_type.user:
+        elif kind == "user":
             expression = node.user_get_expr()
-            name = expression.get_op_arg(0).get_id().name
+            name = str(expression.get_op_arg(0).get_id().name)
             values = [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
             self.put(depth, self.leaves[name](values))
         else:
             self.node(node.mark_get_node(), depth)
 
     def loop(self, node: isl.AstNode, depth: int) -> None:
-        name = node.for_get_iterator().get_id().name
+        name = str(node.for_get_iterator().get_id().name)
         first = stripped(ast_expression(node.for_get_init()))
         if node.for_is_degenerate():
             # Only needed where a value is used: isl substitutes it elsewhere.
@@ -79,27 +79,27 @@ class _Printer:
 
 
 def _children(node: isl.AstNode) -> list[isl.AstNode]:
-    kind = node.get_type()
-    if kind == isl.ast_node_type.for_:
+    kind = kind_of(node.get_type())
+    if kind == "for_":
         return [node.for_get_body()]
-    if kind == isl.ast_node_type.if_:
+    if kind == "if_":
         return [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
-    if kind == isl.ast_node_type.block:
+    if kind == "block":
         children = node.block_get_children()
         return [children.get_at(index) for index in range(children.n_ast_node())]
-    if kind == isl.ast_node_type.mark:
+    if kind == "mark":
         return [node.mark_get_node()]
     return []
 
 
 def _statements_under(node: isl.AstNode) -> set[str]:
-    if node.get_type() == isl.ast_node_type.user:
+    if kind_of(node.get_type()) == "user":
         return {str(node.user_get_expr().get_op_arg(0).get_id().name)}
     return set().union(*(_statements_under(child) for child in _children(node)))
 
 
 def _has_loop(node: isl.AstNode) -> bool:
-    if node.get_type() == isl.ast_node_type.for_ and not node.for_is_degenerate():
+    if kind_of(node.get_type()) == "for_" and not node.for_is_degenerate():
         return True
     return any(_has_loop(child) for child in _children(node))
 
@@ -169,10 +169,12 @@ def _tree(
         identifiers = identifiers.add(isl.Id(iterator))
     build = build.set_iterators(identifiers)
     parallel = {
-        name: frozenset(p for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel) for name in names
+        name: frozenset(p for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel)
+        for name in names
     }
     vector = {
-        name: frozenset() if plan.nest_of(name).microkernel
+        name: frozenset()
+        if plan.nest_of(name).microkernel
         else _vector_positions(plan.nest_of(name), found[plan.nest_of(name).nest.index])
         for name in names
     }
@@ -181,9 +183,7 @@ def _tree(
     return printer.lines
 
 
-def loops(
-    scop: Scop, plan: Plan, found: Mapping[int, Directions], call: MicrokernelCall, depth: int = 1
-) -> list[str]:
+def loops(scop: Scop, plan: Plan, found: Mapping[int, Directions], call: MicrokernelCall, depth: int = 1) -> list[str]:
     """Lines of C that run the plan. ``found`` gives the directions of each nest, by its index."""
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:

@@ -13,7 +13,7 @@ import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.nests import Nest
-from polydl.types import Interchange, Loop, Parallel, Schedule, Scop, Step, Tile, UseMicrokernel, Variant
+from polydl.types import Interchange, Loop, Parallel, Role, Schedule, Scop, Step, Tile, UseMicrokernel, Variant
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,15 @@ def _tiled(scop: Scop, nest: Nest, steps: Sequence[Step], bounds: Sequence[tuple
             if step.loop not in nest.loops:
                 raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
             if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
-                raise IllegalVariantError(f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}")
-            if step.sizes[-1] < 1 or any(large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)):
-                raise IllegalVariantError(f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}")
+                raise IllegalVariantError(
+                    f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}"
+                )
+            if step.sizes[-1] < 1 or any(
+                large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)
+            ):
+                raise IllegalVariantError(
+                    f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}"
+                )
             tiles[step.loop] = step.sizes
     loops: dict[str, Loop] = {}
     for position, name in enumerate(nest.loops):
@@ -99,7 +105,8 @@ def _tiled(scop: Scop, nest: Nest, steps: Sequence[Step], bounds: Sequence[tuple
 
 
 def _microkernel_loops(step: UseMicrokernel, loops: dict[str, Loop], nest: Nest) -> tuple[Loop, ...]:
-    roles = [*(("batch", name) for name in step.batch), ("n", step.n), ("k", step.k), ("m", step.m)]
+    roles: list[tuple[Role, str]] = [*(("batch", name) for name in step.batch)]
+    roles += [("n", step.n), ("k", step.k), ("m", step.m)]
     names = [name for _, name in roles]
     unknown = [name for name in names if name not in nest.loops]
     if unknown or len(set(names)) != len(names):
@@ -131,7 +138,8 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[Step]) -> NestPlan:
         if isinstance(step, Interchange):
             if sorted(step.order) != sorted(loops):
                 raise IllegalVariantError(
-                    f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, not {list(step.order)}"
+                    f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, "
+                    f"not {list(step.order)}"
                 )
             order = list(step.order)
         elif isinstance(step, Parallel):

@@ -109,7 +109,11 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
     operands = {access.array for access in definition.reads}
     changed: dict[str, Statement] = {}
     for reader in readers:
-        if not _same_block(definition, reader) or reader.betas <= definition.betas or not _same_instances(definition, reader):
+        if (
+            not _same_block(definition, reader)
+            or reader.betas <= definition.betas
+            or not _same_instances(definition, reader)
+        ):
             return None
         for other in _between(scop, definition, reader):
             if other.betas < reader.betas and any(access.array in operands for access in other.writes):
