@@ -1,0 +1,135 @@
+"""Element types, random contents and guarded memory for the arrays of a nest.
+
+Imported by the child processes: NumPy and the standard library only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from polydl.errors import UnsupportedConstructError
+
+Values = np.ndarray[Any, np.dtype[Any]]
+
+GUARD_BYTES = 1 << 16
+ALIGNMENT = 64
+# Arrays that all begin at the same offset in a page would compete for the same sets of the first cache.
+_STAGGER = 17 * ALIGNMENT
+_PAGE = 4096
+CHUNK = 1 << 20
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "_Bool": np.dtype(np.bool_),
+    "char": np.dtype(np.int8),
+    "signed char": np.dtype(ctypes.c_byte),
+    "unsigned char": np.dtype(ctypes.c_ubyte),
+    "short": np.dtype(ctypes.c_short),
+    "unsigned short": np.dtype(ctypes.c_ushort),
+    "int": np.dtype(ctypes.c_int),
+    "unsigned int": np.dtype(ctypes.c_uint),
+    "long": np.dtype(ctypes.c_long),
+    "unsigned long": np.dtype(ctypes.c_ulong),
+    "long long": np.dtype(ctypes.c_longlong),
+    "unsigned long long": np.dtype(ctypes.c_ulonglong),
+    "_Float16": np.dtype(np.float16),
+    "float": np.dtype(ctypes.c_float),
+    "double": np.dtype(ctypes.c_double),
+    "long double": np.dtype(np.longdouble),
+}
+
+
+def element_dtype(element: str) -> np.dtype[Any]:
+    """NumPy's name for a canonical C type. Raises UnsupportedConstructError if it has none."""
+    try:
+        return _DTYPES[element]
+    except KeyError:
+        raise UnsupportedConstructError(
+            f"arrays of {element!r} can't be filled and compared", remedy=f"use one of {', '.join(_DTYPES)}"
+        ) from None
+
+
+class Data:
+    """The random contents of all arrays: the same in every process that knows the seed.
+
+    Each chunk of each array has a random stream of its own, so that any part can be made again. Floating-point
+    values are uniform in [-1, 1), or in [0.5, 1) unless ``signed``. Integers are of magnitude 1 to 8, never zero
+    (they may divide), and positive unless ``signed``.
+    """
+
+    def __init__(self, seed: int, signed: bool) -> None:
+        self.seed = seed
+        self.signed = signed
+
+    def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
+        """The contents of one array, in order: the index of the first element, and the values."""
+        for start in range(0, elements, CHUNK):
+            yield start, self._draw((self.seed, stream, start // CHUNK), dtype, min(CHUNK, elements - start))
+
+    def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
+        generator = np.random.default_rng(key)
+        if dtype.kind == "b":
+            return generator.integers(0, 2, count).astype(dtype)
+        if dtype.kind == "f":
+            unit = generator.random(count, np.float32 if dtype.itemsize <= 4 else np.float64)
+            unit *= 2.0 if self.signed else 0.5
+            unit += -1.0 if self.signed else 0.5
+            return unit.astype(dtype, copy=False)
+        magnitude = generator.integers(1, 9, count, np.int8)
+        if dtype.kind == "i" and self.signed:
+            magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1
+        return magnitude.astype(dtype)
+
+
+class Buffer:
+    """One array's memory: flat ``values``, between two guard zones unless it lies in the library itself.
+
+    ``stream`` numbers its random contents; ``extents`` serve to name an element in a message.
+    """
+
+    def __init__(
+        self, name: str, dtype: np.dtype[Any], extents: tuple[int, ...], stream: int, address: int | None = None
+    ) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.extents = extents
+        self.stream = stream
+        self.elements = int(np.prod(extents, dtype=np.int64))
+        self._guards: tuple[Values, ...] = ()
+        size = self.elements * dtype.itemsize
+        if address is not None:
+            block = (ctypes.c_ubyte * size).from_address(address)
+            self.values: Values = np.ctypeslib.as_array(block).view(dtype)
+        else:
+            memory = np.empty(size + 2 * GUARD_BYTES + 2 * _PAGE, np.uint8)
+            first = GUARD_BYTES + (-memory.ctypes.data - GUARD_BYTES) % _PAGE + stream * _STAGGER % _PAGE
+            self.values = memory[first : first + size].view(dtype)
+            self._guards = (memory[first - GUARD_BYTES : first], memory[first + size : first + size + GUARD_BYTES])
+            self._pattern = np.random.default_rng(stream).integers(0, 256, GUARD_BYTES, np.uint8)
+            for guard in self._guards:
+                guard[:] = self._pattern
+
+    @property
+    def address(self) -> int:
+        return int(self.values.ctypes.data)
+
+    def fill(self, data: Data) -> None:
+        for start, chunk in data.chunks(self.stream, self.dtype, self.elements):
+            self.values[start : start + chunk.size] = chunk
+
+    def damage(self) -> str | None:
+        """What was written beside the array, in words, if anything was."""
+        for guard, side in zip(self._guards, ("before its beginning", "after its end"), strict=False):
+            damaged = np.flatnonzero(guard != self._pattern)
+            if damaged.size:
+                nearest = GUARD_BYTES - int(damaged[-1]) if side.startswith("before") else int(damaged[0])
+                return f"it writes outside of `{self.name}`: {nearest} bytes {side}"
+        return None
+
+    def element(self, index: int) -> str:
+        """How C names the element at a flat index."""
+        subscripts = np.unravel_index(index, self.extents) if self.extents else ()
+        return self.name + "".join(f"[{int(subscript)}]" for subscript in subscripts)

@@ -1,0 +1,165 @@
+"""Compile kernels, several at a time. A compiler's failure is a value and keeps its source."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from pathlib import Path
+
+from polydl.errors import OptionError, ResourceError
+from polydl.execute.contract import Built, Progress
+from polydl.execute.resources import DISK_FULL, disk_full
+from polydl.execute.toolchain import Toolchain
+from polydl.types import KernelSource
+
+COMPILE_TIMEOUT_SECONDS = 120.0
+
+# Apart from the kernel's file, so that no compiler sees through the loop and drops or merges invocations.
+_TIMER = """\
+#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+
+double polydl_time_invocations(void (*invoke)(void *const *), void *const *arguments, long repeats);
+
+double polydl_time_invocations(void (*invoke)(void *const *), void *const *arguments, long repeats) {
+  struct timespec start, end;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (long i = 0; i < repeats; ++i)
+    invoke(arguments);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+}
+"""
+
+
+def build(
+    kernels: Sequence[KernelSource],
+    toolchain: Toolchain,
+    directory: Path,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Built, ...]:
+    """Make ``<id>.so`` from each kernel in ``directory``, beside its ``<id>.c``.
+
+    A second file, ``<id>.harness.c``, includes the first and then holds ``KernelSource.harness``; it is what the
+    compiler is given. Raises ResourceError when the disk is full, OptionError for two kernels of the same id.
+    """
+    names = [kernel.id for kernel in kernels]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise OptionError(f"two kernels have the id {twice!r}", remedy="give each kernel an id of its own")
+    results: dict[str, Built] = {}
+    compilers = _Compilers()
+    with ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool:
+        try:
+            _write(directory / "timer.c", _TIMER)
+            pending = [pool.submit(_build_one, kernel, toolchain, directory, compilers) for kernel in kernels]
+            for future in as_completed(pending):
+                built = future.result()
+                results[built.kernel.id] = built
+                if progress is not None:
+                    progress(Progress("build", len(results), len(kernels), built.kernel.id))
+        except BaseException:
+            compilers.kill()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return tuple(results[name] for name in names)
+
+
+class _Compilers:
+    """The compilers that run now, so that all can be ended at once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[str]] = set()
+        self._killed = False
+
+    def run(self, command: Sequence[str]) -> tuple[int, str]:
+        """Exit status and stderr; TimeoutExpired after the time limit."""
+        with self._lock:
+            if self._killed:
+                return 1, "interrupted"
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                env=os.environ | {"LC_ALL": "C"},
+                start_new_session=True,
+            )
+            self._running.add(process)
+        try:
+            _, stderr = process.communicate(timeout=COMPILE_TIMEOUT_SECONDS)
+        except subprocess.TimeoutExpired:
+            _kill_group(process)
+            process.communicate()
+            raise
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        return process.returncode, stderr
+
+    def kill(self) -> None:
+        with self._lock:
+            self._killed = True
+            for process in self._running:
+                _kill_group(process)
+
+
+def _kill_group(process: subprocess.Popen[str]) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, compilers: _Compilers) -> Built:
+    start = time.monotonic()
+    source, harness = directory / f"{kernel.id}.c", directory / f"{kernel.id}.harness.c"
+    _write(source, kernel.c)
+    _write(harness, f'#include "{source.name}"\n\n{kernel.harness}')
+    library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
+    library.unlink(missing_ok=True)
+    command = toolchain.library_command(kernel, (harness, directory / "timer.c"), unfinished)
+    try:
+        exit_status, stderr = compilers.run(command)
+    except subprocess.TimeoutExpired:
+        exit_status, stderr = 1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
+    except OSError as error:
+        exit_status, stderr = 1, f"the compiler can't be run: {error}"
+    if exit_status == 0:
+        # Renamed and not written in place: another process may have the old library loaded.
+        unfinished.replace(library)
+    else:
+        unfinished.unlink(missing_ok=True)
+        if any(os.strerror(number) in stderr for number in DISK_FULL):
+            raise disk_full(directory)
+        stderr = stderr or f"the compiler ended with exit status {exit_status} and said nothing"
+    return Built(
+        kernel=kernel,
+        source=source,
+        library=library if exit_status == 0 else None,
+        command=shlex.join(command),
+        message=stderr,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise disk_full(path.parent) from None
+        raise ResourceError(
+            f"can't write {path}: {error.strerror}", remedy="choose a directory that is writable"
+        ) from None

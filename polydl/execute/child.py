@@ -1,0 +1,203 @@
+"""The parent's side of a child process that runs one kernel."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from polydl.errors import MissingComponentError, ResourceError
+from polydl.execute.resources import DISK_FULL, disk_full
+from polydl.types import Status
+
+_STDERR_BYTES = 1 << 20
+
+
+class ChildError(Exception):
+    """The kernel took its process down, did not come back, or can't be run."""
+
+    def __init__(self, status: Status, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+        self.message = message
+
+
+class Child:
+    """A worker process, pinned to some cores and alone in its process group.
+
+    Use it as a context manager; the group is killed at the end, however that comes about.
+    """
+
+    def __init__(self, cores: Sequence[int], directory: Path) -> None:
+        self._directory = directory
+        self._stderr = bytearray()
+        self._ended = False
+        command_reader, self._commands = os.pipe()
+        self._replies, reply_writer = os.pipe()
+        self._errors, error_writer = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "polydl.execute.worker", str(command_reader), str(reply_writer)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=error_writer,
+                pass_fds=(command_reader, reply_writer),
+                env=_environment(cores),
+                start_new_session=True,
+            )
+        except OSError as error:
+            self._close_pipes()
+            raise ResourceError(f"no process can be started: {error.strerror}") from None
+        finally:
+            for descriptor in (command_reader, reply_writer, error_writer):
+                os.close(descriptor)
+        atexit.register(self.close)
+
+    def __enter__(self) -> Child:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        atexit.unregister(self.close)
+        self._kill()
+        self._close_pipes()
+
+    def _close_pipes(self) -> None:
+        for descriptor in (self._commands, self._replies, self._errors):
+            if descriptor >= 0:
+                os.close(descriptor)
+        self._commands = self._replies = self._errors = -1
+
+    def send(self, command: str, **arguments: Any) -> None:
+        """Start a command; a child that is gone shows when the reply is asked for."""
+        request = json.dumps({"command": command} | arguments) + "\n"
+        with suppress(BrokenPipeError):
+            _write_all(self._commands, request.encode())
+
+    def receive(self, timeout_seconds: float) -> dict[str, Any]:
+        """The reply to the last command. Raises ChildError, or ResourceError if memory or disk ran out."""
+        line = self._read_line(timeout_seconds)
+        if line is None:
+            self._kill()
+            self._drain()
+            raise ChildError("timeout", self._with_stderr(f"no answer within {timeout_seconds:g} s"))
+        if not line.endswith(b"\n"):
+            raise self._death()
+        reply: dict[str, Any] = json.loads(line)
+        if "failed" in reply:
+            raise ChildError(reply["failed"], reply["message"])
+        if "missing" in reply:
+            raise MissingComponentError(reply["missing"], remedy=reply["remedy"])
+        if "resource" in reply:
+            if reply["resource"] in DISK_FULL:
+                raise disk_full(self._directory)
+            raise ResourceError(f"the process that runs a kernel failed: {reply['message']}")
+        return reply
+
+    def request(self, command: str, timeout_seconds: float, **arguments: Any) -> dict[str, Any]:
+        self.send(command, **arguments)
+        return self.receive(timeout_seconds)
+
+    def _read_line(self, timeout_seconds: float) -> bytes | None:
+        """One line; less than a line if the child closed the pipe; None when the time is over."""
+        deadline = time.monotonic() + timeout_seconds
+        line = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._replies, selectors.EVENT_READ)
+            selector.register(self._errors, selectors.EVENT_READ)
+            while True:
+                remaining = deadline - time.monotonic()
+                if remaining <= 0:
+                    return None
+                for key, _ in selector.select(remaining):
+                    data = os.read(key.fd, 1 << 16)
+                    if key.fd != self._replies:
+                        self._keep_stderr(data)
+                        if not data:
+                            selector.unregister(key.fileobj)
+                        continue
+                    line += data
+                    if not data or line.endswith(b"\n"):
+                        return bytes(line)
+
+    def _keep_stderr(self, data: bytes) -> None:
+        """All of it up to a limit, then the end of it: a kernel may print for ever."""
+        self._stderr += data
+        if len(self._stderr) > 2 * _STDERR_BYTES:
+            del self._stderr[:-_STDERR_BYTES]
+
+    def _drain(self) -> None:
+        os.set_blocking(self._errors, False)
+        with suppress(BlockingIOError):
+            while data := os.read(self._errors, 1 << 16):
+                self._keep_stderr(data)
+
+    def _death(self) -> ChildError:
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            self._drain()
+            return ChildError("crash", self._with_stderr("the kernel closed its process's pipe"))
+        self._kill()
+        self._drain()
+        exit_status = self._process.returncode
+        if exit_status < 0:
+            number = -exit_status
+            with suppress(ValueError):
+                what = f"killed by {signal.Signals(number).name} ({signal.strsignal(number)})"
+                return ChildError("crash", self._with_stderr(what))
+            return ChildError("crash", self._with_stderr(f"killed by signal {number}"))
+        return ChildError("crash", self._with_stderr(f"the kernel ended its process with exit status {exit_status}"))
+
+    def _with_stderr(self, text: str) -> str:
+        printed = self._stderr.decode(errors="replace").strip()
+        return f"{text}\n{printed}" if printed else text
+
+    def _kill(self) -> None:
+        if self._ended:
+            return
+        # The group outlives its leader if the kernel started processes.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._ended = True
+
+
+def _environment(cores: Sequence[int]) -> dict[str, str]:
+    """The caller's, but for what governs threads: that is the same in every measurement."""
+    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_"))}
+    return inherited | {
+        "OMP_NUM_THREADS": str(len(cores)),
+        "OMP_DYNAMIC": "false",
+        "OMP_PROC_BIND": "true",
+        "OMP_PLACES": ",".join(f"{{{core}}}" for core in cores),
+        # How long idle threads spin (libgomp: rounds, some 0.2 ms; libomp: ms). Enough to go from one parallel loop
+        # to the next without sleeping, and not so long that they disturb the probe or another child.
+        "GOMP_SPINCOUNT": "10000",
+        "KMP_BLOCKTIME": "1",
+        # NumPy's own threads are not wanted.
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        # glibc's last words go to the terminal otherwise.
+        "LIBC_FATAL_STDERR_": "1",
+    }
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

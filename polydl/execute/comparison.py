@@ -1,0 +1,125 @@
+"""Is a result that of the original nest? docs/measuring.md states the norm and the tolerance.
+
+Imported by the child processes: NumPy and the standard library only. Arrays are walked in chunks, so that a
+comparison needs no copy of them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl.execute.arrays import Buffer, Data, Values
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``wrong`` says in words what is wrong, if anything. ``error`` is None where there is nothing to scale it by."""
+
+    error: float | None
+    wrong: str | None
+
+
+def changed(buffer: Buffer, data: Data) -> bool:
+    """Does any element differ from what the array was filled with?"""
+    chunks = data.chunks(buffer.stream, buffer.dtype, buffer.elements)
+    return any(bool(np.any(buffer.values[at : at + chunk.size] != chunk)) for at, chunk in chunks)
+
+
+def first_not_finite(buffer: Buffer) -> int | None:
+    """The index of the first NaN or infinity."""
+    if buffer.dtype.kind != "f":
+        return None
+    indices = np.flatnonzero(~np.isfinite(buffer.values))
+    return int(indices[0]) if indices.size else None
+
+
+def store(buffers: Iterable[Buffer], data: Data, path: Path) -> dict[str, int]:
+    """Write the arrays that changed to a file; the result maps each one's name to its offset in bytes."""
+    offsets: dict[str, int] = {}
+    with path.open("wb") as file:
+        for buffer in buffers:
+            if changed(buffer, data):
+                offsets[buffer.name] = file.tell()
+                # Not ndarray.tofile: it does not notice that the disk is full.
+                file.write(buffer.values.view(np.uint8).data)
+    return offsets
+
+
+def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[str, int], tolerance: float) -> Verdict:
+    """Compare every element of every array with what the original nest left.
+
+    Arrays that it left alone must hold what they were filled with, bit for bit.
+    """
+    worst = 0.0
+    for buffer in buffers:
+        damage = buffer.damage()
+        if damage is not None:
+            return Verdict(None, damage)
+        if buffer.name not in offsets:
+            wrong = _untouched(buffer, data)
+            if wrong is not None:
+                return Verdict(None, wrong)
+            continue
+        expected = np.memmap(path, buffer.dtype, "r", offsets[buffer.name], (buffer.elements,))
+        verdict = _close(buffer, data, expected, tolerance) if buffer.dtype.kind == "f" else _equal(buffer, expected)
+        if verdict.wrong is not None or verdict.error is None:
+            return verdict
+        worst = max(worst, verdict.error)
+    return Verdict(worst, None)
+
+
+def _untouched(buffer: Buffer, data: Data) -> str | None:
+    for start, chunk in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+        differing = np.flatnonzero(buffer.values[start : start + chunk.size] != chunk)
+        if differing.size:
+            return f"it changes `{buffer.element(start + int(differing[0]))}`, and the original nest does not"
+    return None
+
+
+def _equal(buffer: Buffer, expected: Values) -> Verdict:
+    differing = np.flatnonzero(buffer.values != expected)
+    if not differing.size:
+        return Verdict(0.0, None)
+    at = int(differing[0])
+    where = _disagreement(buffer, at, expected[at])
+    return Verdict(None, f"{where}; {differing.size} of {buffer.elements} elements differ")
+
+
+def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float) -> Verdict:
+    wide = np.dtype(np.longdouble) if buffer.dtype.itemsize > 8 else np.dtype(np.float64)
+    largest = largest_difference = squares = squared_differences = 0.0
+    at = 0
+    for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+        end = start + initial.size
+        got, want = buffer.values[start:end].astype(wide), expected[start:end].astype(wide)
+        broken = np.flatnonzero(~np.isfinite(got))
+        if broken.size:
+            return Verdict(None, _disagreement(buffer, start + int(broken[0]), want[broken[0]]))
+        written = want[want != initial]
+        if written.size:
+            largest = max(largest, float(np.max(np.abs(written))))
+            squares += float(np.dot(written, written))
+        difference: Values = np.abs(np.subtract(got, want))
+        peak = int(np.argmax(difference))
+        if difference[peak] > largest_difference:
+            largest_difference, at = float(difference[peak]), start + peak
+        squared_differences += float(np.dot(difference, difference))
+    if largest_difference == 0.0:
+        return Verdict(0.0, None)
+    if largest == 0.0:
+        return Verdict(None, _disagreement(buffer, at, expected[at]))
+    error = max(largest_difference / largest, math.sqrt(squared_differences / squares))
+    if error <= tolerance:
+        return Verdict(error, None)
+    where = _disagreement(buffer, at, expected[at])
+    return Verdict(error, f"{where}; the norm-wise error {error:.3g} exceeds {tolerance:.3g}")
+
+
+def _disagreement(buffer: Buffer, index: int, expected: Any) -> str:
+    return f"`{buffer.element(index)}` is {buffer.values[index]!s}, and the original nest gives {expected!s}"

@@ -1,0 +1,106 @@
+"""What an executor is, and the values that go in and come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+from polydl.errors import OptionError
+from polydl.execute.toolchain import Toolchain
+from polydl.types import KernelSource, Measurement, Scop
+
+
+@dataclass(frozen=True)
+class TimingPolicy:
+    """How one nest's candidates are timed; docs/measuring.md explains each field.
+
+    ``warmup`` counts the untimed invocations before each sample. ``budget_seconds`` bounds the timing of all
+    candidates together, and ``timeout_seconds`` each single invocation. With ``cold`` the arrays are flushed from the
+    caches before every timed invocation.
+    """
+
+    rounds: int = 7
+    minimum_sample_seconds: float = 0.01
+    warmup: int = 1
+    budget_seconds: float = 20.0
+    timeout_seconds: float = 30.0
+    cold: bool = False
+
+    def __post_init__(self) -> None:
+        lowest = {
+            "rounds": 1,
+            "minimum_sample_seconds": 1e-4,
+            "warmup": 0,
+            "budget_seconds": 1e-3,
+            "timeout_seconds": 1e-3,
+        }
+        for name, bound in lowest.items():
+            value = getattr(self, name)
+            if not value >= bound:
+                raise OptionError(f"the timing policy's {name} is {value}", remedy=f"at least {bound}")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A kernel's sources on disk, and the shared library made from them unless the compiler failed.
+
+    ``source`` is the emitted C, kept whatever happens; ``message`` the compiler's stderr, warnings included;
+    ``seconds`` the time it took.
+    """
+
+    kernel: KernelSource
+    source: Path
+    library: Path | None
+    command: str
+    message: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """``done`` of ``total`` kernels built or checked, or timing rounds finished. ``id`` is the kernel's, if any."""
+
+    stage: Literal["build", "check", "time"]
+    done: int
+    total: int
+    id: str = ""
+
+
+ProgressCallback = Callable[[Progress], None]
+
+
+class Executor(Protocol):
+    """Builds and runs kernels. A kernel's failure is a value, never an exception."""
+
+    @property
+    def name(self) -> str: ...
+
+    def build(
+        self,
+        kernels: Sequence[KernelSource],
+        toolchain: Toolchain,
+        directory: Path,
+        *,
+        jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[Built, ...]:
+        """One result per kernel, in order. Raises ResourceError when the disk is full."""
+
+    def measure(
+        self,
+        candidates: Sequence[Built],
+        reference: Built,
+        scop: Scop,
+        *,
+        threads: int,
+        policy: TimingPolicy,
+        seed: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[Measurement, ...]:
+        """The measurement of ``reference``, the original nest, and then one per candidate, in order.
+
+        Raises ResourceError when the arrays don't fit into memory or the disk is full, and OptionError for more
+        threads than there are cores.
+        """

@@ -1,0 +1,130 @@
+"""The executor that runs kernels on this machine, each in a process of its own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from polydl.errors import ResourceError, UnsupportedConstructError
+from polydl.execute.arrays import GUARD_BYTES, element_dtype
+from polydl.execute.build import build
+from polydl.execute.child import ChildError
+from polydl.execute.contract import Built, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
+from polydl.execute.session import Job, Participant, Session
+from polydl.execute.tolerance import tolerance
+from polydl.execute.toolchain import Toolchain
+from polydl.native import runtime
+from polydl.types import Array, KernelSource, Measurement, Parameter, Scop
+
+# An interpreter with NumPy, in bytes.
+_PROCESS_BYTES = 64 << 20
+_MOST_PROCESSES = 24
+# The part of the free memory that all processes together may fill, and that a single one may.
+_TOGETHER, _ALONE = 0.6, 0.9
+
+
+class LocalExecutor:
+    """Builds with this machine's compiler and measures on its cores; satisfies ``Executor``."""
+
+    name = "local"
+
+    def build(
+        self,
+        kernels: Sequence[KernelSource],
+        toolchain: Toolchain,
+        directory: Path,
+        *,
+        jobs: int | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[Built, ...]:
+        """See ``polydl.execute.build.build``."""
+        return build(kernels, toolchain, directory, jobs=jobs, progress=progress)
+
+    def measure(
+        self,
+        candidates: Sequence[Built],
+        reference: Built,
+        scop: Scop,
+        *,
+        threads: int,
+        policy: TimingPolicy,
+        seed: int = 0,
+        progress: ProgressCallback | None = None,
+    ) -> tuple[Measurement, ...]:
+        """See ``Executor.measure``. Beside its errors, MissingComponentError if the C runtime is not installed."""
+        runtime()
+        cores = choose_cores(threads)
+        original = Participant(reference)
+        others = [Participant(candidate) for candidate in candidates]
+        report: Callable[[Progress], None] = progress if progress is not None else lambda _: None
+        with _temporary_directory(reference.source.parent) as directory:
+            try:
+                job = _job(scop, cores, seed, policy, directory)
+            except UnsupportedConstructError as error:
+                original.failure = ChildError("unsupported", error.message)
+            else:
+                capacity = processes_at_once(job.bytes, available_bytes())
+                Session(job, original, others, report).run(capacity)
+        for other in others:
+            if other.built.library is None:
+                other.failure = ChildError("compile", other.built.message)
+            elif original.failure is not None and other.failure is None and not other.raw:
+                because = f"not run, since the original nest failed: {original.failure.message}"
+                other.failure = ChildError("unsupported", because)
+        best_probe = max((probe for p in (original, *others) for s in p.raw for probe in s.probes), default=0.0)
+        return tuple(participant.measurement(best_probe) for participant in (original, *others))
+
+
+EXECUTOR = LocalExecutor()
+
+
+def processes_at_once(array_bytes: int, available: int) -> int:
+    """How many processes with so many bytes of arrays fit into memory. Raises ResourceError if not even one does."""
+    each = array_bytes + _PROCESS_BYTES
+    if each > _ALONE * available:
+        raise ResourceError(
+            f"the arrays take {array_bytes / 1e9:.2f} GB, and {available / 1e9:.2f} GB of memory are free",
+            remedy="use smaller sizes, or free memory",
+        )
+    return max(1, min(int(_TOGETHER * available / each), _MOST_PROCESSES))
+
+
+def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, directory: Path) -> Job:
+    carried = [(scop.array(parameter.array), parameter) for parameter in scop.function.parameters]
+    global_arrays = [array for array in scop.arrays if array.storage == "global"]
+    arrays = [array for array, _ in carried] + global_arrays
+    return Job(
+        parameters=[_describe(array, parameter) for array, parameter in carried],
+        global_arrays=[_describe(array) for array in global_arrays],
+        bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
+        cores=cores,
+        seed=seed,
+        tolerance=tolerance(scop),
+        directory=directory,
+        policy=policy,
+    )
+
+
+def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:
+    return {
+        "name": array.name if parameter is None else parameter.name,
+        "dtype": element_dtype(array.element).str,
+        "extents": list(array.extents),
+        "value": None if parameter is None else parameter.value,
+    }
+
+
+@contextmanager
+def _temporary_directory(parent: Path) -> Iterator[Path]:
+    try:
+        made = tempfile.TemporaryDirectory(prefix="measuring-", dir=parent)
+    except OSError as error:
+        if error.errno in DISK_FULL:
+            raise disk_full(parent) from None
+        raise ResourceError(f"can't write to {parent}: {error.strerror}") from None
+    with made as directory:
+        yield Path(directory)

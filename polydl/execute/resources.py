@@ -1,0 +1,77 @@
+"""Which cores to pin to, how much memory is free, and what a full disk looks like."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from polydl.errors import OptionError, ResourceError
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+
+
+def disk_full(directory: Path) -> ResourceError:
+    return ResourceError(
+        "the disk is full", file=str(directory), remedy="free space there, or choose another directory"
+    )
+
+
+def choose_cores(threads: int) -> tuple[int, ...]:
+    """One logical processor per thread, on different physical cores as long as there are any.
+
+    Raises OptionError for more threads than this process may use processors.
+    """
+    allowed = sorted(os.sched_getaffinity(0))
+    if not 1 <= threads <= len(allowed):
+        raise OptionError(
+            f"{threads} threads, but this process may use {len(allowed)} cores", remedy="change --threads"
+        )
+    first_of_core: list[int] = []
+    others: list[int] = []
+    seen: set[str] = set()
+    for processor in allowed:
+        siblings = _read(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list") or str(processor)
+        (others if siblings in seen else first_of_core).append(processor)
+        seen.add(siblings)
+    return tuple((first_of_core + others)[:threads])
+
+
+def available_bytes() -> int:
+    """Memory that new processes can have without swapping, within the limits of the control group."""
+    available = 0
+    for line in (_read("/proc/meminfo") or "").splitlines():
+        name, _, value = line.partition(":")
+        if name == "MemAvailable":
+            available = int(value.split()[0]) * 1024
+    if not available:
+        available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for directory, limit_file, usage_file in _control_groups():
+        limit, usage = _read(f"{directory}/{limit_file}"), _read(f"{directory}/{usage_file}")
+        if limit is not None and usage is not None and limit.isdigit():
+            # Pages of files that nobody used of late count as used, but are given up on demand.
+            statistics = dict(line.split() for line in (_read(f"{directory}/memory.stat") or "").splitlines())
+            used = int(usage) - int(statistics.get("inactive_file", 0))
+            available = min(available, max(int(limit) - used, 0))
+    return available
+
+
+def _control_groups() -> list[tuple[str, str, str]]:
+    """Directory, name of the limit and name of the usage, for both versions of control groups."""
+    groups: list[tuple[str, str, str]] = []
+    for line in (_read("/proc/self/cgroup") or "").splitlines():
+        _, controllers, path = line.split(":", 2)
+        # In a container the path may be that of the host, while the container's own group is mounted at the root.
+        for group in dict.fromkeys((path.rstrip("/"), "")):
+            if not controllers:
+                groups.append((f"/sys/fs/cgroup{group}", "memory.max", "memory.current"))
+            elif "memory" in controllers.split(","):
+                groups.append((f"/sys/fs/cgroup/memory{group}", "memory.limit_in_bytes", "memory.usage_in_bytes"))
+    return groups
+
+
+def _read(path: str) -> str | None:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return None

@@ -1,0 +1,67 @@
+"""Which samples to take, and what to make of them: the arithmetic of timing, without any process.
+
+The procedure is in docs/measuring.md.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.execute.contract import TimingPolicy
+from polydl.types import Sample
+
+# A sample is disturbed if its two probes differ by more than this, or one lies this far below the best.
+_PROBE_SPREAD = 0.10
+# One invocation of that many seconds needs no warm-up, and the run that was checked counts as a sample.
+LONG_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class RawSample:
+    """Seconds of one invocation, and the probes before and after it in GFLOPS."""
+
+    seconds: float
+    probes: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Summary:
+    minimum: float
+    median: float
+    samples: tuple[Sample, ...]
+    message: str
+
+
+def sample_counts(costs: Sequence[float], budget_seconds: float, policy: TimingPolicy) -> tuple[int, ...]:
+    """How many samples each participant gets, from the seconds that one of its samples takes.
+
+    What fits into an equal share of the budget, but at least 2 (1 if one invocation is long, since its checked run
+    counts too) and at most the policy's rounds.
+    """
+    share = budget_seconds / max(len(costs), 1)
+    counts: list[int] = []
+    for cost in costs:
+        fewest = min(1 if cost >= LONG_SECONDS else 2, policy.rounds)
+        counts.append(max(fewest, min(policy.rounds, int(share / max(cost, 1e-9)))))
+    return tuple(counts)
+
+
+def takes_part(round_index: int, count: int, rounds: int) -> bool:
+    """Is a participant with ``count`` samples in that round? They are spread evenly, from the first round on."""
+    return (round_index * count) // rounds != ((round_index - 1) * count) // rounds
+
+
+def is_disturbed(sample: RawSample, best_probe: float) -> bool:
+    low, high = min(sample.probes), max(sample.probes)
+    return high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * best_probe
+
+
+def summarise(raw: Sequence[RawSample], best_probe: float) -> Summary:
+    """Minimum and median of the undisturbed samples, or of all if there is no other."""
+    samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, best_probe)) for s in raw)
+    undisturbed = [sample.seconds for sample in samples if not sample.disturbed]
+    message = "" if undisturbed else "all samples were disturbed by other work on the machine"
+    used = undisturbed or [sample.seconds for sample in samples]
+    return Summary(min(used), statistics.median(used), samples, message)

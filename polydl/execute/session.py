@@ -1,0 +1,317 @@
+"""One nest's measurement: check every candidate against the original, then time all of them side by side."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from polydl.execute.child import Child, ChildError
+from polydl.execute.contract import Built, Progress, TimingPolicy
+from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, sample_counts, summarise, takes_part
+from polydl.types import Measurement
+
+# Time limits for filling or comparing all arrays, on however slow a machine.
+_PREPARE_SECONDS = 60.0
+_PREPARE_BYTES_PER_SECOND = 20e6
+# A kernel that ran once within the limit, and now takes that many times longer, hangs.
+_SLOWEST = 100
+_FEWEST_SAMPLES = 2
+# The probes before and after a sample, and the pipe.
+_OVERHEAD_SECONDS = 0.004
+
+
+@dataclass(frozen=True)
+class Job:
+    """What all children of one measurement have in common. ``bytes`` are those of all arrays of one child."""
+
+    parameters: list[dict[str, Any]]
+    global_arrays: list[dict[str, Any]]
+    bytes: int
+    cores: tuple[int, ...]
+    seed: int
+    tolerance: float
+    directory: Path
+    policy: TimingPolicy
+
+    @property
+    def result(self) -> Path:
+        return self.directory / "original"
+
+    @property
+    def walk_seconds(self) -> float:
+        return _PREPARE_SECONDS + self.bytes / _PREPARE_BYTES_PER_SECOND
+
+
+@dataclass
+class Participant:
+    """One kernel on its way through checking and timing."""
+
+    built: Built
+    child: Child | None = None
+    failure: ChildError | None = None
+    error: float | None = None
+    seconds: float = 0.0
+    repeats: int = 1
+    # Seconds that one sample takes with all that goes with it.
+    cost: float = 0.0
+    raw: list[RawSample] = field(default_factory=list)
+
+    @property
+    def running(self) -> Child:
+        if self.child is None:
+            raise ChildError("unsupported", "the kernel was not started")
+        return self.child
+
+    @property
+    def long(self) -> bool:
+        return self.seconds >= LONG_SECONDS
+
+    def undisturbed(self, best_probe: float) -> int:
+        return sum(1 for sample in self.raw if not is_disturbed(sample, best_probe))
+
+    def measurement(self, best_probe: float) -> Measurement:
+        name, source = self.built.kernel.id, str(self.built.source)
+        if self.failure is not None:
+            return Measurement(name, self.failure.status, error=self.error, message=self.failure.message, source=source)
+        summary = summarise(self.raw, best_probe)
+        return Measurement(
+            name,
+            "ok",
+            samples=summary.samples,
+            seconds_minimum=summary.minimum,
+            seconds_median=summary.median,
+            error=self.error,
+            message=summary.message,
+            source=source,
+        )
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """What the original nest left: arrays by their offset in the file, from data that were ``signed`` or not."""
+
+    signed: bool
+    offsets: dict[str, int]
+
+
+class Session:
+    """Takes the participants through it. What becomes of each is in its fields afterwards."""
+
+    def __init__(
+        self,
+        job: Job,
+        original: Participant,
+        others: Sequence[Participant],
+        report: Callable[[Progress], None],
+    ) -> None:
+        self._job = job
+        self._original = original
+        self._others = others
+        self._report = report
+        self._order = random.Random(job.seed)
+        self._checked = 0
+        self._rounds_done = 0
+        self._rounds = 0
+
+    def run(self, capacity: int) -> None:
+        """Wave by wave, at most ``capacity`` processes at a time, the original among them if there is room."""
+        size = max(capacity - 1, 1)
+        waves = [self._others[first : first + size] for first in range(0, len(self._others), size)]
+        policy = self._job.policy
+        with ExitStack() as stack:
+            expected = self._reference(stack)
+            if expected is None:
+                return
+            if capacity == 1 or not waves:
+                self._rounds = (len(waves) + 1) * policy.rounds
+                self._time([self._original], policy.budget_seconds / (len(waves) + 1))
+                stack.close()
+                for wave in waves:
+                    self._wave(wave, expected, [], policy.budget_seconds / (len(waves) + 1))
+                return
+            self._rounds = len(waves) * policy.rounds
+            for wave in waves:
+                budget = policy.budget_seconds * len(wave) / len(self._others)
+                # A slow original was timed with the first wave, and must not eat up the others' time.
+                again = not self._original.raw or self._original.cost <= budget / (len(wave) + 1)
+                first = wave is waves[0]
+                self._wave(wave, expected, [self._original] if first or again else [], budget)
+
+    def _wave(
+        self, wave: Sequence[Participant], expected: _Expected, company: list[Participant], budget_seconds: float
+    ) -> None:
+        with ExitStack() as stack:
+            # Started side by side, as they spend their time on imports and random data.
+            for participant in wave:
+                self._attempt(participant, lambda p: self._launch(p, expected.signed, stack))
+            for participant in wave:
+                self._attempt(participant, self._await)
+            for participant in wave:
+                self._attempt(participant, lambda p: self._check(p, expected))
+                self._report_check(participant)
+            self._time([p for p in (*company, *wave) if p.failure is None], budget_seconds)
+            for participant in wave:
+                self._attempt(participant, lambda p: self._check_again(p, expected))
+
+    def _attempt(self, participant: Participant, step: Callable[[Participant], None]) -> None:
+        """Do a step unless the participant has failed; if it fails now, note how and end its process."""
+        if participant.failure is not None:
+            return
+        try:
+            step(participant)
+        except ChildError as failure:
+            participant.failure = failure
+            if participant.child is not None:
+                participant.child.close()
+
+    def _report_check(self, participant: Participant) -> None:
+        self._checked += 1
+        self._report(Progress("check", self._checked, len(self._others) + 1, participant.built.kernel.id))
+
+    # ---- starting and checking
+
+    def _launch(self, participant: Participant, signed: bool, stack: ExitStack) -> None:
+        if participant.built.library is None:
+            raise ChildError("compile", participant.built.message)
+        job = self._job
+        participant.child = stack.enter_context(Child(job.cores, job.directory))
+        participant.child.send(
+            "start",
+            library=str(participant.built.library.resolve()),
+            parameters=job.parameters,
+            global_arrays=job.global_arrays,
+            cores=list(job.cores),
+            seed=job.seed,
+            signed=signed,
+        )
+
+    def _await(self, participant: Participant) -> None:
+        participant.running.receive(self._job.walk_seconds)
+
+    def _reference(self, stack: ExitStack) -> _Expected | None:
+        """Run the original nest and keep its result; None if it fails."""
+        found: list[_Expected] = []
+        self._attempt(self._original, lambda p: self._launch(p, True, stack))
+        self._attempt(self._original, self._await)
+        self._attempt(self._original, lambda p: found.append(self._store(p)))
+        self._report_check(self._original)
+        return found[0] if found and self._original.failure is None else None
+
+    def _store(self, participant: Participant) -> _Expected:
+        """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity."""
+        child, job = participant.running, self._job
+        for signed in (True, False):
+            if not signed:
+                child.request("fill", job.walk_seconds, seed=job.seed, signed=False)
+            self._first_run(participant)
+            reply = child.request("store", job.walk_seconds, path=str(job.result))
+            if reply["wrong"] is None:
+                participant.error = 0.0
+                self._calibrate(participant)
+                return _Expected(signed, reply["offsets"])
+            if reply["finite"]:
+                break
+        raise ChildError("wrong", f"the original nest can't be a reference: {reply['wrong']}")
+
+    def _check(self, participant: Participant, expected: _Expected) -> None:
+        self._first_run(participant)
+        self._compare(participant, expected)
+        self._calibrate(participant)
+
+    def _check_again(self, participant: Participant, expected: _Expected) -> None:
+        """Once more after timing, as a data race need not show the first time; not where it would take long."""
+        if participant.long:
+            return
+        child, job = participant.running, self._job
+        child.request("fill", job.walk_seconds, seed=job.seed, signed=expected.signed)
+        child.request("run", job.policy.timeout_seconds)
+        self._compare(participant, expected)
+
+    def _compare(self, participant: Participant, expected: _Expected) -> None:
+        job = self._job
+        reply = participant.running.request(
+            "compare", job.walk_seconds, path=str(job.result), offsets=expected.offsets, tolerance=job.tolerance
+        )
+        if reply["error"] is not None:
+            participant.error = max(participant.error or 0.0, reply["error"])
+        if reply["wrong"] is not None:
+            raise ChildError("wrong", reply["wrong"])
+
+    def _first_run(self, participant: Participant) -> None:
+        reply = participant.running.request("run", self._job.policy.timeout_seconds)
+        participant.seconds = participant.cost = reply["seconds"]
+        participant.raw = [_raw(reply)] if participant.long else []
+
+    # ---- timing
+
+    def _calibrate(self, participant: Participant) -> None:
+        if participant.long:
+            return
+        policy = self._job.policy
+        reply = participant.running.request(
+            "calibrate",
+            self._limit(policy.minimum_sample_seconds + participant.seconds),
+            minimum_seconds=policy.minimum_sample_seconds,
+            warmup=policy.warmup,
+            cold=policy.cold,
+        )
+        participant.seconds, participant.repeats = reply["seconds"], reply["repeats"]
+        participant.cost = reply["cost"] + _OVERHEAD_SECONDS
+
+    def _time(self, participants: Sequence[Participant], budget_seconds: float) -> None:
+        """Interleaved rounds in random order; then a few more for those with too few undisturbed samples.
+
+        The samples that everyone needs are taken in any case and not charged to the budget.
+        """
+        rounds = self._job.policy.rounds
+        costs = [participant.cost for participant in participants]
+        counts = sample_counts(costs, budget_seconds, self._job.policy)
+        entries = list(zip(participants, costs, counts, strict=True))
+        deadline = time.monotonic() + budget_seconds
+        for index in range(2 * rounds):
+            if index < rounds:
+                chosen = [entry for entry in entries if takes_part(index, entry[2], rounds)]
+            else:
+                best = max((probe for p in participants for s in p.raw for probe in s.probes), default=0.0)
+                chosen = [entry for entry in entries if entry[0].undisturbed(best) < (entry[2] + 1) // 2]
+            self._order.shuffle(chosen)
+            for participant, cost, _ in chosen:
+                start = time.monotonic()
+                needed = len(participant.raw) < _FEWEST_SAMPLES
+                if needed or start + cost < deadline:
+                    self._attempt(participant, self._sample)
+                if needed:
+                    deadline += time.monotonic() - start
+            if index < rounds:
+                self._rounds_done += 1
+                self._report(Progress("time", self._rounds_done, self._rounds))
+            elif not chosen or time.monotonic() > deadline:
+                break
+
+    def _sample(self, participant: Participant) -> None:
+        reply = participant.running.request(
+            "sample",
+            self._limit(participant.cost),
+            repeats=participant.repeats,
+            warmup=self._warmup(participant),
+            cold=self._job.policy.cold,
+        )
+        participant.raw.append(_raw(reply))
+
+    def _warmup(self, participant: Participant) -> int:
+        return 0 if participant.long else self._job.policy.warmup
+
+    def _limit(self, seconds: float) -> float:
+        """Time limit of a command that runs a kernel for so long and may fill its arrays again."""
+        job = self._job
+        return job.policy.timeout_seconds + _SLOWEST * seconds + job.bytes / _PREPARE_BYTES_PER_SECOND
+
+
+def _raw(reply: dict[str, Any]) -> RawSample:
+    before, after = reply["probes"]
+    return RawSample(reply["seconds"], (before, after))

@@ -1,0 +1,65 @@
+"""How far a correct variant's result may lie from the original's (docs/measuring.md)."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+
+import islpy as isl
+import numpy as np
+
+from polydl.execute.arrays import element_dtype
+from polydl.types import Access, Array, Scop
+
+# Missing one term of a sum of 10,000 is an error of some 2^-9 of the largest result.
+_LARGEST = 2.0**-9
+_MARGIN = 16.0
+
+
+def tolerance(scop: Scop) -> float:
+    """The largest norm-wise error of a correct result: 16 eps sqrt(K), for K roundings on the way to an element.
+
+    ``eps`` is that of the coarsest floating-point type among the arrays; 0 if there is none, since integers
+    must be equal.
+    """
+    dtypes = [element_dtype(array.element) for array in scop.arrays]
+    precisions = [float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f"]
+    if not precisions:
+        return 0.0
+    one_rounding = _MARGIN * max(precisions)
+    return min(one_rounding * math.sqrt(roundings(scop)), max(one_rounding, _LARGEST))
+
+
+def roundings(scop: Scop) -> float:
+    """About how many roundings, one after the other, lead to one element of the result; at least 1.
+
+    Per array: the instances that update it (they read the array that they write), by the number of times that
+    an accumulation starts, either with another statement's assignment or once per element. An array that outlives the
+    nest and is assigned several times is a sequence of steps, each of which adds its own rounding.
+    """
+    updates: dict[str, int] = defaultdict(int)
+    assignments: dict[str, int] = defaultdict(int)
+    elements: dict[str, int] = defaultdict(int)
+    for statement in scop.statements:
+        for access in statement.writes:
+            own = {read.array for read in statement.reads}
+            (updates if access.array in own else assignments)[access.array] += statement.instances
+            reached = _elements_reached(access, scop.array(access.array))
+            elements[access.array] = max(elements[access.array], reached)
+    total = 0.0
+    for name, reached in elements.items():
+        total += updates[name] / max(reached, assignments[name])
+        total += assignments[name] / reached if scop.array(name).storage != "local" else 1.0
+    return max(total, 1.0)
+
+
+def _elements_reached(access: Access, array: Array) -> int:
+    """The size of the smallest box around the elements; exact where they are dense."""
+    reached = isl.Map(access.relation).range()
+    size = 1
+    for dimension in range(len(array.extents)):
+        low, high = reached.dim_min_val(dimension), reached.dim_max_val(dimension)
+        if not (low.is_int() and high.is_int()):
+            return array.elements
+        size *= high.to_python() - low.to_python() + 1
+    return max(min(size, array.elements), 1)

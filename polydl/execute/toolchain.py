@@ -1,0 +1,131 @@
+"""The C compiler: finding one that works, and the exact lines that it is called with."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from polydl.errors import MissingComponentError, OptionError
+from polydl.native import privileged
+from polydl.types import KernelSource
+
+# The second is for compilers that know the processor by -mcpu alone, as some do for ARM.
+_FLAGS = (("-O3", "-march=native", "-fopenmp"), ("-O3", "-mcpu=native", "-fopenmp"))
+# A nest may call sqrtf or expf.
+_LIBRARIES = ("-lm",)
+_SEARCHED = ("gcc", "clang", "cc")
+
+# Without omp.h, which distributions ship apart from the library.
+_OPENMP_PROGRAM = """\
+int omp_get_max_threads(void);
+int main(void) {
+  int threads = 0;
+#pragma omp parallel reduction(+ : threads)
+  threads += 1;
+  return threads <= omp_get_max_threads() ? 0 : 1;
+}
+"""
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A compiler that was seen to link an OpenMP program with ``flags``."""
+
+    path: Path
+    kind: Literal["gcc", "clang"]
+    version: str
+    flags: tuple[str, ...]
+
+    @staticmethod
+    def find(name: str | None = None) -> Toolchain:
+        """The compiler of that name or path, or else the first of gcc, clang and cc that works.
+
+        Raises OptionError if the one named is not there or is neither gcc nor clang, and MissingComponentError
+        if there is none at all or it has no OpenMP.
+        """
+        if name is not None:
+            found = shutil.which(name)
+            if found is None:
+                remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
+                raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
+            return _examine(Path(found))
+        refusals: list[str] = []
+        for candidate in _SEARCHED:
+            found = shutil.which(candidate)
+            if found is None:
+                continue
+            try:
+                return _examine(Path(found))
+            except (OptionError, MissingComponentError) as error:
+                refusals.append(error.message)
+        raise MissingComponentError(
+            "; ".join(refusals) or f"there is no C compiler ({', '.join(_SEARCHED)})",
+            remedy=privileged("apt-get install -y gcc libc6-dev"),
+        )
+
+    @property
+    def command(self) -> str:
+        """The compiler as one would type it: its name alone if the search path leads to it."""
+        found = shutil.which(self.path.name)
+        return self.path.name if found is not None and Path(found) == self.path else str(self.path)
+
+    def compile_line(self, kernel: KernelSource, source: str | Path, output: str | Path) -> str:
+        """The shell line that compiles an emitted file; ``output``'s suffix chooses library, object or program."""
+        suffix = Path(output).suffix
+        kind = {".so": ("-shared", "-fPIC"), ".o": ("-c", "-fPIC")}.get(suffix, ())
+        link = () if suffix == ".o" else (*kernel.link_flags, *_LIBRARIES)
+        words = (self.command, *self.flags, *kernel.compile_flags, *kind, str(source), "-o", str(output), *link)
+        return shlex.join(words)
+
+    def library_command(self, kernel: KernelSource, sources: Sequence[Path], output: Path) -> tuple[str, ...]:
+        """The command that builds the library which is timed.
+
+        Its own functions win over those of the process that loads it (a nest may be called ``gamma``), and a
+        function that nothing defines is an error now rather than when it is loaded.
+        """
+        kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
+        files = (*(str(source) for source in sources), "-o", str(output))
+        return (str(self.path), *self.flags, *kernel.compile_flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
+
+
+def _examine(path: Path) -> Toolchain:
+    kind, version = _identify(path)
+    stderr = ""
+    with tempfile.TemporaryDirectory(prefix="polydl-compiler-") as directory:
+        source, program = Path(directory, "openmp.c"), Path(directory, "openmp")
+        source.write_text(_OPENMP_PROGRAM)
+        for flags in _FLAGS:
+            result = _run([str(path), *flags, str(source), "-o", str(program)])
+            if result.returncode == 0:
+                return Toolchain(path, kind, version, flags)
+            stderr = stderr or result.stderr
+    package = f"libomp-{version.split('.')[0]}-dev" if kind == "clang" else "gcc libc6-dev"
+    raise MissingComponentError(
+        f"{path} can't link an OpenMP program:\n{stderr.strip()}",
+        remedy=f"{privileged(f'apt-get install -y {package}')}, or name another compiler",
+    )
+
+
+def _identify(path: Path) -> tuple[Literal["gcc", "clang"], str]:
+    """By the macros that it predefines, since any program may be called cc."""
+    output = _run([str(path), "-dM", "-E", "-x", "c", "/dev/null"]).stdout
+    macros = dict(re.findall(r"^#define (\w+) (\S+)$", output, re.MULTILINE))
+    if "__clang__" in macros:
+        return "clang", ".".join(macros[f"__clang_{part}__"] for part in ("major", "minor", "patchlevel"))
+    if "__GNUC__" in macros:
+        return "gcc", ".".join(macros[name] for name in ("__GNUC__", "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__"))
+    raise OptionError(f"{path} is neither gcc nor clang", remedy="name one of those")
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise OptionError(f"{command[0]} can't be run: {error}", remedy="name another compiler") from None

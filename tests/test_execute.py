@@ -1,0 +1,391 @@
+"""Kernels that work and kernels that don't: each becomes a measurement, and none harms the others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from execute_nests import (
+    MATMUL_LOOPS,
+    MATMUL_SIGNATURE,
+    K,
+    M,
+    N,
+    array,
+    kernel,
+    matmul,
+    matmul_kernel,
+    scop,
+    statement,
+)
+
+from polydl.errors import OptionError, ResourceError
+from polydl.execute.contract import Executor, Progress, TimingPolicy
+from polydl.execute.local import EXECUTOR, processes_at_once
+from polydl.execute.toolchain import Toolchain
+from polydl.types import KernelSource, Measurement, Scop
+
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=1.5)
+
+HOSTILE = {
+    "reordered": matmul_kernel(
+        "reordered",
+        loops=f"""
+  #pragma omp parallel for
+  for (int i = 0; i < {M}; i++)
+    for (int k = {K - 1}; k >= 0; k--)
+      for (int j = 0; j < {N}; j++)
+        C[i][j] += A[i][k] * B[k][j];
+""",
+    ),
+    "prints": matmul_kernel(
+        "prints",
+        head="#include <stdio.h>",
+        before=r'printf("{\"seconds\": 0}\n"); fflush(stdout); fprintf(stderr, "noise\n");',
+    ),
+    "one-element": matmul_kernel("one-element", after=f"C[{M - 1}][{N - 1}] += 0.01f;"),
+    "beyond": matmul_kernel("beyond", after=f"((volatile float *)C)[{M * N}] = 1.0f;"),
+    "ahead": matmul_kernel("ahead", after="((volatile char *)C)[-1] ^= 1;"),
+    "input": matmul_kernel("input", after="((volatile float *)A)[5] = 0.25f;"),
+    "nan": matmul_kernel("nan", after="C[1][2] = 0.0f / 0.0f;"),
+    "segfault": matmul_kernel("segfault", before="*(volatile int *)0 = 0;"),
+    "hang": matmul_kernel("hang", before="for (volatile int i = 0;; i++) ;"),
+    "exit": matmul_kernel("exit", head="#include <stdlib.h>", before="exit(0);"),
+    "abort": matmul_kernel(
+        "abort",
+        head="#include <stdio.h>\n#include <stdlib.h>",
+        before='fputs("last words", stderr); abort();',
+    ),
+    "syntax": matmul_kernel("syntax", before="int x = ;"),
+    "undefined": matmul_kernel("undefined", before="void nowhere(void); nowhere();"),
+    "dies-later": matmul_kernel("dies-later", head="static int calls;", before="if (++calls == 30) __builtin_trap();"),
+    "wrong-later": matmul_kernel("wrong-later", head="static int calls;", after="if (++calls > 3) C[0][0] += 1.0f;"),
+    "forks": matmul_kernel(
+        "forks", head="#include <unistd.h>", before="if (fork() == 0) for (;;) sleep(1000); for (;;) ;"
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain.find()
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kernels")
+
+
+@pytest.fixture(scope="module")
+def measured(toolchain: Toolchain, workplace: Path) -> dict[str, Measurement]:
+    results = measure(matmul(), [matmul_kernel("original"), *HOSTILE.values()], toolchain, workplace)
+    return {result.id: result for result in results}
+
+
+def measure(
+    nest: Scop,
+    kernels: list[KernelSource],
+    toolchain: Toolchain,
+    directory: Path,
+    policy: TimingPolicy = QUICK,
+    threads: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Measurement, ...]:
+    """Build all, and measure them against the first."""
+    executor: Executor = EXECUTOR
+    built = executor.build(kernels, toolchain, directory, progress=progress)
+    return executor.measure(built[1:], built[0], nest, threads=threads, policy=policy, seed=1, progress=progress)
+
+
+@pytest.mark.parametrize("name", ["original", "reordered", "prints"])
+def test_right_answers_are_timed(measured: dict[str, Measurement], name: str) -> None:
+    result = measured[name]
+    assert result.status == "ok", result.message
+    assert result.seconds_minimum is not None
+    assert result.seconds_median is not None
+    assert 0 < result.seconds_minimum <= result.seconds_median < 0.1
+    assert len(result.samples) >= 2
+    assert all(sample.seconds > 0 and min(sample.probe_gflops) > 0 for sample in result.samples)
+    assert result.error is not None
+    assert 0 <= result.error < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "words"),
+    [
+        ("one-element", "wrong", ["C[23][19]", "norm-wise error"]),
+        ("beyond", "wrong", ["outside of `C`", "0 bytes after"]),
+        ("ahead", "wrong", ["outside of `C`", "1 bytes before"]),
+        ("input", "wrong", ["changes `A[0][5]`"]),
+        ("nan", "wrong", ["C[1][2]", "nan"]),
+        ("segfault", "crash", ["SIGSEGV"]),
+        ("hang", "timeout", ["1.5 s"]),
+        ("exit", "crash", ["exit status 0"]),
+        ("abort", "crash", ["SIGABRT", "last words"]),
+        ("syntax", "compile", ["syntax.c:3", "expected expression"]),
+        ("undefined", "compile", ["nowhere"]),
+        ("dies-later", "crash", ["SIGILL"]),
+        ("wrong-later", "wrong", ["C[0][0]"]),
+        ("forks", "timeout", []),
+    ],
+)
+def test_failures_are_values(measured: dict[str, Measurement], name: str, status: str, words: list[str]) -> None:
+    result = measured[name]
+    assert result.status == status, result.message
+    for word in words:
+        assert word in result.message
+    assert result.seconds_minimum is None
+    assert result.seconds_median is None
+    assert result.samples == ()
+    assert Path(result.source).read_text() == HOSTILE[name].c
+
+
+def test_results_are_in_order_and_nothing_is_left(measured: dict[str, Measurement], workplace: Path) -> None:
+    assert list(measured) == ["original", *HOSTILE]
+    assert not list(workplace.glob("measuring-*"))
+    assert not list(workplace.glob("*unfinished*"))
+    assert (
+        str(workplace) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    )
+
+
+def test_two_threads_and_progress(toolchain: Toolchain, tmp_path: Path) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two cores")
+    counting = kernel(
+        matmul(),
+        "counting",
+        f"int omp_get_max_threads(void);\n{MATMUL_SIGNATURE} {{ if (omp_get_max_threads() != 2) __builtin_trap();"
+        f"{MATMUL_LOOPS} }}",
+    )
+    events: list[Progress] = []
+    results = measure(
+        matmul(), [matmul_kernel("original"), counting], toolchain, tmp_path, threads=2, progress=events.append
+    )
+    assert [result.status for result in results] == ["ok", "ok"]
+    assert [(e.stage, e.done, e.total) for e in events if e.stage != "time"] == [
+        ("build", 1, 2),
+        ("build", 2, 2),
+        ("check", 1, 2),
+        ("check", 2, 2),
+    ]
+    assert [(e.done, e.total) for e in events if e.stage == "time"] == [(1, 2), (2, 2)]
+
+
+@pytest.mark.parametrize(
+    ("before", "status", "words"),
+    [
+        ("*(volatile int *)0 = 0;", "crash", "SIGSEGV"),
+        ("int x = ;", "compile", "expected expression"),
+        ("C[0][0] = 0.0f / 0.0f;", "wrong", "C[0][0]"),
+        (f"((volatile float *)C)[{M * N}] = 1.0f;", "wrong", "outside of `C`"),
+        ("return;", "wrong", "changes no array"),
+    ],
+)
+def test_without_a_reference_nothing_else_is_run(
+    toolchain: Toolchain, tmp_path: Path, before: str, status: str, words: str
+) -> None:
+    kernels = [matmul_kernel("original", before=before), matmul_kernel("fine"), HOSTILE["syntax"]]
+    original, fine, broken = measure(matmul(), kernels, toolchain, tmp_path)
+    assert original.status == status
+    assert words in original.message
+    assert fine.status == "unsupported"
+    assert words in fine.message
+    assert broken.status == "compile"
+
+
+def test_square_roots_get_positive_data(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "roots",
+        [array("y", "double", 50), array("x", "double", 50)],
+        [statement("S0", "i", (50,), [("write", "y", "i"), ("read", "x", "i")])],
+    )
+    loop = "void roots(double y[50], double x[50]) { for (int i = 0; i < 50; i++) y[i] = __builtin_sqrt(x[i]); }"
+    less_precise = loop.replace("__builtin_sqrt", "(float)__builtin_sqrt")
+    kernels = [kernel(nest, name, c) for name, c in (("original", loop), ("same", loop), ("float", less_precise))]
+    results = measure(nest, kernels, toolchain, tmp_path)
+    assert [result.status for result in results] == ["ok", "ok", "wrong"]
+    assert results[2].error is not None
+    assert 1e-9 < results[2].error < 1e-6
+
+
+def test_integers_must_be_equal(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "dot",
+        [array("c", "int", 8), array("a", "signed char", 8, 30), array("n", "int")],
+        [statement("S0", "ik", (8, 30), [("read", "c", "i"), ("write", "c", "i"), ("read", "a", "i, k")])],
+        by_value=["n"],
+        bound={"n": 30},
+    )
+    text = """void dot(int c[8], signed char a[8][30], int n) {
+      for (int i = 0; i < 8; i++) for (int k = 0; k < n; k++) c[i] += a[i][k] * a[i][k]; %s }"""
+    kernels = [
+        kernel(nest, "original", text % ""),
+        kernel(nest, "same", text % ""),
+        kernel(nest, "off-by-one", text % "c[7] += 1;"),
+        kernel(nest, "other-size", text % "if (n != 30) __builtin_trap();"),
+    ]
+    results = measure(nest, kernels, toolchain, tmp_path)
+    assert [result.status for result in results] == ["ok", "ok", "wrong", "ok"]
+    assert "1 of 8 elements" in results[2].message
+
+
+def test_global_arrays(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "shift",
+        [
+            array("alpha", "float"),
+            array("x", "float", 100, storage="global"),
+            array("y", "float", 100, storage="global"),
+        ],
+        [statement("S0", "i", (100,), [("write", "y", "i"), ("read", "x", "i"), ("read", "alpha", "")])],
+        by_value=["alpha"],
+    )
+    text = """static float x[100]; float y[100];
+      void shift(float alpha) { for (int i = 0; i < %d; i++) y[i] = x[i] + alpha; }"""
+    kernels = [kernel(nest, name, text % n) for name, n in (("original", 100), ("same", 100), ("short", 99))]
+    results = measure(nest, kernels, toolchain, tmp_path)
+    assert [result.status for result in results] == ["ok", "ok", "wrong"]
+    assert "y[99]" in results[2].message
+
+
+@pytest.mark.parametrize("factor", ["0.5f", "3.0f"])
+def test_values_that_decay_or_grow_are_refreshed(toolchain: Toolchain, tmp_path: Path, factor: str) -> None:
+    nest = scop(
+        "scale",
+        [array("x", "float", 64)],
+        [statement("S0", "i", (64,), [("read", "x", "i"), ("write", "x", "i")])],
+    )
+    # Slow like a processor that meets a subnormal number, only more so.
+    text = f"""#include <unistd.h>
+      void scale(float x[64]) {{
+      int ordinary = 1;
+      for (int i = 0; i < 64; i++) {{
+        x[i] *= {factor};
+        float size = __builtin_fabsf(x[i]);
+        ordinary &= size == 0 || (size > 1e-38f && size < 1e30f);
+      }}
+      if (!ordinary) usleep(200); }}"""
+    kernels = [kernel(nest, "original", text), kernel(nest, "same", text)]
+    results = measure(nest, kernels, toolchain, tmp_path)
+    assert [result.status for result in results] == ["ok", "ok"]
+    # Ten thousand invocations make a sample, and after about a hundred the values are no longer ordinary.
+    assert all(result.seconds_median is not None and result.seconds_median < 5e-5 for result in results)
+
+
+def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
+    policy = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=5.0, cold=True)
+    kernels = [matmul_kernel("original"), matmul_kernel("same")]
+    results = measure(matmul(), kernels, toolchain, tmp_path, policy)
+    assert [result.status for result in results] == ["ok", "ok"]
+
+
+def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> None:
+    slow = matmul_kernel("original", head="#include <unistd.h>", before="usleep(600000);")
+    policy = TimingPolicy(rounds=5, budget_seconds=0.5, timeout_seconds=5.0)
+    original, fast = measure(matmul(), [slow, matmul_kernel("fast")], toolchain, tmp_path, policy)
+    assert original.status == fast.status == "ok"
+    assert len(original.samples) == 2
+    assert len(fast.samples) >= 5
+    assert original.seconds_minimum is not None
+    assert original.seconds_minimum > 0.6
+
+
+def test_too_many_threads(toolchain: Toolchain, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="1000 threads"):
+        measure(matmul(), [matmul_kernel("original")], toolchain, tmp_path, threads=1000)
+
+
+def test_arrays_larger_than_memory(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "fill", [array("x", "double", 1 << 20, 1 << 20)], [statement("S0", "ij", (4, 4), [("write", "x", "i, j")])]
+    )
+    fill = kernel(nest, "original", "void fill(double (*x)[1 << 20]) { x[0][0] = 1; }")
+    with pytest.raises(ResourceError, match=r"8796\.09 GB"):
+        measure(nest, [fill], toolchain, tmp_path)
+
+
+def test_processes_at_once() -> None:
+    gigabyte = 1 << 30
+    assert processes_at_once(gigabyte, 100 * gigabyte) == 24
+    assert processes_at_once(gigabyte, 10 * gigabyte) == 5
+    assert processes_at_once(7 * gigabyte, 10 * gigabyte) == 1
+    with pytest.raises(ResourceError):
+        processes_at_once(gigabyte, gigabyte)
+
+
+def test_one_process_at_a_time(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.execute.local.available_bytes", lambda: 90 << 20)
+    kernels = [matmul_kernel("original"), matmul_kernel("first"), HOSTILE["segfault"], matmul_kernel("last")]
+    results = measure(matmul(), kernels, toolchain, tmp_path)
+    assert [result.status for result in results] == ["ok", "ok", "crash", "ok"]
+    assert all(len(result.samples) >= 2 for result in results if result.status == "ok")
+
+
+def test_waves(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.execute.local._MOST_PROCESSES", 2)
+    events: list[Progress] = []
+    kernels = [matmul_kernel("original"), matmul_kernel("first"), matmul_kernel("last")]
+    results = measure(matmul(), kernels, toolchain, tmp_path, progress=events.append)
+    assert [result.status for result in results] == ["ok", "ok", "ok"]
+    assert len(results[0].samples) >= 4
+    assert [(e.done, e.total) for e in events if e.stage == "time"] == [(1, 4), (2, 4), (3, 4), (4, 4)]
+
+
+def test_interrupt_ends_every_process(tmp_path: Path) -> None:
+    script = textwrap.dedent(
+        f"""
+        import sys
+        sys.path.insert(0, {str(Path(__file__).parent)!r})
+        from pathlib import Path
+        from test_execute import HOSTILE, EXECUTOR, Toolchain, TimingPolicy, matmul, matmul_kernel
+        directory = Path({str(tmp_path)!r})
+        built = EXECUTOR.build([matmul_kernel("original"), HOSTILE["hang"]], Toolchain.find(), directory)
+        policy = TimingPolicy(timeout_seconds=600)
+        def progress(event):
+            print(event.stage, flush=True)
+        EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=policy, progress=progress)
+        """
+    )
+    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "check\n"
+    deadline = time.monotonic() + 20
+    while len(_descendants(parent.pid)) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    children = _descendants(parent.pid)
+    assert len(children) == 2
+    assert list(tmp_path.glob("measuring-*"))
+    parent.send_signal(signal.SIGINT)
+    _, stderr = parent.communicate(timeout=20)
+    assert "KeyboardInterrupt" in stderr
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+    assert not list(tmp_path.glob("measuring-*"))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _descendants(process: int) -> list[int]:
+    listed = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process)], capture_output=True, text=True, check=False)
+    return [int(line) for line in listed.stdout.split()]
+
+
+def test_the_worker_imports_little() -> None:
+    script = (
+        "import sys, polydl.execute.worker; "
+        "print([m for m in ('islpy', 'click', 'rich', 'cffi', 'polydl.execute.session') if m in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"

@@ -1,0 +1,181 @@
+"""Compilers, and kernels that they can and can't compile."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+from execute_nests import kernel, matmul, matmul_kernel
+
+from polydl.errors import MissingComponentError, OptionError, PolydlError, ResourceError
+from polydl.execute.build import build
+from polydl.execute.child import Child
+from polydl.execute.resources import available_bytes, choose_cores
+from polydl.execute.toolchain import Toolchain
+
+
+@pytest.fixture(scope="module")
+def gcc() -> Toolchain:
+    return Toolchain.find("gcc")
+
+
+def test_gcc(gcc: Toolchain) -> None:
+    assert gcc.kind == "gcc"
+    assert gcc.version == subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
+    assert gcc.flags == ("-O3", "-march=native", "-fopenmp")
+    assert gcc.command == "gcc"
+    assert Toolchain.find() == gcc
+
+
+def test_clang_with_openmp_or_a_clear_refusal(tmp_path: Path) -> None:
+    if shutil.which("clang") is None:
+        pytest.skip("clang is not installed")
+    (tmp_path / "empty.c").write_text("int main(void) { return 0; }\n")
+    command = ["clang", "-fopenmp", "empty.c", "-o", "empty"]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode == 0:
+        assert Toolchain.find("clang").kind == "clang"
+    else:
+        with pytest.raises(MissingComponentError, match="OpenMP") as caught:
+            Toolchain.find("clang")
+        assert "libomp-" in str(caught.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("no-such-compiler", "no-such-compiler"), ("true", "neither gcc nor clang")]
+)
+def test_compilers_that_are_none(name: str, words: str) -> None:
+    with pytest.raises(OptionError, match=words) as caught:
+        Toolchain.find(name)
+    assert caught.value.remedy
+
+
+def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingComponentError) as caught:
+        Toolchain.find()
+    assert "apt-get install" in str(caught.value)
+
+
+@pytest.mark.parametrize("output", ["matmul.so", "matmul.o"])
+def test_the_compile_line_compiles(gcc: Toolchain, tmp_path: Path, output: str) -> None:
+    source = matmul_kernel("original", head="#include <math.h>", after="C[0][0] = sqrtf(C[0][0]);")
+    (tmp_path / "a file.c").write_text(source.c)
+    line = gcc.compile_line(source, "a file.c", output)
+    assert line.startswith("gcc -O3 -march=native -fopenmp ")
+    assert subprocess.run(line, shell=True, cwd=tmp_path, check=False).returncode == 0
+    assert (tmp_path / output).exists()
+
+
+def test_flags_reach_the_compiler(gcc: Toolchain, tmp_path: Path) -> None:
+    flagged = kernel(
+        matmul(),
+        "flagged",
+        "#include <zlib.h>\nvoid matmul(float *C, float *A, float *B) { C[0] = SIZE; }",
+        compile_flags=("-DSIZE=3", f"-I{tmp_path}"),
+        link_flags=("-Wl,--defsym=polydl_answer=42",),
+    )
+    (tmp_path / "zlib.h").write_text("/* nothing */\n")
+    (built,) = build([flagged], gcc, tmp_path / "new" / "directory")
+    assert built.library is not None, built.message
+    symbols = subprocess.run(["nm", str(built.library)], capture_output=True, text=True, check=True).stdout
+    assert "polydl_answer" in symbols
+
+
+def test_failures_keep_their_source_and_forget_older_libraries(gcc: Toolchain, tmp_path: Path) -> None:
+    (good,) = build([matmul_kernel("k")], gcc, tmp_path)
+    assert good.library is not None
+    assert good.library.exists()
+    bad, other = build([matmul_kernel("k", before="#error no"), matmul_kernel("l")], gcc, tmp_path, jobs=1)
+    assert bad.library is None
+    assert "k.c:3" in bad.message
+    assert bad.source.read_text() == matmul_kernel("k", before="#error no").c
+    assert not good.library.exists()
+    assert other.library is not None
+
+
+def test_functions_of_the_process_do_not_take_the_place_of_the_kernels(gcc: Toolchain, tmp_path: Path) -> None:
+    """``getpid`` is libc's too."""
+    import ctypes
+
+    own = kernel(
+        matmul(), "own", "int getpid(void) { return -5; }\nvoid matmul(int *C, void *A, void *B) { *C = getpid(); }"
+    )
+    (built,) = build([own], gcc, tmp_path)
+    assert built.library is not None, built.message
+    result = ctypes.c_int()
+    arguments = (ctypes.c_void_p * 3)(ctypes.addressof(result), None, None)
+    ctypes.CDLL(str(built.library)).polydl_invoke(arguments)
+    assert result.value == -5
+
+
+def test_ids_are_unique(gcc: Toolchain, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="'twin'"):
+        build([matmul_kernel("twin"), matmul_kernel("twin")], gcc, tmp_path)
+
+
+def test_a_compiler_that_does_not_end(gcc: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.execute.build.COMPILE_TIMEOUT_SECONDS", 0.5)
+    os.mkfifo(tmp_path / "endless.h")
+    (built,) = build([matmul_kernel("waits", head='#include "endless.h"')], gcc, tmp_path)
+    assert built.library is None
+    assert "within 0.5 s" in built.message
+
+
+def test_an_exception_ends_the_compilers(gcc: Toolchain, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.h")
+    waiting = [matmul_kernel(name, head='#include "endless.h"') for name in ("a", "b")]
+
+    def interrupt(_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = threading.active_count()
+    with pytest.raises(KeyboardInterrupt):
+        build([matmul_kernel("quick"), *waiting], gcc, tmp_path, jobs=3, progress=interrupt)
+    assert threading.active_count() == before
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in running
+
+
+def test_a_full_disk(gcc: Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "k.c").symlink_to("/dev/full")
+    with pytest.raises(ResourceError, match="disk is full"):
+        build([matmul_kernel("k")], gcc, tmp_path)
+
+
+def test_a_full_disk_under_the_worker(gcc: Toolchain, tmp_path: Path) -> None:
+    (built,) = build([matmul_kernel("k")], gcc, tmp_path)
+    cores = choose_cores(1)
+    array = {"dtype": "<f4", "extents": [24, 24], "value": None}
+    with Child(cores, tmp_path) as child:
+        child.request(
+            "start",
+            30,
+            library=str(built.library),
+            parameters=[array | {"name": name} for name in "CAB"],
+            global_arrays=[],
+            cores=list(cores),
+            seed=0,
+            signed=True,
+        )
+        child.request("run", 30)
+        with pytest.raises(ResourceError, match="disk is full"):
+            child.request("store", 30, path="/dev/full")
+
+
+def test_a_directory_that_can_not_be_made(gcc: Toolchain, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(PolydlError, match="can't write"):
+        build([matmul_kernel("k")], gcc, tmp_path / "file")
+
+
+def test_cores_and_memory() -> None:
+    allowed = os.sched_getaffinity(0)
+    assert set(choose_cores(len(allowed))) == allowed
+    assert len(choose_cores(1)) == 1
+    with pytest.raises(OptionError):
+        choose_cores(0)
+    assert available_bytes() > 1 << 20

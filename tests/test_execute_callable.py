@@ -1,0 +1,163 @@
+"""Kernels called from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from execute_nests import K, M, N, array, kernel, matmul, matmul_kernel, scop, statement
+
+from polydl.errors import ArgumentError, OptionError
+from polydl.execute.build import build
+from polydl.execute.callable import LoadedKernel, load
+from polydl.execute.toolchain import Toolchain
+from polydl.types import KernelSource, Scop
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain.find()
+
+
+def loaded(nest: Scop, source: KernelSource, toolchain: Toolchain, directory: Path) -> LoadedKernel:
+    (built,) = build([source], toolchain, directory)
+    assert built.library is not None, built.message
+    return load(built.library, nest)
+
+
+@pytest.fixture(scope="module")
+def product(toolchain: Toolchain, tmp_path_factory: pytest.TempPathFactory) -> LoadedKernel:
+    return loaded(matmul(), matmul_kernel("original"), toolchain, tmp_path_factory.mktemp("product"))
+
+
+def operands() -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
+    generator = np.random.default_rng(0)
+    return {name: generator.random(shape, np.float32) for name, shape in (("C", (M, N)), ("A", (M, K)), ("B", (K, N)))}
+
+
+def test_a_product(product: LoadedKernel) -> None:
+    given = operands()
+    expected = given["C"] + given["A"] @ given["B"]
+    product(**given)
+    np.testing.assert_allclose(given["C"], expected, rtol=1e-5)
+
+
+def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    values = values.copy()
+    values.flags.writeable = False
+    return values
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("C", lambda x: x.astype(np.float64), "float64"),
+        ("C", lambda x: x.T.copy(), r"shape \(20, 24\)"),
+        ("C", lambda x: np.asfortranarray(x), "not C-contiguous"),
+        ("C", read_only, "read-only"),
+        ("A", lambda x: x.tolist(), "is a list"),
+        ("A", lambda x: x.ravel(), r"shape \(384,\)"),
+    ],
+)
+def test_arrays_that_do_not_fit(product: LoadedKernel, name: str, change: Any, words: str) -> None:
+    given: dict[str, Any] = operands()
+    given[name] = change(given[name])
+    with pytest.raises(ArgumentError, match=words) as caught:
+        product(**given)
+    assert f"'{name}'" in caught.value.message
+
+
+def test_inputs_may_be_read_only(product: LoadedKernel) -> None:
+    given = operands()
+    given["A"] = read_only(given["A"])
+    product(**given)
+
+
+def test_names(product: LoadedKernel) -> None:
+    given = operands()
+    given["D"] = given.pop("B")
+    with pytest.raises(ArgumentError, match="missing B; unknown D") as caught:
+        product(**given)
+    assert caught.value.remedy == "its arguments are C, A, B"
+
+
+def test_arrays_that_overlap(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "copy",
+        [array("y", "int", 4), array("x", "int", 4)],
+        [statement("S0", "i", (4,), [("write", "y", "i"), ("read", "x", "i")])],
+    )
+    text = "void copy(int *y, int *x) { for (int i = 0; i < 4; i++) y[i] = x[i]; }"
+    copy = loaded(nest, kernel(nest, "copy", text), toolchain, tmp_path)
+    both = np.arange(6, dtype=np.int32)
+    with pytest.raises(ArgumentError, match="shares memory"):
+        copy(y=both[:4], x=both[2:])
+    out = np.zeros(4, np.int32)
+    copy(y=out, x=both[2:])
+    assert out.tolist() == [2, 3, 4, 5]
+
+
+def scaled(toolchain: Toolchain, directory: Path) -> LoadedKernel:
+    nest = scop(
+        "scale",
+        [array("n", "int"), array("x", "double", 5), array("alpha", "float"), array("shift", "signed char")],
+        [statement("S0", "i", (5,), [("read", "x", "i"), ("write", "x", "i")])],
+        by_value=["n", "alpha", "shift"],
+        bound={"n": 5},
+    )
+    text = """void scale(int n, double *x, float alpha, signed char shift) {
+      for (int i = 0; i < n; i++) x[i] = x[i] * alpha + shift; }"""
+    return loaded(nest, kernel(nest, "scale", text), toolchain, directory)
+
+
+def test_scalars(toolchain: Toolchain, tmp_path: Path) -> None:
+    scale = scaled(toolchain, tmp_path)
+    x = np.ones(5)
+    scale(x=x, alpha=1.5, shift=-3)
+    scale(x=x, alpha=np.float32(2), shift=np.int8(1), n=5)
+    assert x.tolist() == [-2.0] * 5
+    for wrong, words in (
+        ({"n": 6}, "made for 5"),
+        ({"alpha": "1"}, "is a str"),
+        ({"shift": 1.5}, "is a float"),
+        ({"shift": 200}, "is 200"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            scale(**({"x": x, "alpha": 1.0, "shift": 0} | wrong))
+
+
+@pytest.mark.parametrize("linkage", ["", "static "])
+def test_global_arrays(toolchain: Toolchain, tmp_path: Path, linkage: str) -> None:
+    nest = scop(
+        "double_all",
+        [array("y", "float", 3, storage="global"), array("x", "float", 3, storage="global")],
+        [statement("S0", "i", (3,), [("write", "y", "i"), ("read", "x", "i")])],
+    )
+    text = f"{linkage}float y[3], x[3]; void double_all(void) {{ for (int i = 0; i < 3; i++) y[i] = 2 * x[i]; }}"
+    double_all = loaded(nest, kernel(nest, "globals", text), toolchain, tmp_path)
+    y, x = np.zeros(3, np.float32), np.array([1, 2, 3], np.float32)
+    double_all(x=x, y=y)
+    assert (x.tolist(), y.tolist()) == ([1, 2, 3], [2, 4, 6])
+
+
+def test_libraries_without_a_harness(toolchain: Toolchain, tmp_path: Path) -> None:
+    import subprocess
+
+    source = matmul_kernel("plain")
+    (tmp_path / "plain.c").write_text(source.c)
+    subprocess.run(toolchain.compile_line(source, "plain.c", "plain.so"), shell=True, cwd=tmp_path, check=True)
+    given = operands()
+    expected = given["C"] + given["A"] @ given["B"]
+    load(tmp_path / "plain.so", matmul())(**given)
+    np.testing.assert_allclose(given["C"], expected, rtol=1e-5)
+
+
+def test_wrong_libraries(toolchain: Toolchain, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match="no library"):
+        load(tmp_path / "nothing.so", matmul())
+    other = scop("other", matmul().arrays, matmul().statements)
+    loaded(matmul(), matmul_kernel("original"), toolchain, tmp_path)
+    with pytest.raises(OptionError, match="no function 'other'"):
+        load(tmp_path / "original.so", other)
