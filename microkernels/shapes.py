@@ -9,6 +9,8 @@ from polydl.contracts import GemmShape
 _FMA_PER_CYCLE = 2
 _LOADS_PER_CYCLE = 2
 _FMA_LATENCY = 4
+# Cycles to move on to the next product of a batch, in each register block.
+_PRODUCT_OVERHEAD = 6.0
 
 
 def divisors(extent: int) -> tuple[int, ...]:
@@ -61,5 +63,5 @@ def cycles(shape: GemmShape, vector_elements: int, registers: int, overhead: flo
             fma = vectors * columns / _FMA_PER_CYCLE
             load = (vectors + columns) / _LOADS_PER_CYCLE
             total += steps * max(fma, load, float(_FMA_LATENCY) if vectors * columns < 8 else 0.0)
-            total += 1.5 * vectors * columns + _FMA_LATENCY * 2
+            total += 1.5 * vectors * columns + _FMA_LATENCY * 2 + _PRODUCT_OVERHEAD * shape.batch
     return total

@@ -168,23 +168,34 @@ def _defaults(spaces: Sequence[NestSpace]) -> list[Variant]:
     return found
 
 
+def _enumerated(space: VariantSpace) -> tuple[list[Variant], int]:
+    """All legal variants, and how many assignments there were."""
+    legal, looked = [], 0
+    for choices in product(*(tuple(each.all()) for each in space.spaces)):
+        looked += 1
+        complete = [choice for choice in choices if choice is not None]
+        if len(complete) == len(choices):
+            legal.append(_variant(space.spaces, complete))
+    return legal, looked
+
+
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
     """Legal variants: all of them if there are at most ``max_variants`` assignments, else a sample.
 
     The same seed gives the same variants in the same order.
     """
     total = space.size()
-    found: dict[str, Variant] = {}
-    for variant in _defaults(space.spaces)[:max_variants]:
-        found.setdefault(variant.id, variant)
-    looked = len(found)
-    if total <= max_variants:
-        for choices in product(*(list(each.all()) for each in space.spaces)):
-            looked += 1
-            variant = _variant(space.spaces, choices)
-            found.setdefault(variant.id, variant)
-        return Generation(tuple(found.values()), max(looked, total), total, False)
     generator = random.Random(seed)
+    found = {variant.id: variant for variant in _defaults(space.spaces)[:max_variants]}
+    if total <= max_variants:
+        legal, looked = _enumerated(space)
+        # Each parallel loop multiplies the assignments that ``size`` counts once.
+        more = [variant for variant in legal if variant.id not in found]
+        room = max_variants - len(found)
+        chosen = sorted(generator.sample(range(len(more)), room)) if len(more) > room else range(len(more))
+        found.update((more[index].id, more[index]) for index in chosen)
+        return Generation(tuple(found.values()), looked, looked, len(more) > room)
+    looked = len(found)
     for _ in range(DRAWS_PER_VARIANT * max_variants):
         if len(found) >= max_variants:
             break

@@ -7,7 +7,8 @@ makes the steps of one nest. Nothing here knows convolutions from matrix product
 Rules that keep the space small, each by an argument that holds for any nest:
 
 * a loop with one iteration stays outermost, in the source's order: its place changes nothing;
-* a microkernel shape is kept if its predicted cycles per operation are within ``SHAPE_SLACK`` of the best shape's;
+* a microkernel shape is kept if its predicted cycles per operation are within ``SHAPE_SLACK`` of the best
+  shape's, and the best ``SHAPES_KEPT`` are;
 * the n loop of a microkernel is one of the two with the tightest packed output (smallest ldc);
 * batch loops are taken from the innermost reduction loop outwards (a prefix of that order);
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, permutations, product
 from math import prod
@@ -36,7 +37,7 @@ SHAPE_SLACK = 1.35
 CACHE_TILED_LOOPS = 2
 CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 FORKS = 64
-_SHAPES_KEPT = 48
+SHAPES_KEPT = 48
 
 
 @dataclass(frozen=True)
@@ -263,14 +264,16 @@ class NestSpace:
                 total += max(1, count)
         return total
 
-    def all(self) -> Iterator[Choice]:
-        """Every legal choice."""
+    def all(self) -> Iterator[Choice | None]:
+        """Every assignment: the choice where it is legal, None where it is not."""
         for shape in self.shapes:
             for tiles in self.tile_choices(shape):
                 for order in self.orders(shape, tiles):
                     if self.legal_order(shape, order):
                         for parallel in self.parallel_choices(shape, tiles, order):
                             yield Choice(shape, tiles, order, parallel)
+                    else:
+                        yield None
 
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
@@ -289,10 +292,37 @@ class NestSpace:
         return Choice(shape, (), order, self.parallel_choices(shape, (), order)[0])
 
 
-def _batches(match: GemmMatch) -> tuple[tuple[int, ...], ...]:
+def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
     """Prefixes of the reduction loops, from the innermost outwards, each in the source's order."""
-    ordered = sorted(match.batchable, reverse=True)
+    ordered = sorted((loop for loop in match.batchable if extents[loop] > 1), reverse=True)
     return tuple(tuple(sorted(ordered[:count])) for count in range(len(ordered) + 1))
+
+
+def _gemm_shape(match: GemmMatch, m: int, n: int, k: int, batch: int) -> GemmShape:
+    form = match.form
+    return GemmShape(
+        form.element, form.accumulator, m, n, k, batch, match.lda, match.ldc, match.stride_bn, match.stride_bk
+    )
+
+
+def _cycles_per_operation(
+    shape: Shape, kernel: Microkernel, extents: Mapping[int, int], batch: int, vector_elements: int
+) -> float:
+    """Predicted cycles per multiply-add over all tiles, the shorter last ones included."""
+    match = shape.match
+    assert match is not None
+    total = 0.0
+    pieces = [_pieces(extents[loop], size) for loop, size in ((match.m, shape.m), (match.n, shape.n))]
+    for (m, times_m), (n, times_n) in product(*pieces):
+        cost = kernel.predicted_cycles(_gemm_shape(match, m, n, shape.k, batch), vector_elements)
+        total += times_m * times_n * cost
+    return total / (extents[match.m] * extents[match.n] * shape.k * batch)
+
+
+def _pieces(extent: int, size: int) -> tuple[tuple[int, int], ...]:
+    """How a loop falls into full tiles and a last one, as (iterations, how many of them)."""
+    full, rest = divmod(extent, size)
+    return ((size, full), (rest, 1)) if rest else ((size, full),)
 
 
 def shapes_of(
@@ -301,56 +331,26 @@ def shapes_of(
     extents: Mapping[int, int],
     vector_elements: int,
 ) -> tuple[tuple[Shape, ...], str | None]:
-    """The microkernel shapes worth trying, and why there is none if there is none.
+    """The microkernel shapes worth trying, the cheapest first, and why there is none if there is none.
 
     ``extents`` gives iterations by iterator index.
     """
     found: list[Shape] = []
-    reason: str | None = None
     tightest = sorted({match.ldc for match in matches})[:2]
     for match in (each for each in matches if each.ldc in tightest):
-        for batch in _batches(match):
+        sizes = (
+            kernel.sizes("m", extents[match.m], vector_elements),
+            kernel.sizes("n", extents[match.n], vector_elements),
+            kernel.sizes("k", extents[match.k], vector_elements),
+        )
+        for batch, (m, n, k) in product(_batches(match, extents), product(*sizes)):
+            shape = Shape(match, batch, m, n, k)
             length = prod(extents[loop] for loop in batch)
-            for m, n, k in product(
-                kernel.sizes("m", extents[match.m], vector_elements),
-                kernel.sizes("n", extents[match.n], vector_elements),
-                kernel.sizes("k", extents[match.k], vector_elements),
-            ):
-                last = [extents[loop] % size or size for loop, size in ((match.m, m), (match.n, n), (match.k, k))]
-                shape = GemmShape(
-                    match.form.element,
-                    match.form.accumulator,
-                    m,
-                    n,
-                    k,
-                    length,
-                    match.lda,
-                    match.ldc,
-                    match.stride_bn,
-                    match.stride_bk,
-                )
-                cost = kernel.predicted_cycles(shape, vector_elements) / (m * n * k * length)
-                if last[0] != m or last[1] != n:
-                    whole = GemmShape(
-                        match.form.element,
-                        match.form.accumulator,
-                        last[0],
-                        last[1],
-                        k,
-                        length,
-                        match.lda,
-                        match.ldc,
-                        match.stride_bn,
-                        match.stride_bk,
-                    )
-                    share = 1 - (extents[match.m] // m * m) * (extents[match.n] // n * n) / (
-                        extents[match.m] * extents[match.n]
-                    )
-                    tail = kernel.predicted_cycles(whole, vector_elements) / (last[0] * last[1] * k * length)
-                    cost = (1 - share) * cost + share * tail
-                found.append(Shape(match, batch, m, n, k, cost))
+            cost = _cycles_per_operation(shape, kernel, extents, length, vector_elements)
+            found.append(replace(shape, cycles_per_operation=cost))
     found.sort(key=lambda shape: shape.cycles_per_operation)
     kept: list[Shape] = []
+    reason: str | None = None
     for candidate in found:
         if kept and candidate.cycles_per_operation > SHAPE_SLACK * kept[0].cycles_per_operation:
             break
@@ -359,7 +359,7 @@ def shapes_of(
             kept.append(candidate)
         else:
             reason = reason or refused
-        if len(kept) == _SHAPES_KEPT:
+        if len(kept) == SHAPES_KEPT:
             break
     return tuple(kept), None if kept else reason
 
@@ -369,25 +369,10 @@ def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> s
     match = shape.match
     assert match is not None
     length = prod(extents[loop] for loop in shape.batch)
-    ends = [
-        {size, extents[loop] % size or size}
-        for loop, size in ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
-    ]
+    roles = ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
+    ends = [[size for size, times in _pieces(extents[loop], size) if times] for loop, size in roles]
     for m, n, k in product(*ends):
-        reason = kernel.rejects(
-            GemmShape(
-                match.form.element,
-                match.form.accumulator,
-                m,
-                n,
-                k,
-                length,
-                match.lda,
-                match.ldc,
-                match.stride_bn,
-                match.stride_bk,
-            )
-        )
+        reason = kernel.rejects(_gemm_shape(match, m, n, k, length))
         if reason is not None:
             return reason
     return None
