@@ -1,0 +1,357 @@
+"""The command ``polydl``. Everything it needs is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polydl.errors import OptionError, PolydlError
+from polydl.presentation.options import (
+    Search,
+    Source,
+    Target,
+    debug_option,
+    json_option,
+    ranker_option,
+    search_options,
+    source_options,
+    target_options,
+    top_k_options,
+)
+
+if TYPE_CHECKING:
+    from polydl.pipeline import Optimization
+    from polydl.report import Document
+
+_USER_MISTAKE, _FAILURE, _INTERRUPTED = 2, 1, 130
+_STANDARD_OUTPUT = "-"
+
+
+class PolydlCommands(click.Group):
+    """Turns whatever ends a command into one message on standard error and an exit status."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        arguments = list(sys.argv[1:] if args is None else args)
+        run = functools.partial(super().main, arguments, prog_name, complete_var, standalone_mode=False, **extra)
+        status = _status_of(run, debug="--debug" in arguments)
+        if standalone_mode:
+            sys.exit(status)
+        return status
+
+
+def _status_of(run: Callable[[], Any], debug: bool) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that can't show a character gets another one, and no error.
+        with suppress(AttributeError):
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        status = run()
+        sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except OSError as error:
+        if debug:
+            raise
+        # Python flushes once more at its end, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            return _FAILURE
+        return _refuse(f"the system refuses: {error}\n  remedy: --debug shows where", _FAILURE)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        return _USER_MISTAKE
+    except click.UsageError as error:
+        command = error.ctx.command_path if error.ctx is not None else "polydl"
+        return _refuse(f"{error.format_message()}\n  remedy: see {command} --help", _USER_MISTAKE)
+    except click.ClickException as error:
+        return _refuse(error.format_message(), error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("polydl: interrupted", err=True)
+        return _INTERRUPTED
+    except PolydlError as error:
+        if debug:
+            raise
+        return _refuse(str(error), error.exit_status)
+    except Exception as error:
+        if debug:
+            raise
+        return _refuse(
+            f"a fault in polydl itself: {type(error).__name__}: {error}\n"
+            "  remedy: run it again with --debug, and report what that prints together with the C file",
+            _FAILURE,
+        )
+
+
+def _refuse(message: str, status: int) -> int:
+    click.echo(f"polydl: error: {message}", err=True)
+    return status
+
+
+@click.group(cls=PolydlCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="polydl", prog_name="polydl")
+@debug_option
+def main() -> None:
+    """Make a loop nest written in C fast: prove, rank, measure and emit its variants."""
+
+
+@main.command()
+@source_options
+@target_options
+@search_options
+@ranker_option
+@top_k_options(5, "Compile, check and time")
+@click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write files there (polydl-out/FUNCTION).")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a candidate that takes longer for one run.",
+)
+@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
+@json_option
+@debug_option
+def optimize(
+    source: Source,
+    target: Target,
+    search: Search,
+    ranker: str,
+    top_k: int,
+    everything: bool,
+    no_run: bool,
+    out: Path | None,
+    timeout: float,
+    compiler: str | None,
+    json_path: str | None,
+) -> int:
+    """Find the fastest variant of FILE's loop nest, check it, and write it as C and as a library."""
+    from polydl import pipeline, report
+    from polydl.execute.toolchain import Toolchain
+    from polydl.presentation import nest, results
+    from polydl.presentation.progress import progress_bar
+
+    say = _silent if json_path == _STANDARD_OUTPUT else click.echo
+    if not no_run:
+        Toolchain.find(compiler)
+    started = time.perf_counter()
+    scop = source.parse()
+    parsed = time.perf_counter()
+    directory = out or Path("polydl-out", scop.function.name)
+    _spare_the_source(source, directory, json_path)
+    machine = target.machine()
+    say(nest.machine_text(machine, given=target.cache_sizes is not None))
+    say(nest.scop_text(scop))
+    detected = time.perf_counter()
+    space = search.space(scop, machine)
+    matched = time.perf_counter()
+    say(nest.nests_text(space))
+    with progress_bar(wanted=json_path != _STANDARD_OUTPUT) as progress:
+        result = pipeline.optimize(
+            scop,
+            machine=machine,
+            top_k=0 if everything else top_k,
+            ranker=ranker,
+            run=not no_run,
+            compiler=compiler,
+            timeout_seconds=timeout,
+            out=directory,
+            progress=progress,
+            **vars(search),
+        )
+    result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
+    shown = 0 if everything else top_k
+    result = report.write_report(result, directory, top_k=shown)
+    say(nest.generation_text(result.generation, search.seed))
+    ranked = result.ranking.entries[: shown or None]
+    say(f"Top picks  {len(ranked)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
+    say(results.structure_table(space, ranked, machine, reasons=no_run))
+    if not no_run:
+        say(f"Measured\n{results.measured_table(result)}")
+    if result.winner is not None:
+        say(results.winner_text(result, result.winner))
+    say(results.files_text(result.files))
+    say(f"Total  {result.seconds['total']:.1f} s")
+    if json_path is not None:
+        _write_document(report.optimization_document(result, top_k=shown), json_path)
+    failures = results.failures_text(result, directory)
+    if failures:
+        click.echo(failures, err=True)
+    if no_run or result.winner is not None:
+        return 0
+    return _refuse("no candidate passed" if result.tried else "there is no legal variant to run", _FAILURE)
+
+
+@main.command()
+@source_options
+@json_option
+@debug_option
+def parse(source: Source, json_path: str | None) -> int:
+    """Show what was read in FILE: loops, statements, arrays, accesses, schedule."""
+    from polydl import report
+    from polydl.presentation import nest
+
+    scop = source.parse()
+    return _show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
+
+
+@main.command()
+@source_options
+@target_options
+@search_options
+@json_option
+@debug_option
+def variants(source: Source, target: Target, search: Search, json_path: str | None) -> int:
+    """List the legal variants of FILE's loop nest."""
+    from polydl import report
+    from polydl.presentation import nest, results
+
+    scop = source.parse()
+    machine = target.machine()
+    space, generation = search.space(scop, machine), search.generate(scop, machine)
+    text = "\n".join(
+        [
+            nest.nests_text(space),
+            nest.generation_text(generation, search.seed),
+            results.variants_table(space, generation.variants),
+        ]
+    )
+    return _show(json_path, report.variants_document(space, generation, machine), text)
+
+
+@main.command()
+@source_options
+@target_options
+@search_options
+@ranker_option
+@top_k_options(20, "Show")
+@json_option
+@debug_option
+def rank(
+    source: Source,
+    target: Target,
+    search: Search,
+    ranker: str,
+    top_k: int,
+    everything: bool,
+    json_path: str | None,
+) -> int:
+    """Order the variants of FILE's loop nest, the most promising first, with the reason for each place."""
+    from polydl import pipeline, report
+    from polydl.presentation import results
+    from polydl.presentation.progress import progress_bar
+
+    scop = source.parse()
+    machine = target.machine()
+    generation = search.generate(scop, machine)
+    with progress_bar(wanted=json_path != _STANDARD_OUTPUT) as progress:
+        ranking = pipeline.rank(
+            scop,
+            generation.variants,
+            machine=machine,
+            ranker=ranker,
+            microkernel=search.microkernel,
+            strict_fp=search.strict_fp,
+            progress=progress,
+        )
+    text = results.ranking_text(search.space(scop, machine), ranking, 0 if everything else top_k, machine)
+    return _show(json_path, report.ranking_document(scop, ranking, machine), text)
+
+
+@main.command()
+@source_options
+@target_options
+@search_options
+@click.option("--variant", "wanted", metavar="ID", help="Its id, or the start of it (the source's own order).")
+@json_option
+@debug_option
+def analyze(source: Source, target: Target, search: Search, wanted: str | None, json_path: str | None) -> int:
+    """Show the working sets of one variant of FILE's loop nest, and the caches that hold them."""
+    from polydl import pipeline, report
+    from polydl.poly.plans import make_plan
+    from polydl.presentation import results
+
+    scop = source.parse()
+    machine = target.machine()
+    space, generation = search.space(scop, machine), search.generate(scop, machine)
+    found = [each for each in generation.variants if each.id.startswith(wanted or "")]
+    if not found or (wanted and len(found) > 1):
+        raise OptionError(
+            f"{len(found)} of the {len(generation.variants)} variants have an id that starts with {wanted!r}",
+            remedy="give an id that `polydl variants` lists for the same options",
+        )
+    variant = found[0]
+    working_sets = pipeline.analyze(scop, make_plan(scop, space.nests, variant), machine)
+    text = f"{results.variants_table(space, [variant])}\n{results.working_sets_table(working_sets, machine)}"
+    return _show(json_path, report.analysis_document(scop, variant, working_sets, machine), text)
+
+
+@main.command()
+@json_option
+@debug_option
+def doctor(json_path: str | None) -> int:
+    """Test every component that polydl uses. Ends with status 1 if the main job can't run."""
+    from polydl import doctor, report
+    from polydl.presentation import results
+
+    components = doctor.examine()
+    ready = doctor.ready(components)
+    _show(json_path, report.doctor_document(components, ready), results.components_text(components))
+    return 0 if ready else _FAILURE
+
+
+def _silent(text: str) -> None:
+    """In place of ``click.echo`` where standard output belongs to a document."""
+
+
+def _show(json_path: str | None, document: Document, text: str) -> int:
+    if json_path != _STANDARD_OUTPUT:
+        click.echo(text)
+    if json_path is not None:
+        _write_document(document, json_path)
+    return 0
+
+
+def _write_document(document: Document, path: str) -> None:
+    from polydl.emit import write_atomically
+    from polydl.report import to_text
+
+    if path == _STANDARD_OUTPUT:
+        click.echo(to_text(document), nl=False)
+    else:
+        write_atomically(Path(path), to_text(document))
+
+
+def _spare_the_source(source: Source, directory: Path, json_path: str | None) -> None:
+    """What is written must not replace the file that was read."""
+    file = Path(source.file).resolve()
+    inside = directory.resolve() == file.parent and "_polydl" in file.stem
+    if inside or (json_path is not None and Path(json_path).resolve() == file):
+        raise OptionError(
+            "the results would be written over the source", file=source.file, remedy="choose another --out or --json"
+        )
+
+
+def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:
+    """The result with the time of stages that ran before ``pipeline.optimize`` added to its own."""
+    merged = dict(result.seconds)
+    for stage, earlier in seconds.items():
+        merged[stage] = merged.get(stage, 0.0) + earlier
+        merged["total"] += earlier
+    return replace(result, seconds=merged)

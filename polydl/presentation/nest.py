@@ -1,0 +1,144 @@
+"""A machine, a scop and what was matched in it, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import prod
+from typing import TYPE_CHECKING
+
+from polydl.machine import Machine
+from polydl.presentation.notation import count, counted, number, size
+from polydl.report import loop_ranges
+from polydl.types import Access, Affine, Array, Scop, Statement
+
+if TYPE_CHECKING:
+    from polydl.variants.generate import Generation, NestReport, VariantSpace
+    from polydl.variants.space import NestSpace, Shape
+
+
+def machine_text(machine: Machine, given: bool) -> str:
+    """``given`` says that the cache sizes are not those found."""
+    caches = ", ".join(f"{level.name} {size(level.bytes)}" for level in machine.caches)
+    return "\n".join(
+        [
+            f"Machine  {machine.name}",
+            f"  {counted(machine.cores, 'core')}, {counted(machine.threads, 'thread')} used, vectors of "
+            f"{machine.vector_bytes} bytes, {number(machine.peak_gflops)} GFLOPS FMA peak per core (fp32)",
+            f"  caches {'given' if given else 'found'}: {caches}",
+        ]
+    )
+
+
+def scop_text(scop: Scop) -> str:
+    """Loops with their extents, statements, arrays with their sizes, arithmetic."""
+    defines = "".join(f" -D {name}={value}" for name, value in scop.defines)
+    lines = [f"Parsed  {scop.file}:{scop.line}: function {scop.function.name}{defines}"]
+    lines += [f"  {line}" for line in _loops(scop.statements, 0)]
+    lines.append("Arrays")
+    lines += [f"  {_array(array)}" for array in scop.arrays]
+    lines.append(f"Arithmetic  {count(scop.flops)} floating-point operations (nest {scop.digest})")
+    return "\n".join(lines)
+
+
+def accesses_text(scop: Scop) -> str:
+    """Every statement with its domain and its accesses, and the schedule."""
+    lines = ["Statements"]
+    for statement in scop.statements:
+        lines.append(
+            f"  {statement.name} (line {statement.line}): {counted(statement.instances, 'instance')}, "
+            f"{counted(statement.flops, 'operation')}"
+        )
+        lines.append(f"    domain {statement.domain}")
+        lines += [f"    {access.kind:5} {_subscripted(access, statement)}" for access in statement.accesses]
+    return "\n".join([*lines, "Schedule", f"  {scop.schedule}"])
+
+
+def nests_text(space: VariantSpace) -> str:
+    """Per nest, the microkernel with the loops that it takes over, or why there is none."""
+    return "\n".join(
+        line
+        for report, nest_space in zip(space.reports, space.spaces, strict=True)
+        for line in _nest(space.scop, report, nest_space)
+    )
+
+
+def generation_text(generation: Generation, seed: int) -> str:
+    legal = counted(len(generation.variants), "legal variant")
+    looked = f"of {counted(generation.generated, 'assignment')} looked at"
+    if generation.sampled:
+        return f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
+    return f"Variants  {legal} {looked}, which are all"
+
+
+def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:
+    """The source's loops, with the statements of each, in the order in which they run."""
+    indent = "  " * depth
+    for _, members in groupby(statements, key=lambda statement: statement.betas[: depth + 1]):
+        inside = list(members)
+        first = inside[0]
+        if first.depth == depth:
+            for statement in inside:
+                yield f"{indent}{' '.join(statement.text.split())}"
+            continue
+        ranges = [loop_ranges(statement)[depth] for statement in inside]
+        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+        exact = all(statement.box is not None for statement in inside)
+        yield f"{indent}for {first.iterators[depth]} in {low}..{high}  ({'' if exact else 'up to '}{high - low + 1})"
+        yield from _loops(inside, depth + 1)
+
+
+def _array(array: Array) -> str:
+    extents = "".join(f"[{extent}]" for extent in array.extents)
+    storage = "" if array.storage == "parameter" else f" ({array.storage})"
+    return f"{array.element} {array.name}{extents}{storage}: {size(array.bytes)}B"
+
+
+def _subscripted(access: Access, statement: Statement) -> str:
+    if access.subscripts is None:
+        return access.relation
+    return access.array + "".join(f"[{_affine(form, statement.iterators)}]" for form in access.subscripts)
+
+
+def _affine(form: Affine, iterators: Sequence[str]) -> str:
+    text = ""
+    for coefficient, name in zip(form.coefficients, iterators, strict=True):
+        if coefficient:
+            factor = name if abs(coefficient) == 1 else f"{abs(coefficient)}*{name}"
+            text += (f" {'-' if coefficient < 0 else '+'} " if text else "-" * (coefficient < 0)) + factor
+    if not text:
+        return str(form.constant)
+    return text + (f" {'-' if form.constant < 0 else '+'} {abs(form.constant)}" if form.constant else "")
+
+
+def _nest(scop: Scop, report: NestReport, space: NestSpace) -> Iterator[str]:
+    nest = report.nest
+    loops = " ".join(f"{name}={extent}" for name, extent in space.extents.items()) or "no loops"
+    yield f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}"
+    if report.kernel is None:
+        yield f"  no microkernel: {report.reason}"
+        return
+    usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
+    shape = (usable or list(space.shapes))[0]
+    yield from _match(scop, report, space, shape)
+    if report.reason is not None:
+        yield f"  not {report.reason}"
+    if len(usable) > 1:
+        yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
+
+
+def _match(scop: Scop, report: NestReport, space: NestSpace, shape: Shape) -> Iterator[str]:
+    match = shape.match
+    assert match is not None
+    names = scop.statement(match.form.statement).iterators
+    roles = ", ".join(
+        f"{role} = {length} of {names[loop]}"
+        for role, loop, length in (("m", match.m, shape.m), ("n", match.n, shape.n), ("k", match.k, shape.k))
+    )
+    form = match.form
+    yield f"  microkernel {report.kernel} for {form.c.array} += {form.a.array} * {form.b.array}: {roles}"
+    yield f"  lda {match.lda}, ldb {match.ldb}, ldc {match.ldc}"
+    if shape.batch:
+        products = prod(space.extents[names[loop]] for loop in shape.batch)
+        loops = ", ".join(names[loop] for loop in shape.batch)
+        yield f"  batch-reduce over {loops}: {counted(products, 'product')} a call"

@@ -1,0 +1,123 @@
+"""Numbers, loops and tables as people read them."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from polydl.types import Interchange, MicrokernelUse, Parallel, Tile, Variant, WorkingSets
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+NOTHING = "-"
+_LEAST_WIDTH, _USUAL_WIDTH, _MOST_WIDTH = 80, 112, 140
+
+
+def size(count: int) -> str:
+    """Bytes as ``--cache-sizes`` takes them: K, M and G are powers of 1024."""
+    for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
+        if count >= unit:
+            return f"{count / unit:.4g}{letter}"
+    return str(count)
+
+
+def duration(seconds: float | None) -> str:
+    if seconds is None:
+        return NOTHING
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
+        if seconds >= unit:
+            return f"{seconds / unit:.4g} {name}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    return NOTHING if value is None else f"{value:.{digits}g}"
+
+
+def percentage(fraction: float | None) -> str:
+    return NOTHING if fraction is None else f"{fraction:.0%}"
+
+
+def count(value: int) -> str:
+    """A count with its digits in groups of three; beyond a billion, rounded."""
+    return f"{value:,}" if value < 10**9 else f"{value:.2e}"
+
+
+def counted(value: int, noun: str) -> str:
+    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
+def nests_of(variant: Variant) -> tuple[int, ...]:
+    return tuple(sorted({step.nest for step in variant.steps})) or (0,)
+
+
+def loop_order(variant: Variant, nest: int) -> str:
+    """The generated loops of a nest, outermost first; ``i:64`` is a loop over tiles of 64 iterations of ``i``."""
+    tiles = _tile_loops(variant, nest)
+    order = [name for step in variant.of_nest(nest) if isinstance(step, Interchange) for name in step.order]
+    return " ".join(tiles.get(name, name) for name in order) or NOTHING
+
+
+def parallel_loop(variant: Variant, nest: int) -> str:
+    tiles = _tile_loops(variant, nest)
+    found = [step.loop for step in variant.of_nest(nest) if isinstance(step, Parallel)]
+    return " ".join(tiles.get(name, name) for name in found) or NOTHING
+
+
+def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
+    return {
+        f"{step.loop}_t{len(step.sizes) - place}": f"{step.loop}:{tile}"
+        for step in variant.of_nest(nest)
+        if isinstance(step, Tile)
+        for place, tile in enumerate(step.sizes)
+    }
+
+
+def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:
+    """m, n, k and batch of a nest's microkernel."""
+    found = [f"{use.m}x{use.n}x{use.k}x{use.batch}" for use in uses if use.nest == nest]
+    return found[0] if found else NOTHING
+
+
+def level_columns(working_sets: WorkingSets) -> list[str]:
+    return [size(held) for held in (*working_sets.levels, working_sets.memory)]
+
+
+def table(*columns: str, right: Sequence[str] = (), fold: Sequence[str] = ()) -> Table:
+    """A table with these headings; ``right`` are aligned so, ``fold`` may break their text over lines."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    for heading in columns:
+        made.add_column(
+            heading,
+            justify="right" if heading in right else "left",
+            no_wrap=heading not in fold,
+            overflow="fold",
+            ratio=1 if heading in fold else None,
+        )
+    made.expand = bool(fold)
+    return made
+
+
+def rendered(made: Table) -> str:
+    """The table as text for the terminal that standard output is, or for 112 columns."""
+    from rich.console import Console
+
+    columns = shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
+    stream = StringIO()
+    console = Console(
+        file=stream,
+        width=min(max(columns, _LEAST_WIDTH), _MOST_WIDTH),
+        force_terminal=sys.stdout.isatty(),
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+    console.print(made)
+    return "\n".join(line.rstrip() for line in stream.getvalue().rstrip("\n").splitlines())

@@ -1,0 +1,180 @@
+"""Options that several commands share, and the values that they make."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polydl.errors import OptionError
+
+if TYPE_CHECKING:
+    from polydl.machine import Machine
+    from polydl.types import Scop
+    from polydl.variants.generate import Generation, VariantSpace
+
+Command = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """What to read. ``define`` holds NAME=VALUE or NAME."""
+
+    file: str
+    function: str | None
+    define: tuple[str, ...]
+    include: tuple[str, ...]
+
+    def parse(self) -> Scop:
+        from polydl.pipeline import parse
+
+        return parse(self.file, function=self.function, defines=self._defines(), include_directories=self.include)
+
+    def _defines(self) -> Mapping[str, str | int]:
+        defines: dict[str, str | int] = {}
+        for text in self.define:
+            name, equals, value = text.partition("=")
+            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+                raise OptionError(f"{text!r} defines no macro", construct=f"-D {text}", remedy="write -D NAME=VALUE")
+            defines[name] = value if equals else "1"
+        return defines
+
+
+@dataclass(frozen=True)
+class Target:
+    """The machine to optimize for."""
+
+    cache_sizes: str | None
+    threads: int | None
+
+    def machine(self) -> Machine:
+        from polydl.machine import Machine
+
+        return Machine.detect(cache_sizes=self.cache_sizes, threads=self.threads)
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which variants to look at."""
+
+    microkernel: str
+    max_variants: int
+    seed: int
+    strict_fp: bool
+
+    def space(self, scop: Scop, machine: Machine) -> VariantSpace:
+        from polydl.pipeline import variant_space
+
+        # With the arguments in the pipeline's own order, so that both share one cached space.
+        return variant_space(
+            scop,
+            threads=machine.threads,
+            vector_bytes=machine.vector_bytes,
+            microkernel=self.microkernel,
+            strict_fp=self.strict_fp,
+        )
+
+    def generate(self, scop: Scop, machine: Machine) -> Generation:
+        from polydl.pipeline import generate
+
+        return generate(scop, machine=machine, **vars(self))
+
+
+def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    """Accepts the names of a group's plug-ins, and ``others`` that stand for a choice of polydl's own."""
+
+    def known_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+        from polydl import registry
+
+        known = (*others, *registry.names(group))
+        if value not in known:
+            raise OptionError(f"{value!r} is not one of the known {group}", remedy=f"choose from {', '.join(known)}")
+        return value
+
+    return known_name
+
+
+def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None:
+        from polydl.machine import parse_cache_sizes
+
+        parse_cache_sizes(value)
+    return value
+
+
+def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Adds options to a command, which gets their values as one ``kind`` called ``name``."""
+
+    def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_options(**values: Any) -> Any:
+            own = {field.name: values.pop(field.name) for field in fields(kind)}
+            return command(**values, **{name: kind(**own)})
+
+        decorated: Command = with_options
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return decorate
+
+
+source_options = _gathered(
+    "source",
+    Source,
+    click.argument("file", type=click.Path(path_type=str)),
+    click.option("--function", metavar="NAME", help="The function whose nest is meant, where the file has several."),
+    click.option(
+        "-D", "--define", "define", metavar="NAME=VALUE", multiple=True,
+        help="A macro, or the value of an integer parameter of the function. May be repeated.",
+    ),
+    click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files."),
+)  # fmt: skip
+target_options = _gathered(
+    "target",
+    Target,
+    click.option(
+        "--cache-sizes", metavar="SIZES", callback=_cache_sizes,
+        help="Cache sizes instead of those found, innermost first: 32K,1M,36608K.",
+    ),
+    click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores)."),
+)  # fmt: skip
+search_options = _gathered(
+    "search",
+    Search,
+    click.option(
+        "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
+        metavar="NAME", help="What computes the innermost loops: libxsmm, c, auto (the first that fits) or none.",
+    ),
+    click.option(
+        "--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N",
+        help="Sample so many variants where there are more.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of sample and data."),
+    click.option("--strict-fp", is_flag=True, help="Keep the order of every floating-point sum."),
+)  # fmt: skip
+ranker_option = click.option(
+    "--ranker", callback=_plug_in("rankers"), default="cost-model", show_default=True, metavar="NAME",
+    help="What predicts which variant is fast.",
+)  # fmt: skip
+json_option = click.option(
+    "--json", "json_path", metavar="PATH", help="Write a JSON document there; - is standard output."
+)
+debug_option = click.option("--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an error.")
+
+
+def top_k_options(default: int, what: str) -> Callable[[Command], Command]:
+    """``what`` is done with the first K of the ranking, or with all."""
+
+    def decorate(command: Command) -> Command:
+        many = click.option(
+            "--top-k", type=click.IntRange(min=1), default=default, show_default=True, metavar="K",
+            help=f"{what} the first K of the ranking.",
+        )  # fmt: skip
+        return many(click.option("--all", "everything", is_flag=True, help=f"{what} all of them.")(command))
+
+    return decorate

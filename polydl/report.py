@@ -1,0 +1,326 @@
+"""What polydl found, as JSON documents.
+
+Each names its form in ``schema``. Times are in seconds, sizes in bytes, what is not known is null. Nothing in a
+document but times, and the rates and the choice that follow from them, differs between two runs with the same seed.
+docs/optimize.schema.json describes the document of ``optimize``.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polydl.emit import write_atomically
+from polydl.machine import Machine
+from polydl.types import (
+    DependenceWorkingSet,
+    Measurement,
+    MicrokernelUse,
+    RankedVariant,
+    Ranking,
+    Scop,
+    Statement,
+    Variant,
+    WorkingSets,
+)
+
+if TYPE_CHECKING:
+    from polydl.doctor import Component
+    from polydl.pipeline import Optimization, Tried
+    from polydl.variants.generate import Generation, VariantSpace
+
+Document = dict[str, Any]
+
+REPORT_FILE = "report.json"
+FAILED_FOLDER = "failed"
+STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
+
+
+def to_text(document: Document) -> str:
+    """The document as JSON that any reader takes (no NaN), its keys in their order."""
+    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def gflops(scop: Scop, seconds: float | None) -> float | None:
+    """Operations of the nest per nanosecond; None without a time."""
+    return scop.flops / seconds / 1e9 if seconds else None
+
+
+def microkernel_uses(space: VariantSpace, variant: Variant) -> tuple[MicrokernelUse, ...]:
+    """The microkernel of each nest of a variant that has one, with its sizes."""
+    from polydl.codegen.kernel import make_site
+    from polydl.poly.plans import make_plan
+
+    matches = space.matches(variant)
+    return tuple(
+        make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name]).use
+        for nest in make_plan(space.scop, space.nests, variant).nests
+        if nest.microkernel is not None
+    )
+
+
+def level_sizes(working_sets: WorkingSets, machine: Machine) -> dict[str, int]:
+    """Bytes that each cache level holds, by its name, and what is left to memory."""
+    names = [level.name for level in machine.caches]
+    return {**dict(zip(names, working_sets.levels, strict=True)), "memory": working_sets.memory}
+
+
+def innermost_level(size: int, machine: Machine) -> str:
+    """The name of the smallest cache that is large enough for so many bytes by themselves, or ``memory``."""
+    return next((level.name for level in machine.caches if size <= level.bytes), "memory")
+
+
+def loop_ranges(statement: Statement) -> tuple[tuple[int, int], ...]:
+    """The first and the last value of each iterator; where the domain is no box, its outermost ones."""
+    if statement.box is not None:
+        return statement.box
+    import islpy
+
+    domain = islpy.Set(statement.domain)
+    return tuple(
+        (domain.dim_min_val(loop).to_python(), domain.dim_max_val(loop).to_python()) for loop in range(statement.depth)
+    )
+
+
+def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
+    """The document of ``polydl optimize``.
+
+    Its candidates are those that were run or, if nothing was, the first ``top_k`` of the ranking (0 for all).
+    """
+    measurements = [each.measurement for each in result.tried]
+    passed = sum(measurement.status == "ok" for measurement in measurements)
+    baseline = result.baseline.seconds_minimum if result.baseline is not None else None
+    return _document(
+        {
+            "schema": "polydl.optimize/1",
+            "input": _input(result.scop),
+            "machine": {**result.machine.to_json(), "peak_gflops": result.peak_gflops},
+            "counts": {
+                "generated": result.generation.generated,
+                "legal": len(result.generation.variants),
+                "ranked": len(result.ranking.entries),
+                "measured": passed,
+                "failed": len(measurements) - passed,
+            },
+            "baseline": None if baseline is None else {"seconds": baseline, "gflops": gflops(result.scop, baseline)},
+            "best": None if result.winner is None else _best(result, result.winner),
+            "candidates": _candidates(result, top_k),
+            "files": {kind: result.files.get(kind) for kind in ("c", "header", "library", "report")},
+            "seconds": {stage: result.seconds.get(stage) for stage in STAGES},
+        }
+    )
+
+
+def parse_document(scop: Scop) -> Document:
+    """The document of ``polydl parse``."""
+    return _document(
+        {
+            "schema": "polydl.parse/1",
+            "input": _input(scop),
+            "line": scop.line,
+            "parameters": [asdict(parameter) for parameter in scop.function.parameters],
+            "arrays": [{**asdict(array), "bytes": array.bytes} for array in scop.arrays],
+            "statements": [
+                {
+                    "name": statement.name,
+                    "line": statement.line,
+                    "text": statement.text,
+                    "loops": [
+                        {"name": name, "first": first, "last": last}
+                        for name, (first, last) in zip(statement.iterators, loop_ranges(statement), strict=True)
+                    ],
+                    "domain": statement.domain,
+                    "instances": statement.instances,
+                    "flops": statement.flops,
+                    "accesses": [
+                        {"kind": access.kind, "array": access.array, "relation": access.relation}
+                        for access in statement.accesses
+                    ],
+                }
+                for statement in scop.statements
+            ],
+            "schedule": scop.schedule,
+        }
+    )
+
+
+def variants_document(space: VariantSpace, generation: Generation, machine: Machine) -> Document:
+    """The document of ``polydl variants``."""
+    return _document(
+        {
+            "schema": "polydl.variants/1",
+            "input": _input(space.scop),
+            "machine": machine.to_json(),
+            "counts": {
+                "generated": generation.generated,
+                "legal": len(generation.variants),
+                "total": generation.total,
+                "sampled": generation.sampled,
+            },
+            "nests": [
+                {
+                    "nest": report.nest.index,
+                    "statements": report.nest.statements,
+                    "loops": report.nest.loops,
+                    "flops": report.flops,
+                    "microkernel": report.kernel,
+                    "reason": report.reason,
+                }
+                for report in space.reports
+            ],
+            "variants": [_variant(variant) for variant in generation.variants],
+        }
+    )
+
+
+def ranking_document(scop: Scop, ranking: Ranking, machine: Machine) -> Document:
+    """The document of ``polydl rank``, with all that was ranked."""
+    return _document(
+        {
+            "schema": "polydl.rank/1",
+            "input": _input(scop),
+            "machine": machine.to_json(),
+            "ranker": ranking.ranker,
+            "entries": [
+                {
+                    "rank": rank,
+                    **_variant(entry.variant),
+                    "score": entry.score,
+                    "reason": entry.reason,
+                    "working_sets": level_sizes(entry.working_sets, machine),
+                }
+                for rank, entry in enumerate(ranking.entries, 1)
+            ],
+        }
+    )
+
+
+def analysis_document(scop: Scop, variant: Variant, working_sets: WorkingSets, machine: Machine) -> Document:
+    """The document of ``polydl analyze``: ``level`` is the innermost cache that holds the working set by itself."""
+    return _document(
+        {
+            "schema": "polydl.analyze/1",
+            "input": _input(scop),
+            "machine": machine.to_json(),
+            "variant": _variant(variant),
+            "dependences": [_dependence(dependence, machine) for dependence in working_sets.dependences],
+            "working_sets": level_sizes(working_sets, machine),
+            "method": working_sets.method,
+        }
+    )
+
+
+def doctor_document(components: Sequence[Component], ready: bool) -> Document:
+    """The document of ``polydl doctor``."""
+    return _document(
+        {"schema": "polydl.doctor/1", "ready": ready, "components": [asdict(component) for component in components]}
+    )
+
+
+def failure_message(measurement: Measurement) -> str:
+    """What went wrong, without the temporary directory in which it did."""
+    directory = f"{Path(measurement.source).parent}/" if measurement.source else ""
+    return measurement.message.replace(directory, "") if len(directory) > 2 else measurement.message
+
+
+def write_report(result: Optimization, directory: Path, *, top_k: int = 0) -> Optimization:
+    """Write report.json, and the C of each candidate that failed under failed/. The result with the new file in it.
+
+    ``top_k`` is as for ``optimization_document``. Raises ResourceError.
+    """
+    for each in result.tried:
+        if each.measurement.status != "ok":
+            write_atomically(directory / FAILED_FOLDER / f"{each.kernel.id}.c", each.kernel.c)
+    path = directory / REPORT_FILE
+    written = replace(result, files={**result.files, "report": path})
+    write_atomically(path, to_text(optimization_document(written, top_k=top_k)))
+    return written
+
+
+def _input(scop: Scop) -> Document:
+    return {
+        "file": scop.file,
+        "function": scop.function.name,
+        "digest": scop.digest,
+        "flops": scop.flops,
+        "defines": dict(scop.defines),
+    }
+
+
+def _variant(variant: Variant) -> Document:
+    return {"id": variant.id, "steps": variant.to_json()}
+
+
+def _best(result: Optimization, winner: Tried) -> Document:
+    measurement = winner.measurement
+    seconds = measurement.seconds_minimum
+    baseline = result.baseline.seconds_minimum if result.baseline is not None else None
+    rate = gflops(result.scop, seconds)
+    return {
+        **_variant(winner.ranked.variant),
+        "microkernel": _main_microkernel(result, winner),
+        "seconds": seconds,
+        "gflops": rate,
+        "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
+        "speedup": baseline / seconds if baseline and seconds else None,
+        "error": measurement.error,
+    }
+
+
+def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
+    """That of the nest with the most arithmetic, where several have one."""
+    flops = {report.nest.index: report.flops for report in result.space.reports}
+    use = max(winner.kernel.microkernels, key=lambda each: flops[each.nest], default=None)
+    return None if use is None else {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch}
+
+
+def _candidates(result: Optimization, top_k: int) -> list[Document]:
+    scop, machine = result.scop, result.machine
+    if result.baseline is not None:
+        return [_candidate(each.rank, each.ranked, each.measurement, scop, machine) for each in result.tried]
+    first = result.ranking.entries[: top_k or None]
+    return [_candidate(rank, entry, None, scop, machine) for rank, entry in enumerate(first, 1)]
+
+
+def _candidate(
+    rank: int, entry: RankedVariant, measurement: Measurement | None, scop: Scop, machine: Machine
+) -> Document:
+    return {
+        "rank": rank,
+        **_variant(entry.variant),
+        "score": entry.score,
+        "working_sets": level_sizes(entry.working_sets, machine),
+        "status": measurement.status if measurement else None,
+        "seconds_min": measurement.seconds_minimum if measurement else None,
+        "seconds_median": measurement.seconds_median if measurement else None,
+        "gflops": gflops(scop, measurement.seconds_minimum) if measurement else None,
+        "error": measurement.error if measurement else None,
+        "message": failure_message(measurement) if measurement else "",
+    }
+
+
+def _dependence(dependence: DependenceWorkingSet, machine: Machine) -> Document:
+    return {
+        **asdict(dependence),
+        "minimum_level": innermost_level(dependence.minimum_bytes, machine),
+        "maximum_level": innermost_level(dependence.maximum_bytes, machine),
+    }
+
+
+def _document(content: Document) -> Document:
+    """Only what JSON has: lists for tuples, text for paths, null for NaN and infinity."""
+    return {key: _plain(value) for key, value in content.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _document(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return str(value) if isinstance(value, Path) else value
