@@ -289,10 +289,11 @@ def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
 
 def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> None:
     slow = matmul_kernel("original", head="#include <unistd.h>", before="usleep(600000);")
-    policy = TimingPolicy(rounds=5, budget_seconds=0.5, timeout_seconds=5.0)
+    policy = TimingPolicy(rounds=5, budget_seconds=60.0, timeout_seconds=5.0)
     original, fast = measure(matmul(), [slow, matmul_kernel("fast")], toolchain, tmp_path, policy)
     assert original.status == fast.status == "ok"
-    assert len(original.samples) == 2
+    # The run that was checked, and at most two more.
+    assert 2 <= len(original.samples) <= 3
     assert len(fast.samples) >= 5
     assert original.seconds_minimum is not None
     assert original.seconds_minimum > 0.6

@@ -271,14 +271,21 @@ class Session:
         rounds = self._job.policy.rounds
         costs = [participant.cost for participant in participants]
         counts = sample_counts(costs, budget_seconds, self._job.policy)
-        entries = list(zip(participants, costs, counts, strict=True))
+        entries = [
+            (participant, cost, min(count, _FEWEST_SAMPLES) if self._is_slow_original(participant) else count)
+            for participant, cost, count in zip(participants, costs, counts, strict=True)
+        ]
         deadline = time.monotonic() + budget_seconds
         for index in range(2 * rounds):
             if index < rounds:
                 chosen = [entry for entry in entries if takes_part(index, entry[2], rounds)]
             else:
                 best = max((probe for p in participants for s in p.raw for probe in s.probes), default=0.0)
-                chosen = [entry for entry in entries if entry[0].undisturbed(best) < (entry[2] + 1) // 2]
+                chosen = [
+                    entry
+                    for entry in entries
+                    if entry[0].undisturbed(best) < (entry[2] + 1) // 2 and not self._is_slow_original(entry[0])
+                ]
             self._order.shuffle(chosen)
             for participant, cost, _ in chosen:
                 start = time.monotonic()
@@ -302,6 +309,10 @@ class Session:
             cold=self._job.policy.cold,
         )
         participant.raw.append(_raw(reply))
+
+    def _is_slow_original(self, participant: Participant) -> bool:
+        """Such a one is known well enough from a few samples, and would take the time that the others need."""
+        return participant is self._original and participant.long
 
     def _warmup(self, participant: Participant) -> int:
         return 0 if participant.long else self._job.policy.warmup
