@@ -25,6 +25,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.plans import Plan, make_plan
 from polydl.poly.reuse import working_sets
+from polydl.poly.scalars import without_local_scalars
 from polydl.types import (
     KernelSource,
     Measurement,
@@ -140,7 +141,7 @@ def parse(
     found: Scop = registry.load("frontends", frontend)(
         path, function=function, defines=defines, include_directories=include_directories
     )
-    return found
+    return without_local_scalars(found)
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:
@@ -353,6 +354,13 @@ def _run(
             policy=policy,
             seed=seed,
             progress=_relay(progress),
+        )
+    if measured[0].status != "ok":
+        raise ExecutionError(
+            f"the original nest itself can't be measured ({measured[0].status}): {measured[0].message}",
+            file=space.scop.file,
+            line=space.scop.line,
+            remedy="make the function compile and run on random data, or raise --timeout",
         )
     tried = tuple(
         Tried(number, ranked, source, measurement)

@@ -19,7 +19,7 @@ from typing import Any, Literal
 from polydl.errors import OptionError
 
 AccessKind = Literal["read", "write"]
-Role = Literal["loop", "m", "n", "k", "batch"]
+Role = Literal["loop", "m", "n", "k", "batch", "call"]
 DependenceKind = Literal["RAW", "WAR", "WAW", "RAR"]
 Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong"]
 
@@ -33,14 +33,16 @@ class Array:
     """An array or scalar of the source, its sizes known.
 
     ``extents`` are in elements, outermost first, and ``()`` for a scalar. ``element`` is the
-    canonical C type, such as ``float`` or ``unsigned char``. ``storage`` says where it lives.
+    canonical C type, such as ``float`` or ``unsigned char``. ``storage`` says where it lives: a ``local`` one
+    belongs to the region alone, so that generated code declares it anew or does without; a ``function`` one is
+    declared in the function around the region, and values may flow in and out through it.
     """
 
     name: str
     element: str
     element_bytes: int
     extents: tuple[int, ...]
-    storage: Literal["parameter", "global", "local"]
+    storage: Literal["parameter", "global", "local", "function"]
 
     @property
     def elements(self) -> int:
@@ -200,11 +202,15 @@ class Function:
 
 @dataclass(frozen=True)
 class AnnotatedCall:
-    """A microkernel call that a pragma marked, and the loops that stood in for it (paper, §4)."""
+    """A microkernel call that a pragma marked, and the loops that stood in for it (paper, §4).
+
+    ``inner_loops`` of the statement's loops, the innermost, belong to the call.
+    """
 
     call: str
     line: int
     statements: tuple[str, ...]
+    inner_loops: int
 
 
 @dataclass(frozen=True)
@@ -268,7 +274,8 @@ class Loop:
 
     ``size`` 1 is the loop itself; a larger one is the loop over tiles of that many iterations.
     ``iterator`` is an index into the statement's iterators. Loops that a microkernel takes over
-    carry its role (``m``, ``n``, ``k`` or ``batch``).
+    carry its role (``m``, ``n``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
+    which a pragma marked.
     """
 
     name: str

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
-
 from polydl.contracts import Microkernel
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
@@ -17,6 +15,7 @@ from polydl.poly.nests import Nest, distribute
 from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.types import Scop, Step, Variant
+from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
 
 DRAWS_PER_VARIANT = 30
 
@@ -96,6 +95,8 @@ def _nest_shapes(
     scop: Scop, nest: Nest, kernels: Sequence[Microkernel], vector_bytes: int
 ) -> tuple[tuple[Shape, ...], str | None, str | None]:
     """Shapes, the kernel that they use, and otherwise the reason why there is none."""
+    if nest.call is not None:
+        return (Shape(None),), None, f"it calls `{nest.call.call}`"
     reasons: list[str] = []
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}

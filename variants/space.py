@@ -83,7 +83,7 @@ class NestSpace:
     def _roles(self, shape: Shape) -> dict[str, int]:
         """Loops that the microkernel runs, with the size of their innermost tile."""
         if shape.match is None:
-            return {}
+            return {name: self.extents[name] for name in self.nest.call_loops}
         names = [self._name(loop) for loop in (shape.match.m, shape.match.n, shape.match.k)]
         roles = dict(zip(names, (shape.m, shape.n, shape.k), strict=True))
         return roles | {self._name(loop): self.extents[self._name(loop)] for loop in shape.batch}
@@ -118,7 +118,7 @@ class NestSpace:
         options: list[list[tuple[str, int]]] = []
         for name, extent in self.extents.items():
             inner = roles.get(name, 1)
-            if any(self._name(loop) == name for loop in shape.batch):
+            if name in self.nest.call_loops or any(self._name(loop) == name for loop in shape.batch):
                 continue
             sizes = [inner * factor for factor in (2, 4, 8, 16)] if inner > 1 else list(CACHE_TILES)
             fitting = [(name, size) for size in sizes if size < extent]
@@ -143,7 +143,7 @@ class NestSpace:
         return True
 
     def _innermost_allowed(self, shape: Shape, order: Sequence[str]) -> bool:
-        if shape.match is not None or not order:
+        if shape.match is not None or self.nest.call is not None or not order:
             return True
         return order[-1] in self._contiguous
 
@@ -199,7 +199,8 @@ class NestSpace:
         for number, loop in enumerate(self.nest.loops):
             position.update({loop: number, f"{loop}_t1": number, f"{loop}_t2": number})
         inner = [] if shape.match is None else [*shape.batch, shape.match.n, shape.match.k, shape.match.m]
-        return [position[name] for name in order] + [loop - self.nest.depth for loop in inner]
+        called = [position[name] for name in self.nest.call_loops]
+        return [position[name] for name in order] + [loop - self.nest.depth for loop in inner] + called
 
     def legal_order(self, shape: Shape, order: Sequence[str]) -> bool:
         return order_is_legal(self.directions, self._time_order(shape, order))

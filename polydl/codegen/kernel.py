@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
@@ -111,9 +112,8 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel)
     return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel)
 
 
-def _iterator_values(site: Site, values: Sequence[str]) -> list[str]:
-    """For each iterator of the statement, its value in C at the start of the call's tile."""
-    plan = site.plan
+def _iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
+    """For each of a statement's ``depth`` iterators, its value in C at the start of the call's tile."""
     shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
     found: dict[int, str] = {}
     for loop, value in zip((*shared, *plan.loops), values, strict=True):
@@ -129,7 +129,19 @@ def _iterator_values(site: Site, values: Sequence[str]) -> list[str]:
             number = values[len(shared) + plan.loops.index(tile)]
             number = number if tile.direction == 1 else f"(-{number})"
             found[loop.iterator] = f"({stripped(affine(Affine((tile.size,), low), [number]))})"
-    return [found[index] for index in range(site.statement.depth)]
+    return [found[index] for index in range(depth)]
+
+
+def _annotated_call(scop: Scop, plan: NestPlan, values: Sequence[str]) -> str:
+    """The call that the user marked, with the loop counters that it may name."""
+    assert plan.nest.call is not None
+    statement = scop.statement(plan.nest.statements[0])
+    outer = statement.depth - plan.nest.call.inner_loops
+    found = _iterator_values(plan, statement.depth, values)[:outer]
+    counters = [
+        f"const int {name} = {stripped(value)};" for name, value in zip(statement.iterators, found, strict=False)
+    ]
+    return f"{{ {' '.join([*counters, plan.nest.call.call.rstrip(';') + ';'])} }}"
 
 
 def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
@@ -145,7 +157,7 @@ def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
 def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
     step = site.plan.microkernel
     assert step is not None
-    iterators = _iterator_values(site, values)
+    iterators = _iterator_values(site.plan, site.statement.depth, values)
 
     def address(access: Access) -> str:
         return f"&{subscripted(scop, access, iterators)}"
@@ -226,7 +238,11 @@ def original(scop: Scop) -> KernelSource:
 
 
 def _include_flags(scop: Scop) -> tuple[str, ...]:
-    return tuple(f"-I{directory}" for directory in scop.include_directories)
+    """Where the source's own headers are: code is compiled in another directory than the source's."""
+    directories = [*scop.include_directories]
+    if '#include "' in scop.source:
+        directories.insert(0, str(Path(scop.file).resolve().parent))
+    return tuple(f"-I{directory}" for directory in directories)
 
 
 def _guarded(scop: Scop, body: Sequence[str]) -> list[str]:
@@ -262,6 +278,8 @@ def generate(
             sites[index] = make_site(scop, nest, matches[index], kernels[nest.microkernel.name])
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
+        if nest.nest.call is not None:
+            return _annotated_call(scop, nest, values)
         return _call(scop, sites[nest.nest.index], values)
 
     body = loops(scop, plan, found, call, depth=2)

@@ -129,7 +129,7 @@ def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
     """The time dimensions of a statement that become loops of the generated code."""
     nest = plan.nest_of(name)
     dimensions = plan.schedule.of(name)
-    return dimensions[: len(nest.nest.prefix) + len(nest.loops)] if nest.microkernel else dimensions
+    return dimensions[: len(nest.nest.prefix) + len(nest.loops)] if nest.inner else dimensions
 
 
 def _vector_positions(plan: NestPlan, found: Directions) -> frozenset[int]:
@@ -151,7 +151,7 @@ def _tree(
     for name in names:
         statement = scop.statement(name)
         nest = plan.nest_of(name)
-        if nest.microkernel:
+        if nest.inner:
             schedule = _contracted(scop, nest, name)
             missing = length - schedule.dim(isl.dim_type.out)
             schedule = schedule.add_dims(isl.dim_type.out, missing)
@@ -174,7 +174,7 @@ def _tree(
     }
     vector = {
         name: frozenset()
-        if plan.nest_of(name).microkernel
+        if plan.nest_of(name).inner
         else _vector_positions(plan.nest_of(name), found[plan.nest_of(name).nest.index])
         for name in names
     }

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polydl.poly.dependences import Dependence
-from polydl.types import Loop, Scop, Statement
+from polydl.types import AnnotatedCall, Loop, Scop, Statement
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class Nest:
 
     ``prefix`` places the nest in time: sequence positions, and loops that it shares with other nests and
     that therefore stay as they are. ``loops`` are its own loops, outermost first, by the names of the first
-    statement's iterators; ``depth`` counts the shared ones before them.
+    statement's iterators; ``depth`` counts the shared ones before them. The innermost of ``loops`` stand for
+    ``call`` where a pragma marked one: they stay together, in their order.
     """
 
     index: int
@@ -32,6 +33,11 @@ class Nest:
     prefix: tuple[int | Loop, ...]
     depth: int
     loops: tuple[str, ...]
+    call: AnnotatedCall | None = None
+
+    @property
+    def call_loops(self) -> tuple[str, ...]:
+        return self.loops[len(self.loops) - self.call.inner_loops :] if self.call is not None else ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,9 @@ def _blocks(statements: Sequence[Statement]) -> list[_Block]:
 def _separated(left: Statement, right: Statement, statements: Sequence[Statement]) -> bool:
     depth = left.depth
     return any(
-        other.depth > depth and other.betas[:depth] == left.betas[:depth] and left.betas[depth] < other.betas[depth] < right.betas[depth]
+        other.depth > depth
+        and other.betas[:depth] == left.betas[:depth]
+        and left.betas[depth] < other.betas[depth] < right.betas[depth]
         for other in statements
     )
 
@@ -111,14 +119,21 @@ def _components(successors: Sequence[set[int]]) -> list[list[int]]:
 
 
 class _Distribution:
-    def __init__(self, dependences: Sequence[Dependence]) -> None:
+    def __init__(self, dependences: Sequence[Dependence], calls: Sequence[AnnotatedCall]) -> None:
         self.dependences = dependences
+        # Loops of several statements can't be told apart from the nest; they replace their call for good.
+        self.calls: dict[tuple[str, ...], AnnotatedCall] = {
+            call.statements: call for call in calls if len(call.statements) == 1
+        }
         self.nests: list[Nest] = []
 
     def add(self, block: _Block, prefix: tuple[int | Loop, ...], shared: int) -> None:
         loops = block.first.iterators[shared:]
         names = tuple(statement.name for statement in block.statements)
-        self.nests.append(Nest(len(self.nests), names, prefix, shared, loops))
+        call = self.calls.get(names)
+        if call is not None and call.inner_loops > len(loops):
+            call = None
+        self.nests.append(Nest(len(self.nests), names, prefix, shared, loops, call))
 
     def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
         blocks = _blocks(statements)
@@ -137,6 +152,6 @@ class _Distribution:
 
 def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...]:
     """Split the scop into nests, in an order that keeps all ``dependences``."""
-    distribution = _Distribution(dependences)
+    distribution = _Distribution(dependences, scop.annotated_calls)
     distribution.split(scop.statements, (), 0)
     return tuple(distribution.nests)

@@ -80,7 +80,7 @@ def _tiled(scop: Scop, nest: Nest, steps: Sequence[Step], bounds: Sequence[tuple
     tiles: dict[str, tuple[int, ...]] = {}
     for step in steps:
         if isinstance(step, Tile):
-            if step.loop not in nest.loops:
+            if step.loop not in nest.loops or step.loop in nest.call_loops:
                 raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
             if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
                 raise IllegalVariantError(
@@ -132,7 +132,10 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[Step]) -> NestPlan:
     kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
     if len(kernels) > 1:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
+    if kernels and nest.call is not None:
+        raise IllegalVariantError(f"nest {nest.index} has a call of its own: `{nest.call.call}`")
     inner = _microkernel_loops(kernels[0], loops, nest) if kernels else ()
+    inner += tuple(replace(loops.pop(name), role="call") for name in nest.call_loops)
     order = _default_order(loops)
     for step in steps:
         if isinstance(step, Interchange):
