@@ -50,9 +50,7 @@ class Work:
             yield kind, array, tuple(eval(subscript, {}, names) for subscript in subscripts)
 
 
-def make_scop(
-    works: Sequence[Work], element_bytes: dict[str, int] | None = None, local: Sequence[str] = ()
-) -> Scop:
+def make_scop(works: Sequence[Work], element_bytes: dict[str, int] | None = None, local: Sequence[str] = ()) -> Scop:
     """Arrays get the smallest extents that hold what is accessed; ``element_bytes`` are 4 unless given."""
     extents: dict[str, list[int]] = {}
     for work in works:
@@ -86,13 +84,14 @@ def make_scop(
 def _statement(number: int, work: Work) -> Statement:
     bounds = [f"{first} <= {name} <= {last}" for name, first, last in work.loops]
     conditions = " and ".join([*bounds, *([work.condition] if work.condition else [])])
+    where = f" : {conditions}" if conditions else ""
     head = f"{work.name}[{', '.join(work.iterators)}]"
     accesses = tuple(
         Access(
             reference=f"{work.name}_{position}",
             array=array,
             kind=kind,
-            relation=f"{{ {head} -> {array}[{', '.join(map(_isl, subscripts))}]{' : ' if conditions else ''}{conditions} }}",
+            relation=f"{{ {head} -> {array}[{', '.join(map(_isl, subscripts))}]{where} }}",
             index=f"{{ {head} -> {array}[{', '.join(map(_isl, subscripts))}] }}",
             subscripts=_affine(subscripts, work.iterators),
         )
@@ -105,7 +104,7 @@ def _statement(number: int, work: Work) -> Statement:
     return Statement(
         name=work.name,
         iterators=work.iterators,
-        domain=f"{{ {head}{' : ' if conditions else ''}{conditions} }}",
+        domain=f"{{ {head}{where} }}",
         box=None if work.condition else box,
         instances=sum(1 for _ in work.instances()) if work.condition else instances,
         betas=work.betas if work.betas is not None else (number, *(0 for _ in work.loops)),
@@ -135,7 +134,7 @@ def _affine(subscripts: tuple[str, ...], iterators: tuple[str, ...]) -> tuple[Af
 def _highest(subscript: str, work: Work) -> int:
     """The greatest value of a monotone expression over the corners of a box."""
     corners = product(*((first, last) for _, first, last in work.loops))
-    return max(eval(subscript, {}, dict(zip(work.iterators, corner, strict=True))) for corner in corners)
+    return max(int(eval(subscript, {}, dict(zip(work.iterators, corner, strict=True)))) for corner in corners)
 
 
 def in_order(work: Work, order: str, parallel: str = "", prefix: tuple[int, ...] = ()) -> tuple[int | Loop, ...]:

@@ -26,9 +26,7 @@ class _Reuse(Protocol):
     def footprint(self, first: Time, last: Time) -> tuple[int, int]: ...
 
 
-def working_sets(
-    scop: Scop, schedule: Schedule, caches: Sequence[int], *, method: Method | None = None
-) -> WorkingSets:
+def working_sets(scop: Scop, schedule: Schedule, caches: Sequence[int], *, method: Method | None = None) -> WorkingSets:
     """All working sets of a nest run in the order of ``schedule``, and what each cache holds of them.
 
     ``caches`` are the bytes that one thread has of each level, innermost first. The closed form is used where the nest
@@ -66,11 +64,12 @@ def fit_caches(sizes: Iterable[int], caches: Sequence[int]) -> tuple[tuple[int, 
 
 
 def _analyse(reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int]) -> WorkingSets:
-    merged = _merge(reuse.representatives())
     order = {array.name: number for number, array in enumerate(scop.arrays)}
+    merged = _merge(reuse.representatives())
+    merged.sort(key=lambda r: (order[r.array], r.level, r.source, r.nearest, r.farthest, r.source_statement))
     found: list[DependenceWorkingSet] = []
     sizes: list[int] = []
-    for representative in sorted(merged, key=lambda r: (order[r.array], r.level, r.source, r.nearest, r.farthest, r)):
+    for representative in merged:
         dimension = schedule.of(representative.source_statement)[representative.level]
         parallel = isinstance(dimension, Loop) and dimension.parallel
         if parallel:

@@ -22,29 +22,34 @@ _WIDEST_SCATTERED = 1 << 22
 
 @dataclass(frozen=True)
 class Subscript:
-    """``constant + sum(coefficient * iterator)``, as (iterator, coefficient) pairs."""
+    """``constant + sum(coefficient * iterator)``, as (iterator, coefficient) pairs.
+
+    ``scattered`` says that values of this dimension need not be contiguous when iterators run over ranges.
+    """
 
     terms: Terms
     constant: int
+    scattered: bool = False
 
 
 @dataclass(frozen=True)
 class BoxReference:
-    """A reference with its elements in split, and where possible compressed, coordinates."""
+    """A reference with its elements in split, and where possible compressed, coordinates.
+
+    ``plain`` lists the iterators when every subscript is just one.
+    """
 
     statement: int
     array: int
     kinds: tuple[AccessKind, ...]
     subscripts: tuple[Subscript, ...]
+    plain: tuple[int, ...] | None
 
 
 @dataclass(frozen=True)
 class BoxArray:
-    """``scattered`` says per dimension that its values need not be contiguous when iterators run over ranges."""
-
     name: str
     element_bytes: int
-    scattered: tuple[bool, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,28 +88,31 @@ def _box_nest(scop: Scop) -> BoxNest | None:
         own = [reference for reference in found if reference.array == array.name]
         own_boxes = [boxes[reference.statement] for reference in own]
         columns: list[list[Subscript]] = []
-        scattered: list[bool] = []
         for dimension in range(len(array.extents)):
             column = [_subscript(r, dimension, box) for r, box in zip(own, own_boxes, strict=True)]
             if any(subscript is None for subscript in column):
                 return None
             for digit in _split([s for s in column if s is not None], own_boxes):
                 compressed = _compress(digit)
-                scattered.append(compressed is None)
                 if compressed is None:
                     low, high = _extremes(digit, own_boxes)
                     if high - low >= _WIDEST_SCATTERED:
                         return None
-                    compressed = [Subscript(s.terms, s.constant - low) for s in digit]
+                    compressed = [Subscript(s.terms, s.constant - low, scattered=True) for s in digit]
                 columns.append(compressed)
         for number, reference in enumerate(own):
             subscripts = tuple(column[number] for column in columns)
             used = [iterator for subscript in subscripts for iterator, _ in subscript.terms]
             if len(used) != len(set(used)):
                 return None
-            made.append(BoxReference(names.index(reference.statement), len(arrays), reference.kinds, subscripts))
-        arrays.append(BoxArray(array.name, array.element_bytes, tuple(scattered)))
+            plain = tuple(used) if all(_is_plain(subscript) for subscript in subscripts) else None
+            made.append(BoxReference(names.index(reference.statement), len(arrays), reference.kinds, subscripts, plain))
+        arrays.append(BoxArray(array.name, array.element_bytes))
     return BoxNest(names, tuple(boxes.values()), tuple(arrays), tuple(made))
+
+
+def _is_plain(subscript: Subscript) -> bool:
+    return not subscript.scattered and subscript.constant == 0 and [c for _, c in subscript.terms] == [1]
 
 
 def _subscript(reference: Reference, dimension: int, box: Box) -> Subscript | None:
@@ -170,34 +178,55 @@ def _compress(column: Sequence[Subscript]) -> list[Subscript] | None:
     return [Subscript(tuple((i, c // step) for i, c in s.terms), s.constant // step) for s in column]
 
 
-@dataclass(frozen=True)
 class BoxRegion:
-    """The instances of a statement in a box of its iterators."""
+    """The instances of a statement in a box of its iterators.
 
-    dimensions: Dimensions
-    box: Box
+    A time dimension is (iterator, size, origin, direction), or (-1, position, 0, 1) in a sequence.
+    """
+
+    __slots__ = ("box", "dimensions")
+
+    def __init__(self, dimensions: tuple[tuple[int, int, int, int], ...], box: Box) -> None:
+        self.dimensions = dimensions
+        self.box = box
 
     @property
     def levels(self) -> int:
         return len(self.dimensions)
 
     def within(self, level: int, earliest: int, latest: int) -> BoxRegion | None:
-        dimension = self.dimensions[level]
-        if isinstance(dimension, int):
-            return self if earliest <= dimension <= latest else None
-        if dimension.direction < 0:
+        iterator, size, origin, direction = self.dimensions[level]
+        if iterator < 0:
+            return self if earliest <= size <= latest else None
+        if direction < 0:
             earliest, latest = -latest, -earliest
-        iterator, size, origin = dimension.iterator, dimension.size, dimension.origin
-        low, high = self.box[iterator]
-        low, high = max(low, origin + earliest * size), min(high, origin + latest * size + size - 1)
+        box = self.box
+        low, high = box[iterator]
+        least, most = origin + earliest * size, origin + (latest + 1) * size - 1
+        if least <= low:
+            if most >= high:
+                return self
+        else:
+            low = least
+        if most < high:
+            high = most
         if low > high:
             return None
-        return BoxRegion(self.dimensions, (*self.box[:iterator], (low, high), *self.box[iterator + 1 :]))
+        return BoxRegion(self.dimensions, (*box[:iterator], (low, high), *box[iterator + 1 :]))
 
     def time_range(self, level: int) -> tuple[int, int]:
-        dimension = self.dimensions[level]
-        if isinstance(dimension, int):
-            return dimension, dimension
-        low, high = self.box[dimension.iterator]
-        first, last = (low - dimension.origin) // dimension.size, (high - dimension.origin) // dimension.size
-        return (first, last) if dimension.direction > 0 else (-last, -first)
+        iterator, size, origin, direction = self.dimensions[level]
+        if iterator < 0:
+            return size, size
+        low, high = self.box[iterator]
+        if direction > 0:
+            return (low - origin) // size, (high - origin) // size
+        return -((high - origin) // size), -((low - origin) // size)
+
+
+def whole_region(dimensions: Dimensions, box: Box) -> BoxRegion:
+    """All instances of a statement."""
+    return BoxRegion(
+        tuple((-1, d, 0, 1) if isinstance(d, int) else (d.iterator, d.size, d.origin, d.direction) for d in dimensions),
+        box,
+    )

@@ -8,10 +8,18 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-from polydl.poly.reuse_boxes import Box, BoxNest, BoxReference, BoxRegion, box_nest
+from polydl.poly.reuse_boxes import Box, BoxNest, BoxReference, box_nest, whole_region
 from polydl.poly.reuse_groups import Bounds, Group, GroupPoints, GroupTable, Linear, Step, group_table
-from polydl.poly.reuse_intervals import instances_between
-from polydl.poly.reuse_references import Dimensions, Representative, Time, carrying_levels, divergence, pair_kinds, time_of
+from polydl.poly.reuse_intervals import Intervals
+from polydl.poly.reuse_references import (
+    Dimensions,
+    Representative,
+    Time,
+    carrying_levels,
+    divergence,
+    pair_kinds,
+    time_of,
+)
 from polydl.poly.reuse_unions import Product, ValueSet, union_size, value_mask
 from polydl.types import Loop, Schedule, Scop
 
@@ -78,7 +86,7 @@ class ClosedFormReuse:
     def __init__(self, nest: BoxNest, dimensions: tuple[Dimensions, ...]) -> None:
         self._nest = nest
         self._dimensions = dimensions
-        self._regions = [BoxRegion(d, box) for d, box in zip(dimensions, nest.boxes, strict=True)]
+        self._intervals = [Intervals(whole_region(d, box)) for d, box in zip(dimensions, nest.boxes, strict=True)]
         self._footprints: dict[tuple[Time, Time], tuple[int, int]] = {}
 
     def representatives(self) -> Iterator[Representative]:
@@ -100,15 +108,14 @@ class ClosedFormReuse:
 
     def _footprint(self, first: Time, last: Time) -> tuple[int, int]:
         nest = self._nest
-        between = [instances_between(region, first, last) for region in self._regions]
+        between = [intervals.between(first, last) for intervals in self._intervals]
         images: list[list[Product]] = [[] for _ in nest.arrays]
         for reference in nest.references:
-            scattered = nest.arrays[reference.array].scattered
-            images[reference.array] += [_image(reference, scattered, piece.box) for piece in between[reference.statement]]
+            images[reference.array] += [_image(reference, piece.box) for piece in between[reference.statement]]
         elements = size = 0
         for array, products in zip(nest.arrays, images, strict=True):
             if products:
-                touched = union_size(products)
+                touched = union_size(tuple(products))
                 elements += touched
                 size += touched * array.element_bytes
         return elements, size
@@ -195,7 +202,7 @@ def _pair(nest: BoxNest, source: int, target: int, couples: Couples) -> _Pair | 
         tuple(tuple(other[i] for i in group) for group in targets),
         tuple(tuple(each) for each in equations),
         tuple(place[i] for i in range(count)),
-        tuple((place[count + i][0], place[count + i][1] - len(sources[place[count + i][0]])) for i in range(len(other))),
+        tuple((number, at - len(sources[number])) for number, at in (place[count + i] for i in range(len(other)))),
     )
 
 
@@ -228,17 +235,17 @@ def _tables(pair: _Pair, own: Dimensions, other: Dimensions, common: int) -> lis
         if isinstance(loop, Loop):
             group, at = pair.target_group[loop.iterator]
             steps[group].append(Step(-1, at, loop.size, loop.origin, loop.direction))
-    return [
-        group_table(Group(pair.source_bounds[number], pair.target_bounds[number], pair.equations[number], tuple(own_steps)))
-        for number, own_steps in enumerate(steps)
-    ]
+    parts = zip(pair.source_bounds, pair.target_bounds, pair.equations, map(tuple, steps), strict=True)
+    return [group_table(Group(*part)) for part in parts]
 
 
-def _image(reference: BoxReference, scattered: tuple[bool, ...], box: Box) -> Product:
+def _image(reference: BoxReference, box: Box) -> Product:
     """The elements that a box of instances accesses; the subscripts share no iterator, so they form a product."""
+    if reference.plain is not None:
+        return tuple([box[iterator] for iterator in reference.plain])
     values: list[ValueSet] = []
-    for subscript, is_scattered in zip(reference.subscripts, scattered, strict=True):
-        if is_scattered:
+    for subscript in reference.subscripts:
+        if subscript.scattered:
             values.append(value_mask(subscript.constant, tuple((c, *box[i]) for i, c in subscript.terms)))
             continue
         low = high = subscript.constant

@@ -9,7 +9,7 @@ from typing import Literal
 import islpy as isl
 
 from polydl.poly.counting import count, quota
-from polydl.poly.reuse_intervals import instances_between
+from polydl.poly.reuse_intervals import Intervals
 from polydl.poly.reuse_references import (
     Dimensions,
     Reference,
@@ -53,15 +53,15 @@ class IslReuse:
         self._context = isl.Context()
         self._scop = scop
         self._references = references(scop)
-        self._dimensions = {name: dimensions for name, dimensions in schedule.statements}
+        self._dimensions = dict(schedule.statements)
         self._elements: dict[Reference, isl.Map] = {}
-        self._regions: dict[str, _TimeRegion] = {}
+        self._intervals: dict[str, Intervals[_TimeRegion]] = {}
         for statement in scop.statements:
             domain = self._set(statement.domain)
             time = self._map(_time_text(statement.name, statement.depth, self._dimensions[statement.name]))
             time = time.intersect_domain(domain)
             if not domain.is_empty():
-                self._regions[statement.name] = _TimeRegion(time.range())
+                self._intervals[statement.name] = Intervals(_TimeRegion(time.range()))
             for reference in self._references:
                 if reference.statement == statement.name:
                     # From points in time to elements.
@@ -89,8 +89,8 @@ class IslReuse:
 
     def _footprint(self, first: Time, last: Time) -> tuple[int, int]:
         touched: dict[str, isl.Set] = {}
-        for name, region in self._regions.items():
-            pieces = instances_between(region, first, last)
+        for name, intervals in self._intervals.items():
+            pieces = intervals.between(first, last)
             for reference in self._references:
                 if reference.statement == name:
                     for piece in pieces:

@@ -1,13 +1,14 @@
 """Exact sizes of unions of products of value sets: how many elements of an array several boxes of iterators touch.
 
-A product has one value set per dimension of the array: a pair (first, last) for a range, or an int whose set bits are
-the values.
+A product has one value set per dimension of the array. It is a pair (first, last) for a range; a dimension whose
+values are scattered holds an int instead, whose set bits are the values.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 ValueSet = tuple[int, int] | int
 Product = tuple[ValueSet, ...]
@@ -28,26 +29,38 @@ def value_mask(start: int, terms: tuple[tuple[int, int, int], ...]) -> int:
     return mask
 
 
-def product_size(product: Product) -> int:
+@lru_cache(maxsize=1 << 14)
+def union_size(products: tuple[Product, ...]) -> int:
+    """The number of points in at least one of the products, none of which is empty.
+
+    Variants of one nest have most of their inner footprints in common, so answers are kept.
+    """
+    if len(products) > 2:
+        products = _maximal(products)
+    if len(products) == 1:
+        return _size(products[0])
+    if len(products) == 2:
+        return _size(products[0]) + _size(products[1]) - _overlap(*products)
+    return _overlay(products)
+
+
+def _maximal(products: tuple[Product, ...]) -> tuple[Product, ...]:
+    """The products that no other one contains."""
+    kept: list[Product] = []
+    for product in sorted(set(products), key=_size, reverse=True):
+        for other in kept:
+            if _contains(other, product):
+                break
+        else:
+            kept.append(product)
+    return tuple(kept)
+
+
+def _size(product: Product) -> int:
     size = 1
     for values in product:
         size *= values.bit_count() if isinstance(values, int) else values[1] - values[0] + 1
     return size
-
-
-def union_size(products: Sequence[Product]) -> int:
-    """The number of points in at least one of the products, none of which is empty."""
-    if len(products) == 1:
-        return product_size(products[0])
-    kept: list[Product] = []
-    for product in sorted(set(products), key=product_size, reverse=True):
-        if not any(_contains(other, product) for other in kept):
-            kept.append(product)
-    if len(kept) == 1:
-        return product_size(kept[0])
-    if len(kept) == 2:
-        return product_size(kept[0]) + product_size(kept[1]) - _overlap(kept[0], kept[1])
-    return _overlay(kept)
 
 
 def _contains(outer: Product, inner: Product) -> bool:
@@ -63,56 +76,67 @@ def _contains(outer: Product, inner: Product) -> bool:
 def _overlap(left: Product, right: Product) -> int:
     size = 1
     for one, other in zip(left, right, strict=True):
-        if isinstance(one, int):
-            size *= (one & other).bit_count() if isinstance(other, int) else 0
-        elif not isinstance(other, int):
-            size *= max(0, min(one[1], other[1]) - max(one[0], other[0]) + 1)
+        if isinstance(one, int) or isinstance(other, int):
+            size *= (one & other).bit_count() if isinstance(one, int) and isinstance(other, int) else 0
+            continue
+        first = one[0] if one[0] > other[0] else other[0]
+        last = one[1] if one[1] < other[1] else other[1]
+        if first > last:
+            return 0
+        size *= last - first + 1
     return size
 
 
 def _overlay(products: Sequence[Product]) -> int:
-    """Coordinate compression: per dimension the classes of values that lie in the same products, then their combinations.
+    """Coordinate compression: per dimension the classes of values in the same products, then their combinations.
 
     ``weights`` maps a set of products (as bits) to the number of points so far that lie in exactly those.
     """
+    everywhere = 1
     weights = {(1 << len(products)) - 1: 1}
-    for dimension in range(len(products[0])):
-        classes = _classes([product[dimension] for product in products])
+    for column in zip(*products, strict=True):
+        distinct = set(column)
+        if len(distinct) == 1:
+            everywhere *= _size(column[:1])
+            continue
+        classes = _mask_classes(column) if isinstance(column[0], int) else _range_classes(column)
         combined: dict[int, int] = {}
         for members, weight in weights.items():
-            for others, size in classes.items():
+            for others, size in classes:
                 common = members & others
                 if common:
                     combined[common] = combined.get(common, 0) + weight * size
         weights = combined
-    return sum(weights.values())
+    return everywhere * sum(weights.values())
 
 
-def _classes(values: Sequence[ValueSet]) -> dict[int, int]:
-    """For each set of products (as bits) how many values of this dimension lie in exactly those."""
-    ranges = [v for v in values if not isinstance(v, int)]
-    sizes: dict[int, int] = {}
-    if ranges:
-        edges = sorted({edge for first, last in ranges for edge in (first, last + 1)})
-        for start, end in zip(edges, edges[1:], strict=False):
-            members = sum(1 << number for number, (first, last) in enumerate(ranges) if first <= start and end <= last + 1)
-            if members:
-                sizes[members] = sizes.get(members, 0) + end - start
-        return sizes
+def _range_classes(column: Sequence[ValueSet]) -> list[tuple[int, int]]:
+    """Which ranges (as bits) the values lie in, and how many values that are neighbours lie in just those."""
+    ranges = [values for values in column if not isinstance(values, int)]
+    edges = sorted({edge for first, last in ranges for edge in (first, last + 1)})
+    classes = []
+    for start, end in pairwise(edges):
+        members = 0
+        for number, (first, last) in enumerate(ranges):
+            if first <= start <= last:
+                members |= 1 << number
+        classes.append((members, end - start))
+    return classes
+
+
+def _mask_classes(column: Sequence[ValueSet]) -> list[tuple[int, int]]:
+    """Which masks (as bits) the values lie in, and how many values lie in just those."""
     parts: list[tuple[int, int]] = []
-    for number, mask in enumerate(v for v in values if isinstance(v, int)):
+    for number, mask in enumerate(values for values in column if isinstance(values, int)):
         split: list[tuple[int, int]] = []
         rest = mask
-        for part, members in parts:
-            inside, outside = part & mask, part & ~mask
-            if inside:
-                split.append((inside, members | 1 << number))
-            if outside:
-                split.append((outside, members))
+        for members, part in parts:
             rest &= ~part
+            if part & mask:
+                split.append((members | 1 << number, part & mask))
+            if part & ~mask:
+                split.append((members, part & ~mask))
         if rest:
-            split.append((rest, 1 << number))
+            split.append((1 << number, rest))
         parts = split
-    for part, members in parts:
-        sizes[members] = sizes.get(members, 0) + part.bit_count()
-    return sizes
+    return [(members, part.bit_count()) for members, part in parts]
