@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,9 @@ from polydl.poly.legality import Directions
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.products import GemmMatch
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
+
+# Pragmas that only this tool reads, with their continuation lines.
+_OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -251,7 +255,8 @@ def _guarded(scop: Scop, body: Sequence[str]) -> list[str]:
     if not conditions:
         return ["  {", *body, "  }"]
     start, end = scop.region
-    return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", scop.source[start:end], "  }"]
+    source = _OWN_PRAGMA.sub("", scop.source[start:end]).strip("\n")
+    return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", source, "  }"]
 
 
 def _support(text: str) -> list[str]:

@@ -132,7 +132,17 @@ def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
     return dimensions[: len(nest.nest.prefix) + len(nest.loops)] if nest.inner else dimensions
 
 
-def _vector_positions(plan: NestPlan, found: Directions) -> frozenset[int]:
+# Functions that compilers turn into vector instructions; a call of any other keeps a loop scalar.
+_VECTOR_FUNCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"})
+
+
+def _vector_positions(scop: Scop, plan: NestPlan, found: Directions) -> frozenset[int]:
+    """Positions in time whose loop may be run with vector instructions."""
+    called = {
+        node.text for name in plan.nest.statements for node in scop.statement(name).body.walk() if node.kind == "call"
+    }
+    if called - _VECTOR_FUNCTIONS:
+        return frozenset()
     order = plan.order()
     offset = len(plan.nest.prefix)
     return frozenset(
@@ -175,7 +185,7 @@ def _tree(
     vector = {
         name: frozenset()
         if plan.nest_of(name).inner
-        else _vector_positions(plan.nest_of(name), found[plan.nest_of(name).nest.index])
+        else _vector_positions(scop, plan.nest_of(name), found[plan.nest_of(name).nest.index])
         for name in names
     }
     printer = _Printer(leaves, parallel, vector, {name: index for index, name in enumerate(iterators)})

@@ -1,0 +1,271 @@
+"""Generated variants of real C nests: compiled, run in children, and compared with the original."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.types import Scop, Tile
+
+NESTS = {
+    "product with initialisation": """
+#define N 50
+#define M 37
+#define K 41
+void f(float C[N][M], float A[N][K], float B[K][M]) {
+#pragma scop
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < M; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < K; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+#pragma endscop
+}
+""",
+    "product summed in a local scalar": """
+#define N 33
+void f(double C[N][N], double A[N][N], double B[N][N]) {
+#pragma scop
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < N; j++) {
+      double sum = 0;
+      for (int k = 0; k < N; k++)
+        sum += A[i][k] * B[j][k];
+      C[i][j] = sum;
+    }
+#pragma endscop
+}
+""",
+    "strided and dilated convolution": """
+#define P 9
+#define Q 8
+void f(float out[2][P][Q][32], float flt[3][3][20][32], float in[2][2 * P + 4][2 * Q + 4][20]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int p = 0; p < P; p++)
+      for (int q = 0; q < Q; q++)
+        for (int r = 0; r < 3; r++)
+          for (int s = 0; s < 3; s++)
+            for (int k = 0; k < 32; k++)
+              for (int c = 0; c < 20; c++)
+                out[n][p][q][k] += flt[r][s][c][k] * in[n][2 * p + 2 * r][2 * q + 2 * s][c];
+#pragma endscop
+}
+""",
+    "plain layout": """
+void f(float out[2][12][10][18], const float flt[12][7][3][3], const float in[2][7][12][20]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < 12; k++)
+      for (int c = 0; c < 7; c++)
+        for (int y = 0; y < 10; y++)
+          for (int x = 0; x < 18; x++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++)
+                out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
+#pragma endscop
+}
+""",
+    "bytes into integers": """
+#include <stdint.h>
+void f(int32_t C[24][40], int8_t A[24][30], int8_t B[30][40]) {
+#pragma scop
+  for (int i = 0; i < 24; i++)
+    for (int j = 0; j < 40; j++)
+      for (int k = 0; k < 30; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+""",
+    "stencil in time": """
+void f(float A[40][50], float B[40][50]) {
+#pragma scop
+  for (int t = 0; t < 4; t++) {
+    for (int i = 1; i < 39; i++)
+      for (int j = 1; j < 49; j++)
+        B[i][j] = 0.2f * (A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);
+    for (int i = 1; i < 39; i++)
+      for (int j = 1; j < 49; j++)
+        A[i][j] = B[i][j];
+  }
+#pragma endscop
+}
+""",
+    "sweep that depends on its neighbours": """
+void f(float A[30][31]) {
+#pragma scop
+  for (int i = 1; i < 30; i++)
+    for (int j = 1; j < 30; j++)
+      A[i][j] = 0.5f * (A[i - 1][j + 1] + A[i][j - 1]);
+#pragma endscop
+}
+""",
+    "normalisation, calls and a condition": """
+#include <math.h>
+void f(float y[3][8][70], float x[3][8][70], float s[8], float b[8], float eps) {
+#pragma scop
+  for (int n = 0; n < 3; n++)
+    for (int c = 0; c < 8; c++)
+      for (int i = 0; i < 70; i++) {
+        float t = x[n][c][i] * s[c] + b[c];
+        y[n][c][i] = t > 0 ? t : expf(t) - eps;
+      }
+  for (int n = 0; n < 3; n++)
+    for (int c = 0; c < 8; c++)
+      for (int i = 0; i < 70; i++)
+        if (i >= c)
+          y[n][c][i] = fmaxf(y[n][c][i], -0.5f);
+#pragma endscop
+}
+""",
+    "triangular solve, backwards": """
+void f(double x[40], double L[40][40], double b[40]) {
+#pragma scop
+  for (int i = 39; i >= 0; i--) {
+    x[i] = b[i];
+    for (int j = i + 1; j < 40; j++)
+      x[i] = x[i] - L[i][j] * x[j];
+  }
+#pragma endscop
+}
+""",
+    "divisions and steps": """
+void f(float out[32][33], float in[16][33]) {
+#pragma scop
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 33; j += 2)
+      out[i][j] = in[i / 2][j] + (float)i;
+#pragma endscop
+}
+""",
+    "global arrays and a linear subscript": """
+static float table[20][24];
+void f(float *out, int n) {
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < n; j++) {
+      table[i][j] = table[i][j] * 2;
+      out[24 * i + j] += table[i][j];
+    }
+#pragma endscop
+}
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain.find("gcc")
+
+
+def parse(tmp_path: Path, source: str, **defines: int) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path, defines=defines)
+
+
+def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microkernel: str, count: int) -> list[str]:
+    machine = Machine.detect(threads=threads)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=count, seed=5, microkernel=microkernel)
+    assert variants
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes, microkernel=microkernel)
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    built = EXECUTOR.build([original(scop), *kernels], toolchain, directory)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy)
+    for measurement in measured:
+        assert measurement.status == "ok", measurement.message
+    assert len(measured) == len(variants) + 1
+    return [kernel.c for kernel in kernels]
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, toolchain: Toolchain) -> None:
+    defines = {"n": 24} if "linear" in name else {}
+    scop = parse(tmp_path, NESTS[name], **defines)
+    run(scop, tmp_path, toolchain, 2, "auto", 6)
+
+
+@pytest.mark.parametrize("name", ["product with initialisation", "strided and dilated convolution"])
+@pytest.mark.parametrize("microkernel", ["c", "none"])
+def test_other_inner_loops_compute_the_same(name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain) -> None:
+    run(parse(tmp_path, NESTS[name]), tmp_path, toolchain, 1, microkernel, 4)
+
+
+@pytest.mark.parametrize("name", NESTS)
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path: Path) -> None:
+    if subprocess.run(["which", compiler], capture_output=True, check=False).returncode:
+        pytest.skip(f"{compiler} is not installed")
+    scop = parse(tmp_path, NESTS[name], **({"n": 24} if "linear" in name else {}))
+    machine = Machine.detect(threads=2)
+    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    (variant,) = pipeline.generate_variants(scop, machine=machine, max_variants=1)
+    path = tmp_path / "emitted.c"
+    path.write_text(pipeline.kernel(space, variant, machine.vector_bytes).c)
+    flags = ["-O3", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
+    done = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fixed_size_falls_back_to_the_original_for_others(tmp_path: Path, toolchain: Toolchain) -> None:
+    scop = parse(tmp_path, NESTS["global arrays and a linear subscript"], n=24)
+    (code, *_) = run(scop, tmp_path, toolchain, 1, "auto", 1)
+    assert "if (n == 24)" in code
+    assert "} else {" in code
+
+
+def test_products_are_found_through_sums_in_scalars_and_initialisations(tmp_path: Path) -> None:
+    machine = Machine.detect(threads=1)
+    for name in ("product with initialisation", "product summed in a local scalar"):
+        scop = parse(tmp_path, NESTS[name])
+        space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, microkernel="c")
+        assert "c" in [report.kernel for report in space.reports], name
+
+
+def test_the_same_seed_gives_the_same_variants(tmp_path: Path) -> None:
+    scop = parse(tmp_path, NESTS["strided and dilated convolution"])
+    machine = Machine.detect(threads=2)
+    first = pipeline.generate(scop, machine=machine, max_variants=40, seed=9)
+    pipeline.variant_space.cache_clear()
+    assert pipeline.generate(scop, machine=machine, max_variants=40, seed=9) == first
+    other = pipeline.generate(scop, machine=machine, max_variants=40, seed=10)
+    assert {v.id for v in other.variants} != {v.id for v in first.variants}
+    assert len({v.id for v in first.variants}) == len(first.variants) == 40
+
+
+def test_sizes_that_a_tile_does_not_divide_are_tiled_too(tmp_path: Path) -> None:
+    scop = parse(tmp_path, NESTS["product with initialisation"])
+    variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=200)
+    extents = {"i": 50, "j": 37, "k": 41}
+    uneven = [s for v in variants for s in v.steps if isinstance(s, Tile) and extents[s.loop] % s.sizes[-1]]
+    assert uneven
+
+
+def test_every_generated_variant_is_proved_legal(tmp_path: Path) -> None:
+    from polydl.poly.plans import make_plan
+
+    for name in ("sweep that depends on its neighbours", "triangular solve, backwards", "stencil in time"):
+        scop = parse(tmp_path, NESTS[name])
+        space = pipeline.variant_space(scop, threads=2, vector_bytes=64)
+        for variant in pipeline.generate_variants(scop, machine=Machine.detect(threads=2), max_variants=25):
+            assert not space.violations(make_plan(scop, space.nests, variant)), (name, variant.to_json())
+
+
+def test_strict_floating_point_leaves_sums_in_order(tmp_path: Path) -> None:
+    scop = parse(tmp_path, NESTS["product with initialisation"])
+    machine = Machine.detect(threads=2)
+    strict = pipeline.variant_space(scop, threads=2, vector_bytes=64, strict_fp=True)
+    from polydl.poly.plans import make_plan
+
+    for variant in pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True):
+        assert not strict.violations(make_plan(scop, strict.nests, variant))
