@@ -39,7 +39,7 @@ void f(double C[N][N], double A[N][N], double B[N][N]) {
     for (int j = 0; j < N; j++) {
       double sum = 0;
       for (int k = 0; k < N; k++)
-        sum += A[i][k] * B[j][k];
+        sum += A[i][k] * B[k][j];
       C[i][j] = sum;
     }
 #pragma endscop
@@ -144,6 +144,21 @@ void f(float out[32][33], float in[16][33]) {
   for (int i = 0; i < 32; i++)
     for (int j = 0; j < 33; j += 2)
       out[i][j] = in[i / 2][j] + (float)i;
+#pragma endscop
+}
+""",
+    "a local array and a value that is used later": """
+void f(float out[30][20], float in[30][21]) {
+#pragma scop
+  for (int i = 0; i < 30; i++) {
+    float row[20];
+    float last;
+    for (int j = 0; j < 20; j++)
+      row[j] = in[i][j] * in[i][j + 1];
+    last = row[19];
+    for (int j = 0; j < 20; j++)
+      out[i][j] = row[19 - j] + last * row[j];
+  }
 #pragma endscop
 }
 """,

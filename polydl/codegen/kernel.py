@@ -288,12 +288,18 @@ def generate(
         return _call(scop, sites[nest.nest.index], values)
 
     body = loops(scop, plan, found, call, depth=2)
+    declarations = [
+        f"    {array.element} {array.name}{''.join(f'[{extent}]' for extent in array.extents)};"
+        for array in scop.arrays
+        if array.storage == "local"
+    ]
+    body = [*declarations, *body]
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
     includes = list(dict.fromkeys(name for _, each in emitted for name in each.includes))
     if setups:
         includes.append("pthread.h")
-        body.insert(0, "    pthread_once(&polydl_once, polydl_setup);")
+        body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
     definitions = [each.definitions for _, each in emitted]
     if setups:
         definitions += [
