@@ -1,0 +1,102 @@
+"""What libclang's types mean for the model: element type, extents, declaration.
+
+Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clang.cindex import TypeKind
+
+from polydl.frontend.facts import Shape
+
+ELEMENTS = {
+    TypeKind.FLOAT: "float",
+    TypeKind.DOUBLE: "double",
+    TypeKind.BOOL: "_Bool",
+    TypeKind.CHAR_S: "char",
+    TypeKind.CHAR_U: "char",
+    TypeKind.SCHAR: "signed char",
+    TypeKind.UCHAR: "unsigned char",
+    TypeKind.SHORT: "short",
+    TypeKind.USHORT: "unsigned short",
+    TypeKind.INT: "int",
+    TypeKind.UINT: "unsigned int",
+    TypeKind.LONG: "long",
+    TypeKind.ULONG: "unsigned long",
+    TypeKind.LONGLONG: "long long",
+    TypeKind.ULONGLONG: "unsigned long long",
+}
+_FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
+_SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
+    TypeKind.LONGLONG: "LL",
+    TypeKind.ULONGLONG: "ULL",
+}
+_PROBLEMS = {
+    TypeKind.POINTER: "an array of pointers",
+    TypeKind.VOID: "a pointer to void",
+    TypeKind.FUNCTIONPROTO: "a pointer to a function",
+    TypeKind.FUNCTIONNOPROTO: "a pointer to a function",
+    TypeKind.COMPLEX: "complex numbers",
+    TypeKind.ENUM: "an enumeration",
+    TypeKind.LONGDOUBLE: "long double",
+}
+
+
+def shape_of(type_: Any) -> Shape:
+    current = type_.get_canonical()
+    extents: list[int | None] = []
+    is_pointer = current.kind == TypeKind.POINTER
+    volatile = current.is_volatile_qualified()
+    if is_pointer:
+        extents.append(None)
+        current = current.get_pointee().get_canonical()
+    while current.kind in (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY):
+        extents.append(current.element_count if current.kind == TypeKind.CONSTANTARRAY else None)
+        current = current.element_type.get_canonical()
+    problem = "volatile" if volatile or current.is_volatile_qualified() else None
+    element = ELEMENTS.get(current.kind)
+    if element is None:
+        problem = _problem(current, len(extents))
+    return Shape(
+        element=element or current.spelling,
+        element_bytes=max(0, current.get_size()),
+        extents=tuple(extents),
+        is_pointer=is_pointer,
+        is_const=current.is_const_qualified(),
+        is_integer=element is not None and current.kind not in _FLOATING,
+        problem=problem,
+    )
+
+
+def _problem(type_: Any, dimensions: int) -> str:
+    if type_.kind == TypeKind.RECORD:
+        return "a union" if type_.get_declaration().kind.name == "UNION_DECL" else "a struct"
+    if type_.kind == TypeKind.POINTER and dimensions == 1:
+        return "a pointer to pointers"
+    if "_Atomic" in type_.spelling:
+        return "an atomic"
+    return _PROBLEMS.get(type_.kind, f"the type {type_.spelling}")
+
+
+def declaration(type_: Any, name: str) -> str:
+    """``name`` declared with ``type_``, as a prototype has it, in terms of built-in types."""
+    canonical = type_.get_canonical()
+    if canonical.kind in (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY):
+        extent = str(canonical.element_count) if canonical.kind == TypeKind.CONSTANTARRAY else ""
+        return declaration(canonical.element_type, f"{name}[{extent}]")
+    if canonical.kind == TypeKind.POINTER:
+        qualifiers = "const " if canonical.is_const_qualified() else ""
+        qualifiers += "restrict " if canonical.is_restrict_qualified() else ""
+        pointee = canonical.get_pointee().get_canonical()
+        inner = f"*{qualifiers}{name}"
+        arrays = (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY, TypeKind.FUNCTIONPROTO)
+        return declaration(pointee, f"({inner})" if pointee.kind in arrays else inner)
+    return f"{canonical.spelling} {name}"
+
+
+def literal(value: int, type_: Any) -> str:
+    """``value`` as a C constant of the integer type, promotions included."""
+    text = f"{value}{_SUFFIXES.get(type_.get_canonical().kind, '')}"
+    return f"({text})" if value < 0 else text

@@ -1,0 +1,268 @@
+"""The child process that runs libclang: ``python -m polydl.frontend.clang_worker REQUEST RESULT``.
+
+It reads what pet doesn't tell (types, extents, signature, where what is used), and makes the view of the file that
+pet is shown. Offsets in the result refer to the text of the request.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from clang.cindex import CursorKind, Diagnostic, Index, SourceRange, conf
+
+from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
+from polydl.frontend.c_types import declaration
+from polydl.frontend.child import limit_resources
+from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.known_values import (
+    cast_edits,
+    data_edits,
+    distinct_names,
+    hidden_bodies,
+    known_values,
+    value_edits,
+)
+from polydl.frontend.regions import Region, choose, functions_of, marked_regions
+from polydl.frontend.source import Edit, EditedText, line_of, one_line
+
+_DETAILED_PREPROCESSING = 1
+_ROUNDS = 8  # constants that are computed from constants, at most this deep
+
+
+class _Parser:
+    """Parses views of the file; keeps libclang's index alive."""
+
+    def __init__(self, file: str, options: list[str]) -> None:
+        self.file = file
+        self.options = ["-xc", *options, "-Wno-everything", "-Werror=integer-overflow"]
+        self.index = Index.create()
+
+    def parse(self, text: str, macros: Mapping[str, str]) -> Any:
+        arguments = self.options + [f"-D{name}={value}" for name, value in macros.items()]
+        flags = _DETAILED_PREPROCESSING if re.search(r"^\s*#\s*if", text, re.MULTILINE) else 0
+        return self.index.parse(self.file, arguments, [(self.file, text.encode("latin-1"))], flags)
+
+    def checked(self, view: EditedText, original: str, macros: Mapping[str, str]) -> Any:
+        """The parsed view of ``original``. Raises SourceError at the first error that Clang finds."""
+        unit = self.parse(view.text, macros)
+        for diagnostic in unit.diagnostics:
+            if diagnostic.severity >= Diagnostic.Error:
+                raise _source_error(diagnostic, self.file, view, original)
+        return unit
+
+
+def _source_error(diagnostic: Any, file: str, view: EditedText, original: str) -> SourceError:
+    place = diagnostic.location
+    where, line, construct = file, place.line, None
+    if place.file is not None and place.file.name != file:
+        where = place.file.name
+    else:
+        line = line_of(original, view.origins[place.offset])
+        construct = one_line(original.split("\n")[line - 1]) or None
+    message = diagnostic.spelling
+    quoted = re.search(r"'([A-Za-z_]\w*)'", message)
+    remedy = "mend the C; this is what Clang says about it"
+    if "undeclared identifier" in message and quoted:
+        remedy = f"declare {quoted[1]}, or define it as a macro: -D {quoted[1]}=VALUE"
+    elif "undeclared function" in message:
+        remedy = "include the header that declares it"
+    elif "file not found" in message:
+        remedy = "add the folder of the header to the include directories"
+    elif "overflow" in message:
+        remedy = "compute the size in long, such as 100000L * 100000"
+    return SourceError(
+        f"Clang says at column {place.column}: {message}", file=where, line=line, construct=construct, remedy=remedy
+    )
+
+
+def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
+    """The ranges of the file that ``#if`` takes out."""
+    if "#" not in text or not re.search(r"^\s*#\s*if", text, re.MULTILINE):
+        return []
+
+    class Ranges(ctypes.Structure):
+        _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(SourceRange)))
+
+    library = conf.lib
+    library.clang_getSkippedRanges.restype = ctypes.POINTER(Ranges)
+    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(Ranges)]
+    found = library.clang_getSkippedRanges(unit, unit.get_file(unit.spelling))
+    if not found:
+        return []
+    ranges = [found.contents.ranges[i] for i in range(found.contents.count)]
+    inactive = [(skipped.start.offset, skipped.end.offset) for skipped in ranges]
+    library.clang_disposeSourceRangeList(found)
+    return inactive
+
+
+def _bound_parameters(unit: Any, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
+    """The defines that name an integer parameter: they fix its value, and are no macros."""
+    bound = {}
+    for function in functions_of(unit):
+        if name not in (None, function.spelling):
+            continue
+        for parameter in function.get_arguments():
+            if parameter.spelling not in defines:
+                continue
+            value = defines[parameter.spelling]
+            try:
+                bound[parameter.spelling] = int(value, 0)
+            except ValueError:
+                raise OptionError(
+                    f"{parameter.spelling} is a parameter of {function.spelling}, and {value!r} is no integer",
+                    file=file,
+                    line=parameter.location.line,
+                    remedy=f"give it an integer: -D {parameter.spelling}=64",
+                ) from None
+    return bound
+
+
+def read(request: Mapping[str, Any]) -> dict[str, Any]:
+    file, text, name = request["file"], request["text"], request["function"]
+    defines: dict[str, str] = request["defines"]
+    parser = _Parser(file, request["options"])
+    bound = _bound_parameters(parser.parse(text, {}), defines, name, file) if defines else {}
+    macros = {key: value for key, value in defines.items() if key not in bound}
+    if request["original"] is not None:
+        parser.checked(EditedText(request["original"]), request["original"], macros)
+
+    view = EditedText(text)
+    for round_ in range(_ROUNDS):
+        unit = parser.checked(view, text, macros)
+        functions = functions_of(unit)
+        regions = marked_regions(view.text, file, _inactive(unit, view.text))
+        function, region = choose(functions, regions, name, file)
+        reader = FunctionReader(function, view.text, file)
+        if round_ == 0:
+            parameters = [parameter.spelling for parameter in function.get_arguments()]
+            _check_bound(reader, bound, parameters, file)
+        known = known_values(reader, bound)
+        if not known:
+            break
+        view = view.apply(value_edits(known.values(), function))
+
+    # A macro around the function may have taken a parameter's name away.
+    for variable, parameter in zip(reader.variables.values(), parameters, strict=False):
+        variable.name = variable.shown = parameter
+    reserved = {
+        cursor.spelling
+        for cursor in unit.cursor.get_children()
+        if cursor.kind in (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL, CursorKind.TYPEDEF_DECL)
+    }
+    edits = distinct_names(reader, reserved)
+    edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
+    edits += cast_edits(reader)
+    edits += hidden_bodies(functions, function, view.text)
+    shown = view.apply(_without_overlaps(edits))
+    return {
+        "shown": {"text": shown.text, "breakpoints": shown.breakpoints()},
+        "function": _signature(function, parameters, view),
+        "region": None if region is None else [view.origins[region.start], view.origins[region.end]],
+        "bound": {parameter: bound[parameter] for parameter in parameters if parameter in bound},
+        "macros": macros,
+        "variables": [_variable(variable, view) for variable in reader.variables.values()],
+        "constructs": [asdict(found) | {"offset": view.origins[found.offset]} for found in reader.constructs],
+        "branches": [
+            asdict(found) | {"offset": view.origins[found.offset], "end": view.origins[found.end]}
+            for found in reader.branches
+        ],
+    }
+
+
+def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: list[str], file: str) -> None:
+    for variable in reader.variables.values():
+        if variable.storage != "parameter" or variable.name not in bound or variable.name not in parameters:
+            continue
+        line = line_of(reader.text, variable.offset)
+        if not variable.shape.is_scalar_integer:
+            raise OptionError(
+                f"{variable.name} is a parameter that isn't an integer, so -D can't give it a value",
+                file=file,
+                line=line,
+                remedy=f"leave out -D {variable.name}=…",
+            )
+        for reference in variable.references:
+            if reference.role in ("write", "update", "address"):
+                raise UnsupportedConstructError(
+                    f"-D gives {variable.name} one value, and the function changes it",
+                    file=file,
+                    line=line_of(reader.text, reference.offset),
+                    construct=variable.name,
+                    remedy="copy the parameter to a local variable, and change that",
+                )
+
+
+def _changes(variable: Variable, reader: FunctionReader, region: Region | None) -> bool:
+    if region is not None:
+        return variable.written(region.start, region.end)
+    loops = [branch for branch in reader.branches if branch.kind in ("for", "while")]
+    return any(variable.written(loop.offset, loop.end) for loop in loops)
+
+
+def _without_overlaps(edits: list[Edit]) -> list[Edit]:
+    """A variable that was renamed and carries data is edited once at each place: the last edit counts."""
+    chosen = {(edit.start, edit.end): edit for edit in edits if edit.start < edit.end}
+    return [edit for edit in edits if edit.start == edit.end] + list(chosen.values())
+
+
+def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, Any]:
+    parameters = []
+    for name, parameter in zip(names, function.get_arguments(), strict=True):
+        if not name:
+            raise UnsupportedConstructError(
+                "a parameter has no name", line=parameter.location.line, remedy="give every parameter a name"
+            )
+        parameters.append((name, declaration(parameter.type, name)))
+    return {
+        "name": function.spelling,
+        "return_type": function.result_type.get_canonical().spelling,
+        "offset": view.origins[function.location.offset],
+        "parameters": parameters,
+    }
+
+
+def _variable(variable: Variable, view: EditedText) -> dict[str, Any]:
+    sizes = [
+        child.spelling
+        for expression in variable.declaration.get_children()
+        for child in expression.walk_preorder()
+        if child.kind == CursorKind.DECL_REF_EXPR
+        and child.referenced is not None
+        and child.referenced.kind in (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
+    ]
+    return {
+        "name": variable.name,
+        "shown": variable.shown,
+        "carries_data": variable.carries_data,
+        "storage": variable.storage,
+        "shape": asdict(variable.shape),
+        "offset": view.origins[variable.offset] if variable.offset >= 0 else -1,
+        "loop_counter": variable.loop_counter,
+        "initialized": variable.initialized,
+        "sizes": sizes if None in variable.shape.extents else [],
+        "references": [
+            asdict(reference) | {"offset": view.origins[reference.offset]} for reference in variable.references
+        ],
+    }
+
+
+def main(request_path: str, result_path: str) -> None:
+    limit_resources()
+    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
+    try:
+        result: dict[str, Any] = {"result": read(request)}
+    except PolydlError as error:
+        fields = {key: getattr(error, key) for key in ("message", "file", "line", "construct", "remedy")}
+        result = {"error": type(error).__name__, "fields": fields}
+    Path(result_path).write_text(json.dumps(result), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,135 @@
+"""pet's expressions as ``Expression`` and ``Access``: what a statement reads, writes and computes.
+
+pet trims silently: an index expression is undefined where it would be negative, and where a condition of ``?:``
+keeps it from being evaluated. The second is right and the first is an error, so the conditions are followed here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import islpy as isl
+
+from polydl.types import Access, AccessKind, Affine, Expression
+
+ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "&=", "^=", "|="})
+STEPS = {"++": "+=", "--": "-="}
+
+Json = Mapping[str, Any]
+
+
+class NotAffineError(Exception):
+    """A subscript that depends on more than the loop counters."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """An array reference and the instances that evaluate it."""
+
+    access: Access
+    index: isl.MultiPwAff
+    domain: isl.Set
+
+
+@dataclass
+class Translator:
+    """Translates one statement. ``evaluations`` collects every access, in order of evaluation.
+
+    ``names`` maps pet's names of variables to those in the model; ``data`` are the arrays among them that pet was
+    shown in place of an integer.
+    """
+
+    domain: isl.Set
+    names: Mapping[str, str]
+    data: frozenset[str]
+    evaluations: list[Evaluation] = field(default_factory=list)
+
+    def body(self, root: Json) -> Expression:
+        """The statement's expression. Raises NotAffineError."""
+        if root["text"] in STEPS:
+            one = Expression("literal", "1")
+            target = self._access(root["arguments"][0], self.domain)
+            return Expression("op", STEPS[root["text"]], (target, one))
+        return self._translate(root, self.domain)
+
+    def _translate(self, node: Json, domain: isl.Set) -> Expression:
+        kind, arguments = node["kind"], node["arguments"]
+        if kind == "access":
+            return self._access(node, domain)
+        if kind in ("int", "double"):
+            return Expression("literal", node["text"])
+        if kind in ("call", "cast"):
+            return Expression(kind, node["text"], tuple(self._translate(argument, domain) for argument in arguments))
+        domains = [domain] * len(arguments)
+        if node["text"] == "?:":
+            domains[1] = self._may_hold(arguments[0], domain, True)
+            domains[2] = self._may_hold(arguments[0], domain, False)
+        elif node["text"] in ("&&", "||"):
+            domains[1] = self._may_hold(arguments[0], domain, node["text"] == "&&")
+        parts = tuple(self._translate(argument, inside) for argument, inside in zip(arguments, domains, strict=True))
+        return Expression("op", node["text"], parts)
+
+    def _may_hold(self, condition: Json, domain: isl.Set, wanted: bool) -> isl.Set:
+        """The instances of ``domain`` for which ``condition`` may come out as ``wanted``."""
+        if condition["kind"] == "access" and condition["affine"] and not condition["arguments"]:
+            zero = self._affine(condition).zero_set()
+            return domain.subtract(zero) if wanted else domain.intersect(zero)
+        if condition["kind"] == "op" and condition["text"] == "!":
+            return self._may_hold(condition["arguments"][0], domain, not wanted)
+        if condition["kind"] == "op" and condition["text"] in ("&&", "||"):
+            left, right = (self._may_hold(part, domain, wanted) for part in condition["arguments"])
+            return left.intersect(right) if (condition["text"] == "&&") == wanted else left.union(right)
+        return domain
+
+    def _affine(self, node: Json) -> isl.PwAff:
+        index = isl.MultiPwAff.read_from_str(self.domain.get_ctx(), node["index"])
+        return index.get_pw_aff(0).set_tuple_id(isl.dim_type.in_, self.domain.get_tuple_id())
+
+    def _access(self, node: Json, domain: isl.Set) -> Expression:
+        if node["arguments"]:
+            raise NotAffineError
+        if node["affine"]:
+            return Expression("affine", str(self._affine(node)))
+        index = isl.MultiPwAff.read_from_str(domain.get_ctx(), node["index"])
+        index = index.set_tuple_id(isl.dim_type.in_, self.domain.get_tuple_id())
+        array = index.get_tuple_name(isl.dim_type.out)
+        if index.involves_nan():
+            raise NotAffineError
+        if array in self.data:
+            index = index.drop_dims(isl.dim_type.out, 0, 1)
+        array = self.names[array]
+        index = index.set_tuple_name(isl.dim_type.out, array)
+        relation = isl.Map.from_multi_pw_aff(index).intersect_domain(domain).coalesce()
+        reference = node["reference"]
+        kinds: list[AccessKind] = ["read"] if node["reads"] else []
+        kinds += ["write"] if node["writes"] else []
+        for kind in kinds:
+            access = Access(reference, array, kind, str(relation), str(index), subscripts(index, domain))
+            self.evaluations.append(Evaluation(access, index, domain))
+        return Expression("access", reference)
+
+
+def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | None:
+    """Each subscript as an integer combination of the iterators; None where one isn't."""
+    found = []
+    for position in range(index.dim(isl.dim_type.out)):
+        pieces = index.get_pw_aff(position).intersect_domain(domain).coalesce().get_pieces()
+        if len(pieces) != 1:
+            return None
+        form = affine(pieces[0][1])
+        if form is None:
+            return None
+        found.append(form)
+    return tuple(found)
+
+
+def affine(form: isl.Aff) -> Affine | None:
+    if form.dim(isl.dim_type.div) or not form.get_denominator_val().is_one():
+        return None
+    coefficients = tuple(
+        int(form.get_coefficient_val(isl.dim_type.in_, position).to_python())
+        for position in range(form.dim(isl.dim_type.in_))
+    )
+    return Affine(coefficients, int(form.get_constant_val().to_python()))

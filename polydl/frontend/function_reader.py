@@ -1,0 +1,353 @@
+"""One walk over a function's body: which variables it uses and how, and which constructs can't be modelled.
+
+Runs in the child process that holds libclang. What pet would pass over in silence, or answer with one word,
+is named here with its place.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeKind, c_object_p, conf
+
+from polydl.frontend.c_types import ELEMENTS, shape_of
+from polydl.frontend.facts import Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
+from polydl.frontend.purity import impurity
+from polydl.frontend.source import one_line
+
+# Integers of these types keep their type in arithmetic; pet would make them int.
+_UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
+_ASSIGN, _COMMA = 22, 33  # of enum CXBinaryOperatorKind
+_INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOperatorKind
+
+_UNSUPPORTED = {
+    CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
+    CursorKind.INDIRECT_GOTO_STMT: ("a computed goto", "write the loop as a for loop"),
+    CursorKind.SWITCH_STMT: ("switch", "write it with if and conditions on loop counters"),
+    CursorKind.WHILE_STMT: ("a while loop", "write a for loop with bounds that are known before it starts"),
+    CursorKind.DO_STMT: ("a do loop", "write a for loop with bounds that are known before it starts"),
+    CursorKind.RETURN_STMT: ("return inside the loops", "move it behind #pragma endscop"),
+    CursorKind.ASM_STMT: ("assembly", "write it in C, or mark a call with #pragma polydl microkernel(...)"),
+    CursorKind.MEMBER_REF_EXPR: ("a struct or union member", "pass the array itself as a parameter"),
+    CursorKind.STRING_LITERAL: ("a string", "move it out of the region"),
+    CursorKind.CHARACTER_LITERAL: ("a character constant", "write its number"),
+    CursorKind.INIT_LIST_EXPR: ("an initializer list", "fill the array in a loop"),
+    CursorKind.COMPOUND_LITERAL_EXPR: ("a compound literal", "use an array that has a name"),
+    CursorKind.StmtExpr: ("a statement expression", "write its statements on their own"),
+    CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or a macro for it"),
+}
+
+
+@dataclass(frozen=True)
+class TypedInteger:
+    """An integer in a computation on data whose type counts: its place in the text, and its type."""
+
+    start: int
+    end: int
+    type_name: str
+
+
+@dataclass
+class Variable:
+    """A variable while the walk is under way. ``scope_end`` is where its block or its loop ends.
+
+    ``shown`` is its name for pet: an array's, where the variable ``carries_data``.
+    """
+
+    name: str
+    storage: VariableStorage
+    shape: Shape
+    declaration: Any
+    offset: int
+    loop_counter: bool
+    initialized: bool
+    shown: str = ""
+    carries_data: bool = False
+    scope_end: int = -1
+    references: list[Reference] = field(default_factory=list)
+
+    def written(self, start: int, end: int) -> bool:
+        return any(r.role in ("write", "update") and start <= r.offset < end for r in self.references)
+
+
+class FunctionReader:
+    """Walks ``function``; afterwards its lists hold what was seen."""
+
+    def __init__(self, function: Any, text: str, main_file: str) -> None:
+        self.function = function
+        self.text = text
+        self.main_file = main_file
+        self.variables: dict[str, Variable] = {}
+        self.constructs: list[Construct] = []
+        self.branches: list[Branch] = []
+        self.typed_integers: list[TypedInteger] = []
+        self._control_depth = 0
+        self._condition_depth = 0
+        self._data_in_control = False
+        self._index_depth = 0
+        self._loop_ends: list[int] = []
+        self._block_ends: list[int] = []
+        for parameter in function.get_arguments():
+            self._declare(parameter, "parameter")
+            for child in parameter.get_children():
+                self._controlled(child)
+        body = function.get_definition()
+        for child in body.get_children():
+            if child.kind == CursorKind.COMPOUND_STMT:
+                self._statement(child)
+
+    # -- statements -------------------------------------------------------------------
+
+    def _statement(self, cursor: Any) -> None:
+        kind = cursor.kind
+        if kind == CursorKind.COMPOUND_STMT:
+            self._block_ends.append(cursor.extent.end.offset)
+            for child in cursor.get_children():
+                self._statement(child)
+            self._block_ends.pop()
+        elif kind == CursorKind.FOR_STMT:
+            self._for(cursor)
+        elif kind == CursorKind.IF_STMT:
+            condition, *branches = cursor.get_children()
+            self._branch("if", cursor, lambda: self._controlled(condition), branches[0])
+            self._condition_depth += 1
+            for branch in branches:
+                self._statement(branch)
+            self._condition_depth -= 1
+        elif kind in (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT):
+            self._branch("break" if kind == CursorKind.BREAK_STMT else "continue", cursor)
+        elif kind == CursorKind.DECL_STMT:
+            for child in cursor.get_children():
+                self._local(child)
+        elif kind in (CursorKind.LABEL_STMT, CursorKind.NULL_STMT):
+            for child in cursor.get_children():
+                self._statement(child)
+        elif kind in (CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.SWITCH_STMT):
+            self._unsupported(cursor)
+            self._branch("while", cursor)
+            self._loop_ends.append(cursor.extent.end.offset)
+            self._condition_depth += 1
+            for child in cursor.get_children():
+                self._statement(child)
+            self._condition_depth -= 1
+            self._loop_ends.pop()
+        else:
+            self._expression(cursor, statement=True)
+
+    def _for(self, cursor: Any) -> None:
+        *header, body = cursor.get_children()
+        self._loop_ends.append(cursor.extent.end.offset)
+
+        def visit() -> None:
+            self._control_depth += 1
+            for child in header:
+                if child.kind == CursorKind.DECL_STMT:
+                    for declared in child.get_children():
+                        self._local(declared, loop_counter=True)
+                else:
+                    self._expression(child, statement=True)
+            self._control_depth -= 1
+
+        self._branch("for", cursor, visit, body)
+        self._condition_depth += 1
+        self._statement(body)
+        self._condition_depth -= 1
+        self._loop_ends.pop()
+
+    def _branch(
+        self, kind: BranchKind, cursor: Any, visit: Callable[[], None] | None = None, body: Any | None = None
+    ) -> None:
+        """Note a branch; ``visit`` walks what decides it, which ends where ``body`` begins."""
+        outer, self._data_in_control = self._data_in_control, False
+        if visit is not None:
+            visit()
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        header = self.text[start : body.extent.start.offset if body is not None else end]
+        self.branches.append(Branch(kind, start, end, one_line(header, 120), self._data_in_control))
+        self._data_in_control = outer
+
+    def _controlled(self, cursor: Any) -> None:
+        """An expression that decides what runs, or which element is meant."""
+        self._control_depth += 1
+        self._expression(cursor)
+        self._control_depth -= 1
+
+    def _local(self, cursor: Any, loop_counter: bool = False) -> None:
+        if cursor.kind != CursorKind.VAR_DECL:
+            return
+        static = cursor.storage_class == StorageClass.STATIC
+        variable = self._declare(cursor, "static" if static else "local", loop_counter)
+        name = cursor.spelling
+        if cursor.type.get_canonical().kind == TypeKind.POINTER:
+            self._add(cursor, f"the pointer {name} may alias an array", f"use the array that {name} points into")
+        elif variable.shape.problem is not None:
+            self._add(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
+        elif static:
+            self._add(
+                cursor, f"the static variable {name} is declared inside the region", "declare it before the region"
+            )
+        with self._index(variable.shape.is_scalar_integer):
+            for child in cursor.get_children():
+                if child.kind != CursorKind.TYPE_REF:
+                    self._expression(child)
+
+    @contextmanager
+    def _index(self, holds: bool) -> Iterator[None]:
+        """While an integer variable is computed, which is an index as a rule."""
+        self._index_depth += holds
+        yield
+        self._index_depth -= holds
+
+    # -- expressions ------------------------------------------------------------------
+
+    def _expression(self, cursor: Any, role: Role = "read", statement: bool = False) -> None:
+        kind = cursor.kind
+        if kind == CursorKind.DECL_REF_EXPR:
+            self._reference(cursor, role)
+        elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
+            self._binary(cursor, statement)
+        elif kind == CursorKind.UNARY_OPERATOR:
+            self._unary(cursor, statement)
+        elif kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+            base, index = cursor.get_children()
+            self._expression(base, "element")
+            self._controlled(index)
+        elif kind == CursorKind.CALL_EXPR:
+            self._call(cursor)
+        elif kind == CursorKind.INTEGER_LITERAL:
+            self._typed_integer(cursor, cursor.extent.end.offset - cursor.extent.start.offset)
+        else:
+            if kind in _UNSUPPORTED:
+                self._unsupported(cursor)
+            # Parentheses and implicit conversions don't change how a variable is used.
+            inherited = kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
+            for child in cursor.get_children():
+                if child.kind.is_statement():
+                    self._statement(child)
+                else:
+                    self._expression(child, role if inherited else "read")
+
+    def _binary(self, cursor: Any, statement: bool) -> None:
+        operator = conf.lib.clang_getCursorBinaryOperatorKind(cursor)
+        left, right = cursor.get_children()
+        compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
+        if compound or operator == _ASSIGN:
+            if not statement:
+                self._add(
+                    cursor, "an assignment inside an expression can't be modelled", "make it a statement of its own"
+                )
+            self._expression(left, "update" if compound else "write")
+            index = left.kind == CursorKind.DECL_REF_EXPR and shape_of(left.type).is_scalar_integer
+            with self._index(index):
+                self._expression(right)
+            return
+        if operator == _COMMA:
+            self._add(cursor, "the comma operator can't be modelled", "write one statement for each part")
+        self._expression(left)
+        self._expression(right)
+
+    def _unary(self, cursor: Any, statement: bool) -> None:
+        operator = conf.lib.clang_getCursorUnaryOperatorKind(cursor)
+        (operand,) = cursor.get_children()
+        role: Role = "read"
+        if operator in _INCREMENTS:
+            role = "update"
+            if not statement:
+                self._add(
+                    cursor, "an increment inside an expression can't be modelled", "make it a statement of its own"
+                )
+        elif operator == _ADDRESS_OF:
+            role = "address"
+            self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
+        elif operator == _DEREFERENCE:
+            self._add(
+                cursor, "dereferencing a pointer can't be modelled", "write it with a subscript, such as p[0] for *p"
+            )
+        self._expression(operand, role)
+
+    def _call(self, cursor: Any) -> None:
+        callee = cursor.referenced
+        if callee is None or callee.kind != CursorKind.FUNCTION_DECL:
+            self._add(cursor, "a call through a pointer can't be modelled", "call the function by its name")
+        elif callee.get_usr() == self.function.get_usr():
+            self._add(cursor, f"the function calls itself ({callee.spelling})", "write the recursion as loops")
+        else:
+            reason = impurity(callee, self.main_file)
+            if reason is not None:
+                self._add(
+                    cursor,
+                    f"the call of {callee.spelling} can't be modelled: {reason}",
+                    "write the loops that it stands for, or give them in #pragma polydl microkernel(LOOPS)",
+                )
+        for argument in cursor.get_arguments():
+            self._expression(argument)
+
+    def _reference(self, cursor: Any, role: Role) -> None:
+        declared = cursor.referenced
+        if declared is None or declared.kind not in (CursorKind.VAR_DECL, CursorKind.PARM_DECL):
+            return
+        variable = self.variables.get(declared.get_usr() + str(declared.hash))
+        if variable is None:
+            variable = self._declare(declared, "global")
+        if self._control_depth and (variable.shape.extents or not variable.shape.is_integer):
+            self._data_in_control = True
+        offset = cursor.location.offset
+        spelled = _spelling_offset(cursor.location)
+        if self.text[spelled : spelled + len(variable.name)] != variable.name:
+            spelled = -1
+        if role == "read" and not variable.shape.extents and spelled >= 0:
+            self._typed_integer(cursor, len(variable.name))
+        control = self._control_depth > 0
+        variable.references.append(Reference(offset, spelled, role, control, self._condition_depth > 0))
+
+    def _typed_integer(self, cursor: Any, length: int) -> None:
+        type_ = cursor.type.get_canonical()
+        if self._control_depth or self._index_depth or type_.kind not in _UNPROMOTED:
+            return
+        start = _spelling_offset(cursor.location)
+        if start == cursor.location.offset:
+            self.typed_integers.append(TypedInteger(start, start + length, ELEMENTS[type_.kind]))
+
+    def _declare(self, cursor: Any, storage: VariableStorage, loop_counter: bool = False) -> Variable:
+        in_main = conf.lib.clang_Location_isFromMainFile(cursor.location)
+        variable = Variable(
+            name=cursor.spelling,
+            shown=cursor.spelling,
+            storage=storage,
+            shape=shape_of(cursor.type),
+            declaration=cursor,
+            offset=cursor.location.offset if in_main else -1,
+            loop_counter=loop_counter,
+            initialized=_is_initialized(cursor),
+        )
+        ends = self._loop_ends if loop_counter else self._block_ends
+        if storage in ("local", "static") and ends:
+            variable.scope_end = ends[-1]
+        self.variables[cursor.get_usr() + str(cursor.hash)] = variable
+        return variable
+
+    def _unsupported(self, cursor: Any) -> None:
+        message, remedy = _UNSUPPORTED.get(cursor.kind, (cursor.kind.name.lower(), "write it with for loops"))
+        self._add(cursor, f"{message} can't be modelled", remedy)
+
+    def _add(self, cursor: Any, message: str, remedy: str) -> None:
+        start, end = cursor.extent.start.offset, cursor.extent.end.offset
+        quoted = self.text[start : max(end, start + 1)].split("\n")[0]
+        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy))
+
+
+def _is_initialized(declaration: Any) -> bool:
+    initializer = conf.lib.clang_Cursor_getVarDeclInitializer
+    initializer.argtypes, initializer.restype = [Cursor], Cursor
+    return not conf.lib.clang_Cursor_isNull(initializer(declaration))
+
+
+def _spelling_offset(location: SourceLocation) -> int:
+    file, line, column, offset = c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
+    references = (ctypes.byref(part) for part in (file, line, column, offset))
+    conf.lib.clang_getSpellingLocation(location, *references)
+    return int(offset.value)

@@ -1,0 +1,157 @@
+"""Integers whose value is known before the region runs, and the edits that let pet see it.
+
+pet takes a product of two variables for something that isn't affine, and a variable that it can't evaluate for a
+parameter. So it is shown a view of the file in which ``n`` reads 1024 where ``-D n=1024`` or a constant says so.
+Integers that carry data, not sizes, get a subscript in that view (``zero[0]``), which keeps pet from folding them
+into index arithmetic. Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any
+
+from clang.cindex import Cursor, CursorKind, conf
+
+from polydl.frontend.c_types import literal
+from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.source import Edit
+
+_EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
+
+
+def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
+    """The variables of the function that have one value throughout, by the reader's key."""
+    found = {}
+    for key, variable in reader.variables.items():
+        if not variable.shape.is_scalar_integer or not variable.references:
+            continue
+        if variable.storage == "parameter":
+            if variable.name in bound:
+                found[key] = (variable, bound[variable.name])
+            continue
+        changed = any(r.role in ("write", "update", "address") for r in variable.references)
+        if variable.shape.is_const or (variable.storage != "global" and not variable.loop_counter and not changed):
+            value = _initial_value(variable.declaration)
+            if value is not None:
+                found[key] = (variable, value)
+    return found
+
+
+def value_edits(known: Iterable[tuple[Variable, int]], function: Any) -> list[Edit]:
+    edits = []
+    for variable, value in known:
+        edits += _replacements(variable, literal(value, variable.declaration.type), function)
+    return edits
+
+
+def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> list[Edit]:
+    """Edits that make each integer that carries data an element of an array.
+
+    ``changes`` tells whether a variable is written where that matters.
+    """
+    edits: list[Edit] = []
+    start = reader.function.extent.start.offset
+    names: set[str] = set()
+    for variable in reader.variables.values():
+        if not variable.shape.is_scalar_integer or variable.loop_counter or not variable.references:
+            continue
+        if any(reference.control for reference in variable.references) or changes(variable):
+            continue
+        name = f"{variable.name}_data"
+        while name in names or name in reader.text:
+            name += "_"
+        names.add(name)
+        variable.shown, variable.carries_data = name, True
+        edits.append(Edit(start, start, f"\nextern int *{name};\n"))
+        edits += _replacements(variable, f"{name}[0]", reader.function)
+    return edits
+
+
+def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
+    """Edits after which no two variables share a name, but for counters of loops one after the other.
+
+    Local variables avoid ``reserved`` names too: pet would rename them.
+    """
+    edits: list[Edit] = []
+    taken = {variable.name for variable in reader.variables.values()} | reserved
+    seen: dict[str, list[Variable]] = {}
+    outer = ("parameter", "global")
+    for variable in sorted(reader.variables.values(), key=lambda v: (v.storage not in outer, v.offset)):
+        clashes = variable.name in reserved and not variable.loop_counter
+        for other in seen.get(variable.name, []):
+            counters = variable.loop_counter and other.loop_counter
+            clashes |= not (counters and other.scope_end <= variable.offset)
+        seen.setdefault(variable.name, []).append(variable)
+        spelled = all(reference.spelled >= 0 for reference in variable.references)
+        if not clashes or variable.storage in outer or not spelled:
+            continue
+        number = 2
+        while f"{variable.name}_{number}" in taken:
+            number += 1
+        variable.shown = f"{variable.name}_{number}"
+        taken.add(variable.shown)
+        edits += _replacements(variable, variable.shown, reader.function)
+        edits.append(Edit(variable.offset, variable.offset + len(variable.name), variable.shown))
+    return edits
+
+
+def cast_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that keep the type of integers in computations on data, such as of the 3U in ``a[i] * 3U``."""
+    edits = []
+    for integer in reader.typed_integers:
+        edits.append(Edit(integer.start, integer.start, f"(({integer.type_name})"))
+        edits.append(Edit(integer.end, integer.end, ")"))
+    return edits
+
+
+def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit]:
+    """Edits that leave only the prototype of each function but ``target``.
+
+    pet would analyse them too, and inline those marked inline.
+    """
+    edits = []
+    for function in functions:
+        bodies = [child for child in function.get_children() if child.kind == CursorKind.COMPOUND_STMT]
+        if function == target or not bodies:
+            continue
+        start, end = bodies[-1].extent.start.offset, bodies[-1].extent.end.offset
+        if text[start : start + 1] == "{" and text[end - 1 : end] == "}":
+            edits.append(Edit(start, end, ";" + "\n" * text.count("\n", start, end)))
+    return edits
+
+
+def _replacements(variable: Variable, replacement: str, function: Any) -> list[Edit]:
+    """Edits that put ``replacement`` wherever the variable is used."""
+    edits = [
+        Edit(reference.spelled, reference.spelled + len(variable.name), replacement)
+        for reference in variable.references
+        if reference.spelled >= 0
+    ]
+    if len(edits) < len(variable.references):
+        # A macro's body names it: its name becomes a macro around the function, and its declaration gives way.
+        start, end = function.extent.start.offset, function.extent.end.offset
+        edits.append(Edit(start, start, f"\n#define {variable.name} {replacement}\n"))
+        edits.append(Edit(end, end, f"\n#undef {variable.name}\n"))
+        if start <= variable.offset < end:
+            edits.append(Edit(variable.offset, variable.offset + len(variable.name), f"{variable.name}_"))
+    return edits
+
+
+def _initial_value(declaration: Any) -> int | None:
+    library = conf.lib
+    library.clang_Cursor_Evaluate.argtypes = [Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name, result in (("getKind", ctypes.c_int), ("getAsLongLong", ctypes.c_longlong), ("dispose", None)):
+        accessor = getattr(library, f"clang_EvalResult_{name}")
+        accessor.argtypes, accessor.restype = [ctypes.c_void_p], result
+    evaluated = library.clang_Cursor_Evaluate(declaration)
+    if not evaluated:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
+            return None
+        return int(library.clang_EvalResult_getAsLongLong(evaluated))
+    finally:
+        library.clang_EvalResult_dispose(evaluated)

@@ -1,0 +1,352 @@
+"""From what libclang and pet found to the parts of a Scop: statements selected, named, ordered, counted and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import islpy as isl
+
+from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
+from polydl.frontend import checks
+from polydl.frontend.annotation import Annotation
+from polydl.frontend.expressions import ASSIGNMENTS, STEPS, Evaluation, NotAffineError, Translator
+from polydl.frontend.facts import SourceFacts, VariableFacts
+from polydl.frontend.order import Order, original_order, schedule_tree
+from polydl.frontend.source import one_line, without_comments
+from polydl.poly.counting import count, quota
+from polydl.types import AnnotatedCall, Array, Expression, Function, Parameter, Statement
+
+# Some seconds of isl; a nest that needs more is not one that can be optimized.
+_OPERATIONS = 200_000_000
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Model:
+    """The parts of a Scop that its region gives. ``[start, end)`` is the region in the analysed text."""
+
+    function: Function
+    statements: tuple[Statement, ...]
+    arrays: tuple[Array, ...]
+    schedule: str
+    annotated_calls: tuple[AnnotatedCall, ...]
+    start: int
+    end: int
+
+
+@dataclass
+class _Draft:
+    """A statement in the making: pet's description, its place in the text, its domain with pet's name."""
+
+    json: Json
+    offset: int
+    end: int
+    domain: isl.Set
+    text: str
+    body: Expression = field(default_factory=lambda: Expression("literal", ""))
+    evaluations: Sequence[Evaluation] = ()
+
+    @property
+    def pet_name(self) -> str:
+        return str(self.domain.get_tuple_name())
+
+    @property
+    def target(self) -> Json:
+        written: Json = self.json["body"]["arguments"][0]
+        return written
+
+
+def build(scop: Json, facts: SourceFacts, text: str, file: str, annotations: Iterable[Annotation]) -> Model:
+    """The model of pet's ``scop``. ``text`` is what ``facts`` refer to.
+
+    Raises every error that the region gives reason for, and AnalysisError where isl gives up.
+    """
+    builder = _Builder(scop, facts, text, file)
+    try:
+        with quota(builder.context, _OPERATIONS):
+            builder.select()
+            order = builder.order()
+            arrays = builder.translate()
+            schedule = builder.schedule(order)
+            statements = builder.statements(order)
+        counted = tuple(builder.counted(statement) for statement in statements)
+    except isl.Error as error:
+        raise AnalysisError(f"isl failed on the region: {error}", file=file) from error
+    calls = [call for annotation in annotations for call in builder.annotated(annotation)]
+    return Model(builder.function(), counted, arrays, schedule, tuple(calls), builder.start, builder.end)
+
+
+class _Builder:
+    def __init__(self, scop: Json, facts: SourceFacts, text: str, file: str) -> None:
+        self.scop, self.facts, self.text = scop, facts, text
+        self.place = checks.Place(file, text)
+        self.context = isl.Context()
+        self.drafts: list[_Draft] = []
+        origins = facts.shown.origins
+        self.start, self.end = facts.region or (origins[scop["start"]], origins[scop["end"]])
+        self.variables: dict[str, VariableFacts] = {}
+        for variable in facts.variables:
+            # Counters of loops one after the other may share a name; nothing depends on which one is meant.
+            self.variables.setdefault(variable.shown, variable)
+        self.names = {shown: self._model_name(variable) for shown, variable in self.variables.items()}
+        self.data = frozenset(shown for shown, variable in self.variables.items() if variable.carries_data)
+
+    # -- which statements count -------------------------------------------------------
+
+    def select(self) -> None:
+        """Keep the statements that write what the rest of the program, or a statement that is kept, can see."""
+        checks.check_constructs(self.facts, self.start, self.end, self.place)
+        checks.check_variables(self.facts, self.start, self.end, self.place)
+        candidates = [draft for draft in map(self._draft, self.scop["statements"]) if draft is not None]
+        kept = [draft for draft in candidates if not self._is_index(draft)]
+        reads = {name for draft in kept for name in _read(draft.json["body"])}
+        waiting = [draft for draft in candidates if self._is_index(draft)]
+        while needed := [draft for draft in waiting if self._written(draft) in reads]:
+            waiting = [draft for draft in waiting if self._written(draft) not in reads]
+            kept += needed
+            reads |= {name for draft in needed for name in _read(draft.json["body"])}
+        for draft in waiting:
+            checks.check_after(self.variables[self._written(draft)], self.facts, self.start, self.end, self.place)
+        for draft in kept:
+            self._check_parameters(draft.domain, draft)
+        self.drafts = [draft for draft in kept if not draft.domain.is_empty()]
+        if kept and not self.drafts:
+            raise checks.nothing_runs(self.facts, self.start, self.end, self.place)
+        if not kept:
+            raise NoScopError(
+                "the region writes no array",
+                file=self.place.file,
+                line=self.place.line(self.start),
+                remedy="put loops that write to an array into the region",
+            )
+
+    def _draft(self, described: Json) -> _Draft | None:
+        """A statement that writes something; None for what pet put in for its own sake, and for what does nothing."""
+        origins = self.facts.shown.origins
+        offset, end = origins[described["start"]], origins[described["end"]]
+        while offset < end and self.text[offset].isspace():
+            offset += 1
+        body = described["body"]
+        if described["kill"] or (body is not None and body["kind"] == "op" and body["text"] == "assume"):
+            return None
+        if described["conditions"]:
+            raise checks.data_dependent(self.facts, offset, self.place)
+        text = one_line(without_comments(self.text[offset:end]), limit=10_000)
+        if body is None:
+            raise UnsupportedConstructError(
+                "pet kept this as one block",
+                file=self.place.file,
+                line=self.place.line(offset),
+                construct=text,
+                remedy="write it with for loops and assignments",
+            )
+        if body["kind"] != "op" or body["text"] not in ASSIGNMENTS | STEPS.keys():
+            return None
+        target = body["arguments"][0]
+        if target["kind"] != "access" or target["affine"] or not target["writes"]:
+            raise UnsupportedConstructError(
+                "this assigns to something that isn't an array element or a variable",
+                file=self.place.file,
+                line=self.place.line(offset),
+                construct=text,
+                remedy="assign to an array element, such as a[i], or to a variable",
+            )
+        if _array(target) not in self.variables:
+            # pet's own arrays hold conditions that it could not evaluate.
+            raise checks.data_dependent(self.facts, offset, self.place)
+        domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
+        return _Draft(described, offset, end, domain, text)
+
+    def _written(self, draft: _Draft) -> str:
+        return _array(draft.target)
+
+    def _is_index(self, draft: _Draft) -> bool:
+        """Whether only an integer of the function is written: a loop counter, or a name for a subscript."""
+        variable = self.variables[self._written(draft)]
+        return variable.shape.is_scalar_integer and variable.storage == "local"
+
+    def _check_parameters(self, value: isl.Set | isl.Map | isl.PwAff, draft: _Draft) -> None:
+        """What isl takes for a parameter is an integer that has no value here."""
+        used = value.drop_unused_params()
+        for position in range(used.dim(isl.dim_type.param)):
+            name = used.get_dim_name(isl.dim_type.param, position)
+            variable = self.variables.get(str(name))
+            if variable is not None:
+                uses = [use for use in variable.within(self.start, self.end) if use.control]
+                raise checks.unknown_size(variable, uses[0].offset if uses else draft.offset, self.place)
+            raise checks.not_affine(draft.offset, draft.text, self.place)
+
+    # -- order, expressions, accesses -------------------------------------------------
+
+    def order(self) -> dict[str, Order]:
+        """The order of the kept statements by pet's names; sorts the drafts by it."""
+        depths = {draft.pet_name: draft.domain.dim(isl.dim_type.set) for draft in self.drafts}
+        order = original_order(isl.Schedule.read_from_str(self.context, self.scop["schedule"]), depths)
+        self.drafts.sort(key=lambda draft: order[draft.pet_name].betas)
+        return order
+
+    def translate(self) -> tuple[Array, ...]:
+        """Bodies and accesses of all drafts, and the arrays, checked against each other."""
+        for number, draft in enumerate(self.drafts):
+            domain = draft.domain.set_tuple_name(f"S{number}")
+            translator = Translator(domain, self.names, self.data)
+            try:
+                draft.body = translator.body(draft.json["body"])
+            except NotAffineError:
+                raise checks.not_affine(draft.offset, draft.text, self.place) from None
+            draft.evaluations = tuple(translator.evaluations)
+            for node in draft.body.walk():
+                if node.kind == "affine":
+                    self._check_parameters(isl.PwAff.read_from_str(self.context, node.text), draft)
+            for evaluation in draft.evaluations:
+                relation = isl.Map.read_from_str(self.context, evaluation.access.relation)
+                self._check_parameters(relation, draft)
+                checks.check_defined(evaluation, draft.offset, draft.text, self.place)
+        arrays = self._arrays()
+        by_name = {array.name: array for array in arrays}
+        for draft in self.drafts:
+            for evaluation in draft.evaluations:
+                array = by_name[evaluation.access.array]
+                checks.check_bounds(evaluation, array, draft.offset, draft.text, self.place)
+        checks.check_memory(arrays, self.place, self.facts.function.offset)
+        return arrays
+
+    def _arrays(self) -> tuple[Array, ...]:
+        accesses: dict[str, list[Evaluation]] = {}
+        for draft in self.drafts:
+            for evaluation in draft.evaluations:
+                accesses.setdefault(evaluation.access.array, []).append(evaluation)
+        arrays = []
+        for shown, variable in self.variables.items():
+            name = self.names[shown]
+            used = accesses.get(name, [])
+            if not used and variable.storage != "parameter":
+                continue
+            extents = checks.known_extents(variable, self.place)
+            if extents and extents[0] is None:
+                extents = (self._open_extent(variable, used), *extents[1:])
+            shape = variable.shape
+            known = tuple(extent for extent in extents if extent is not None)
+            arrays.append(Array(name, shape.element, shape.element_bytes, known, self._storage(variable)))
+        return tuple(arrays)
+
+    def _open_extent(self, variable: VariableFacts, used: Sequence[Evaluation]) -> int:
+        if used:
+            return checks.reached_extent(used)
+        if variable.references:
+            raise checks.open_extent(variable, self.place)
+        return 1
+
+    def _storage(self, variable: VariableFacts) -> Literal["parameter", "global", "local", "function"]:
+        if variable.storage in ("parameter", "global"):
+            return "parameter" if variable.storage == "parameter" else "global"
+        if variable.storage == "static":
+            return "function"
+        if self.start <= variable.offset < self.end:
+            return "local"
+        loops = [b for b in self.facts.branches if b.kind in ("for", "while")]
+        repeated = any(b.offset < self.start and self.end <= b.end and variable.offset < b.offset for b in loops)
+        outside = len(variable.references) > len(variable.within(self.start, self.end))
+        return "function" if variable.initialized or repeated or outside else "local"
+
+    def _model_name(self, variable: VariableFacts) -> str:
+        if variable.carries_data or variable.storage != "local" or not self.start <= variable.offset < self.end:
+            return variable.name
+        return variable.shown
+
+    # -- results ----------------------------------------------------------------------
+
+    def schedule(self, order: Mapping[str, Order]) -> str:
+        named = [
+            (draft.domain.set_tuple_name(f"S{number}"), order[draft.pet_name])
+            for number, draft in enumerate(self.drafts)
+        ]
+        return str(schedule_tree(named))
+
+    def statements(self, order: Mapping[str, Order]) -> list[Statement]:
+        made = []
+        for number, draft in enumerate(self.drafts):
+            domain = draft.domain.set_tuple_name(f"S{number}")
+            place = order[draft.pet_name]
+            made.append(
+                Statement(
+                    name=f"S{number}",
+                    iterators=tuple(str(name) for name in domain.get_var_names(isl.dim_type.set)),
+                    domain=str(domain),
+                    box=_exact_box(domain),
+                    instances=0,
+                    betas=place.betas,
+                    directions=place.directions,
+                    body=draft.body,
+                    accesses=tuple(evaluation.access for evaluation in draft.evaluations),
+                    line=self.place.line(draft.offset),
+                    text=draft.text,
+                )
+            )
+        return made
+
+    def counted(self, statement: Statement) -> Statement:
+        if statement.box is not None:
+            instances = 1
+            for low, high in statement.box:
+                instances *= high - low + 1
+        else:
+            instances = count(isl.Set.read_from_str(self.context, statement.domain))
+        return replace(statement, instances=instances)
+
+    def annotated(self, annotation: Annotation) -> list[AnnotatedCall]:
+        """The marked call, if statements of the region stand for it."""
+        start, end = annotation.edited_start, annotation.edited_end
+        inside = [(f"S{n}", draft) for n, draft in enumerate(self.drafts) if start <= draft.offset < end]
+        loops = [b for b in self.facts.branches if b.kind == "for" and start <= b.offset < end]
+        depths = [sum(loop.offset <= draft.offset < loop.end for loop in loops) for _, draft in inside]
+        if not inside:
+            return []
+        return [AnnotatedCall(annotation.call, annotation.line, tuple(name for name, _ in inside), min(depths))]
+
+    def function(self) -> Function:
+        facts = self.facts.function
+        variables = [variable for variable in self.facts.variables if variable.storage == "parameter"]
+        parameters = tuple(
+            Parameter(
+                name=name,
+                declaration=declaration,
+                array=name,
+                is_pointer=bool(variable.shape.extents),
+                is_const=variable.shape.is_const,
+                value=self.facts.bound.get(name),
+            )
+            for (name, declaration), variable in zip(facts.parameters, variables, strict=True)
+        )
+        return Function(facts.name, facts.return_type, parameters, self.place.line(facts.offset))
+
+
+def _array(access: Json) -> str:
+    """The array that pet's index expression leads to."""
+    target: str = access["index"].rsplit("->", 1)[1].split("[", 1)[0].strip()
+    return target
+
+
+def _read(node: Json) -> set[str]:
+    """The arrays and variables that an expression reads."""
+    names = {_array(node)} if node["kind"] == "access" and not node["affine"] and node["reads"] else set()
+    for argument in node["arguments"]:
+        names |= _read(argument)
+    return names
+
+
+def _exact_box(domain: isl.Set) -> tuple[tuple[int, int], ...] | None:
+    """The inclusive bounds of each iterator where the domain is exactly their product."""
+    if not domain.is_bounded():
+        raise AnalysisError("a loop has no end", remedy="give every loop a constant or an affine bound")
+    box = []
+    full = isl.Set.universe(domain.get_space())
+    for position in range(domain.dim(isl.dim_type.set)):
+        low, high = domain.dim_min_val(position), domain.dim_max_val(position)
+        full = full.lower_bound_val(isl.dim_type.set, position, low)
+        full = full.upper_bound_val(isl.dim_type.set, position, high)
+        box.append((int(low.to_python()), int(high.to_python())))
+    return tuple(box) if full.is_subset(domain) else None

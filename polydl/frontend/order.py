@@ -1,0 +1,137 @@
+"""The original execution order: pet's schedule tree as positions and directions, and back as a tidy tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.errors import UnsupportedConstructError
+
+
+@dataclass(frozen=True)
+class Order:
+    """``betas`` and ``directions`` as in ``Statement``."""
+
+    betas: tuple[int, ...]
+    directions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    statement: str
+
+
+@dataclass(frozen=True)
+class _Loop:
+    directions: Mapping[str, int]
+    children: tuple[_Node, ...]
+
+
+_Node = _Leaf | _Loop
+
+
+def original_order(schedule: isl.Schedule, kept: Mapping[str, int]) -> dict[str, Order]:
+    """The order of the statements in ``kept`` (pet's names with their depths)."""
+    found: dict[str, Order] = {}
+    _number(_sequence(schedule.get_root().child(0), frozenset(kept), 0), (), (), found)
+    for name, depth in kept.items():
+        if name not in found or len(found[name].directions) != depth:
+            raise UnsupportedConstructError(f"the place of statement {name} in the schedule isn't known")
+    return found
+
+
+def _sequence(node: isl.ScheduleNode, statements: frozenset[str], depth: int) -> tuple[_Node, ...]:
+    """What runs one after the other below ``node``, as far as it belongs to ``statements``."""
+    if not statements:
+        return ()
+    # islpy's stubs call enumerators plain integers.
+    kind = str(node.get_type().name)  # type: ignore[attr-defined]
+    if kind == "leaf":
+        return tuple(_Leaf(name) for name in sorted(statements))
+    if kind in ("sequence", "set"):
+        # A set's children are alternatives of one condition, so that any order is the original one.
+        nodes: list[_Node] = []
+        for position in range(node.n_children()):
+            nodes += _sequence(node.child(position), statements, depth)
+        return tuple(nodes)
+    if kind == "filter":
+        return _sequence(node.child(0), statements & _names(node.filter_get_filter()), depth)
+    if kind == "band":
+        if node.band_n_member() != 1:
+            raise UnsupportedConstructError("a band of several loops, which pet doesn't make")
+        directions = _directions(node.band_get_partial_schedule().get_union_pw_aff(0), statements, depth)
+        return (_Loop(directions, _sequence(node.child(0), statements, depth + 1)),)
+    return _sequence(node.child(0), statements, depth)
+
+
+def _names(instances: isl.UnionSet) -> set[str]:
+    sets = instances.get_set_list()
+    return {str(sets.get_at(position).get_tuple_name()) for position in range(sets.n_set())}
+
+
+def _directions(schedule: isl.UnionPwAff, statements: frozenset[str], depth: int) -> dict[str, int]:
+    """1 where the loop at ``depth`` counts up, -1 where it counts down, for each statement."""
+    directions: dict[str, int] = {}
+    parts = schedule.get_pw_aff_list()
+    for number in range(parts.n_pw_aff()):
+        part = parts.get_at(number)
+        name = part.get_tuple_id(isl.dim_type.in_).get_name()
+        if name not in statements:
+            continue
+        # A loop that runs once may have a constant in the place of its counter.
+        directions[name] = 1
+        for _, piece in part.get_pieces():
+            for position in range(piece.dim(isl.dim_type.in_)):
+                coefficient = piece.get_coefficient_val(isl.dim_type.in_, position)
+                if coefficient.is_zero():
+                    continue
+                if position != depth or not coefficient.abs().is_one():
+                    raise UnsupportedConstructError(f"a loop runs in the order of {piece}, not of its counter")
+                directions[name] = coefficient.sgn()
+    return directions
+
+
+def _number(
+    nodes: Sequence[_Node], betas: tuple[int, ...], directions: tuple[tuple[str, int], ...], found: dict[str, Order]
+) -> None:
+    for position, node in enumerate(nodes):
+        if isinstance(node, _Leaf):
+            own = tuple(direction for name, direction in directions if name == node.statement)
+            found[node.statement] = Order((*betas, position), own)
+        else:
+            inner = (*directions, *node.directions.items())
+            _number(node.children, (*betas, position), inner, found)
+
+
+def schedule_tree(statements: Sequence[tuple[isl.Set, Order]]) -> isl.Schedule:
+    """The schedule tree of ``statements`` (domains with their final names) in their original order."""
+    return _tree([(domain, order, order.betas) for domain, order in statements], 0)
+
+
+def _tree(statements: Sequence[tuple[isl.Set, Order, tuple[int, ...]]], depth: int) -> isl.Schedule:
+    groups: dict[int, list[tuple[isl.Set, Order, tuple[int, ...]]]] = {}
+    for domain, order, betas in statements:
+        groups.setdefault(betas[0], []).append((domain, order, betas[1:]))
+    tree: isl.Schedule | None = None
+    for position in sorted(groups):
+        group = groups[position]
+        if group[0][2]:
+            part = _tree(group, depth + 1).insert_partial_schedule(_band(group, depth))
+        else:
+            part = isl.Schedule.from_domain(isl.UnionSet.from_set(group[0][0]))
+        tree = part if tree is None else tree.sequence(part)
+    assert tree is not None
+    return tree
+
+
+def _band(group: Sequence[tuple[isl.Set, Order, tuple[int, ...]]], depth: int) -> isl.MultiUnionPwAff:
+    union = isl.UnionPwAff.read_from_str(group[0][0].get_ctx(), "{ }")
+    for domain, order, _ in group:
+        space = isl.LocalSpace.from_space(domain.get_space())
+        counter = isl.Aff.zero_on_domain(space).set_coefficient_val(
+            isl.dim_type.in_, depth, isl.Val.int_from_si(domain.get_ctx(), order.directions[depth])
+        )
+        union = union.union_add(isl.UnionPwAff.from_pw_aff(isl.PwAff.from_aff(counter)))
+    return isl.MultiUnionPwAff.from_union_pw_aff(union)

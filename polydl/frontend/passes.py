@@ -1,0 +1,136 @@
+"""The two passes over a file, each in a child process: libclang's for the facts, libpet's for the scop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from polydl import errors
+from polydl.errors import MissingComponentError, PolydlError, SourceError, UnsupportedConstructError
+from polydl.frontend.child import Outcome, run_child
+from polydl.frontend.facts import SourceFacts
+from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_headers
+from polydl.frontend.source import line_of, one_line
+
+_DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<message>.*)$", re.MULTILINE)
+# What libpet says about the region itself, in its own words, and what to do about it.
+_REMEDIES = {
+    "unsupported": "write it with for loops, array subscripts and arithmetic",
+    "this type of unary operator is not supported": "write it with + - * / or a call of a function from math.h",
+    "this type of binary operator is not supported": "write it with + - * / and = += -= *= /=",
+    "this type of statement is not supported": "write it with for, if and assignments",
+    "unbalanced endscop pragma": "put #pragma scop and #pragma endscop into the same block",
+    "missing increment": "write the increment in the loop's header",
+    "unsupported declaration": "declare it before the region",
+    "prototype required": "declare the function with its parameters",
+    "return statements not supported in this context": "move the return behind #pragma endscop",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One file to read. ``text`` has one character per byte; ``original`` is set where annotations changed it."""
+
+    file: str
+    text: str
+    original: str | None
+    function: str | None
+    defines: Mapping[str, str]
+    include_directories: Sequence[str]
+    folder: Path
+    timeout_seconds: float
+
+    @property
+    def include_options(self) -> list[str]:
+        headers = builtin_headers()
+        own = [str(headers)] if headers is not None else []
+        return [f"-I{directory}" for directory in [*self.include_directories, *own]]
+
+
+def clang_pass(job: Job) -> SourceFacts:
+    """Raises every error that the file itself gives reason for, and MissingComponentError without libclang."""
+    if find_spec("clang") is None:
+        raise MissingComponentError("libclang, which checks the C, is not installed", remedy="pip install libclang")
+    request = {
+        "file": job.file,
+        "text": job.text,
+        "original": job.original,
+        "function": job.function,
+        "defines": dict(job.defines),
+        "options": job.include_options,
+    }
+    outcome = run_child("polydl.frontend.clang_worker", request, job.folder, job.timeout_seconds)
+    if outcome.result is None:
+        raise SourceError(
+            f"libclang {outcome.failure}{_printed(outcome)}", file=job.file, remedy="check the file with a C compiler"
+        )
+    if "error" in outcome.result:
+        fields = outcome.result["fields"]
+        kind: type[PolydlError] = getattr(errors, outcome.result["error"])
+        raise kind(fields.pop("message"), **{**fields, "file": fields["file"] or job.file})
+    return SourceFacts.from_json(outcome.result["result"])
+
+
+def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:
+    """pet's scop of the chosen function, as the worker describes it; its offsets refer to ``facts.shown``.
+
+    Raises UnsupportedConstructError where pet finds none, with what it said about it.
+    """
+    if find_spec("cffi") is None:
+        raise MissingComponentError("cffi, which opens libpet, is not installed", remedy="pip install cffi tadashi")
+    shown = job.folder / (Path(job.file).name or "source.c")
+    shown.write_bytes(facts.shown.text.encode("latin-1"))
+    folder = str(Path(job.file).parent)
+    request = {
+        "libraries": library.paths,
+        "file": str(shown),
+        "autodetect": facts.region is None,
+        "options": [f"-I{folder}", *job.include_options, *(f"-D{name}={text}" for name, text in facts.macros.items())],
+    }
+    outcome = run_child("polydl.frontend.pet_worker", request, job.folder, job.timeout_seconds)
+    line, message = _complaint(outcome, str(shown), facts, job.text)
+    if outcome.result is None:
+        if "No module named" in outcome.output or "cannot open shared object" in outcome.output:
+            raise MissingComponentError(f"libpet can't be opened{_printed(outcome)}", remedy=INSTALL_REMEDY)
+        raise UnsupportedConstructError(
+            f"libpet {outcome.failure}{_printed(outcome)}",
+            file=job.file,
+            line=line or line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
+            remedy="simplify the region, or leave out parts of it, until pet reads it",
+        )
+    scops = outcome.result["scops"]
+    if scops:
+        first: dict[str, Any] = scops[0]
+        return first
+    if message is not None and line is not None:
+        raise UnsupportedConstructError(
+            f"pet can't model this: {message}",
+            file=job.file,
+            line=line,
+            construct=one_line(job.text.split("\n")[line - 1]),
+            remedy=_REMEDIES[message],
+        )
+    raise UnsupportedConstructError(
+        f"pet finds no loops that it can model in {facts.function.name}{_printed(outcome)}",
+        file=job.file,
+        line=line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
+        remedy="enclose for loops with affine bounds in #pragma scop and #pragma endscop",
+    )
+
+
+def _complaint(outcome: Outcome, shown: str, facts: SourceFacts, text: str) -> tuple[int | None, str | None]:
+    """The first thing that pet said about the region, with the line in the file."""
+    for match in _DIAGNOSTIC.finditer(outcome.output):
+        if match["file"] == shown and match["message"] in _REMEDIES:
+            lines = facts.shown.text.split("\n")
+            start = sum(len(line) + 1 for line in lines[: int(match["line"]) - 1])
+            return line_of(text, facts.shown.origins[start]), match["message"]
+    return None, None
+
+
+def _printed(outcome: Outcome) -> str:
+    return f"; it printed:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""

@@ -1,0 +1,120 @@
+"""The front-end: a C file becomes a Scop, through libclang and the real libpet.
+
+Both run in child processes (``passes``), since a user's C must never take this process down. What they found is
+checked and put together with isl (``model``).
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from polydl.errors import OptionError, UnsupportedConstructError
+from polydl.frontend.annotation import substitute_annotations
+from polydl.frontend.model import build
+from polydl.frontend.passes import Job, clang_pass, pet_pass
+from polydl.frontend.pet_library import find_pet_library
+from polydl.frontend.source import line_of, read_source
+from polydl.types import Scop
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_PRAGMAS_BEFORE = re.compile(r"(?:^[ \t]*#[ \t]*pragma\b(?:[^\n\\]|\\\r?\n|\\.)*\n\s*)+\Z", re.MULTILINE)
+
+
+def parse(
+    path: str | Path,
+    *,
+    function: str | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_directories: Sequence[str | Path] = (),
+    timeout_seconds: float = 60,
+    library: str | Path | None = None,
+) -> Scop:
+    """Read one loop nest of a C file.
+
+    The nest is what ``#pragma scop`` and ``#pragma endscop`` enclose, or, where the file has no such pragma, what pet
+    detects. ``defines`` are macros; one that names an integer parameter of the function gives that parameter its
+    value instead. ``timeout_seconds`` bounds each of the two passes. ``library`` names a libpet to use instead of
+    the system's or the one in tadashi's wheel.
+
+    Raises a UserError with file, line, construct and remedy for anything in the file that can't be modelled,
+    ResourceError for arrays that don't fit into memory, AnalysisError where isl gives up and MissingComponentError
+    without libpet or libclang.
+    """
+    found = find_pet_library(library)
+    content = read_source(Path(path))
+    file = str(path)
+    original = content.decode("latin-1")
+    macros = _defines(defines or {})
+    directories = _directories(include_directories)
+    annotated, annotations = substitute_annotations(original, file)
+    with tempfile.TemporaryDirectory(prefix="polydl-") as folder:
+        job = Job(
+            file=str(Path(path).absolute()),
+            text=annotated.text,
+            original=original if annotations else None,
+            function=function,
+            defines=macros,
+            include_directories=directories,
+            folder=Path(folder),
+            timeout_seconds=timeout_seconds,
+        )
+        facts = clang_pass(job)
+        scop = pet_pass(job, facts, found)
+    try:
+        model = build(scop, facts, annotated.text, file, annotations)
+    except RecursionError:
+        raise UnsupportedConstructError(
+            "an expression is nested too deeply", file=file, remedy="split it into several statements"
+        ) from None
+    start = _with_pragmas(original, annotated.origins[model.start])
+    end = annotated.origins[model.end]
+    return Scop(
+        file=file,
+        function=model.function,
+        statements=model.statements,
+        arrays=model.arrays,
+        schedule=model.schedule,
+        source=content.decode("utf-8"),
+        region=(_characters(content, start), _characters(content, end)),
+        line=line_of(original, annotated.origins[model.start]),
+        defines=tuple(macros.items()),
+        annotated_calls=model.annotated_calls,
+        include_directories=_used_directories(directories, Path(path), original),
+    )
+
+
+def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:
+    for name in defines:
+        if not _IDENTIFIER.fullmatch(name):
+            raise OptionError(f"-D {name}: {name!r} is no C identifier", remedy="write -D NAME=VALUE, such as -D N=64")
+        if "\n" in str(defines[name]):
+            raise OptionError(f"-D {name}: the value has several lines", remedy="write -D NAME=VALUE on one line")
+    return {name: str(value) for name, value in defines.items()}
+
+
+def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:
+    for directory in directories:
+        if not Path(directory).is_dir():
+            raise OptionError(f"there is no include directory {directory}", remedy="name a directory that exists")
+    return tuple(str(Path(directory).absolute()) for directory in directories)
+
+
+def _used_directories(directories: tuple[str, ...], path: Path, text: str) -> tuple[str, ...]:
+    """With the file's own folder where it includes a header of its own, so that generated code finds it too."""
+    own = str(path.absolute().parent)
+    if re.search(r'^\s*#\s*include\s*"', text, re.MULTILINE) and own not in directories:
+        return (own, *directories)
+    return directories
+
+
+def _with_pragmas(text: str, start: int) -> int:
+    """The start of the region with the pragmas right before it, such as ``omp parallel for``, which belong to it."""
+    match = _PRAGMAS_BEFORE.search(text, 0, start)
+    return match.start() if match is not None else start
+
+
+def _characters(content: bytes, offset: int) -> int:
+    return len(content[:offset].decode("utf-8"))

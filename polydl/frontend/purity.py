@@ -1,0 +1,81 @@
+"""Which functions may be called inside a region: those whose result depends on their arguments alone.
+
+Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clang.cindex import CursorKind, StorageClass, conf
+
+from polydl.frontend.c_types import shape_of
+
+# fmt: off
+_BASES = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign",
+    "cos", "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fdim", "floor",
+    "fma", "fmax", "fmin", "fmod", "hypot", "llrint", "llround", "log", "log10", "log1p",
+    "log2", "lrint", "lround", "nearbyint", "pow", "remainder", "rint", "round", "sin", "sinh",
+    "sqrt", "tan", "tanh", "tgamma", "trunc",
+)
+# fmt: on
+MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
+_FORBIDDEN = (
+    CursorKind.ASM_STMT,
+    CursorKind.MEMBER_REF_EXPR,
+    CursorKind.ARRAY_SUBSCRIPT_EXPR,
+    CursorKind.INDIRECT_GOTO_STMT,
+)
+_POINTER_OPERATORS = (5, 6)  # address-of and dereference, of enum CXUnaryOperatorKind
+
+
+def impurity(function: Any, main_file: str) -> str | None:
+    """Why a call of ``function`` may do more than compute a number; None where it can't."""
+    return _impurity(function, main_file, ())
+
+
+def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | None:
+    name = function.spelling
+    definition = function.get_definition()
+    if definition is None:
+        if name in MATHEMATICAL:
+            return None
+        return "its body isn't in this file, so that what it reads and writes isn't known"
+    if name in callers:
+        return f"{name} is recursive"
+    if definition.location.file is None or definition.location.file.name != main_file:
+        return "its body is in another file; define it in this one"
+    for parameter in definition.get_arguments():
+        shape = shape_of(parameter.type)
+        if shape.extents or shape.problem:
+            return f"it takes {parameter.spelling or 'a parameter'} by reference, so that it may write to it"
+    return _body_impurity(definition, definition, main_file, (*callers, name))
+
+
+def _body_impurity(cursor: Any, definition: Any, main_file: str, callers: tuple[str, ...]) -> str | None:
+    kind = cursor.kind
+    if kind in _FORBIDDEN:
+        return "it uses memory or assembly"
+    if kind == CursorKind.VAR_DECL and cursor.storage_class == StorageClass.STATIC:
+        return f"it keeps state in {cursor.spelling}"
+    if kind == CursorKind.UNARY_OPERATOR and conf.lib.clang_getCursorUnaryOperatorKind(cursor) in _POINTER_OPERATORS:
+        return "it uses pointers"
+    if kind == CursorKind.DECL_REF_EXPR:
+        referenced = cursor.referenced
+        if referenced is not None and referenced.kind == CursorKind.VAR_DECL:
+            outside = referenced.semantic_parent.kind == CursorKind.TRANSLATION_UNIT
+            if outside and not referenced.type.get_canonical().is_const_qualified():
+                return f"it uses the global variable {referenced.spelling}"
+    if kind == CursorKind.CALL_EXPR:
+        callee = cursor.referenced
+        if callee is None or callee.kind != CursorKind.FUNCTION_DECL:
+            return "it calls through a pointer"
+        reason = _impurity(callee, main_file, callers)
+        if reason is not None:
+            return reason if callee.spelling in callers else f"it calls {callee.spelling}: {reason}"
+    for child in cursor.get_children():
+        reason = _body_impurity(child, definition, main_file, callers)
+        if reason is not None:
+            return reason
+    return None

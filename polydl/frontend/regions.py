@@ -1,0 +1,148 @@
+"""Where the regions and the functions of a file are, and which function is meant.
+
+Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from clang.cindex import CursorKind, conf
+
+from polydl.errors import NoScopError, OptionError, SourceError, UnsupportedConstructError
+from polydl.frontend.source import line_of, without_comments
+
+_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Region:
+    """``[start, end)`` from the line of ``#pragma scop`` through the line of ``#pragma endscop``."""
+
+    start: int
+    end: int
+    line: int
+
+
+def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = ()) -> list[Region]:
+    """The regions between pragmas, but for those in ``inactive`` code. Raises SourceError where they don't pair up."""
+    regions: list[Region] = []
+    opened: int | None = None
+    for match in _PRAGMA.finditer(without_comments(text)):
+        if any(start <= match.start() < end for start, end in inactive):
+            continue
+        line = line_of(text, match.start())
+        if match[1] == "scop":
+            if opened is not None:
+                raise SourceError(
+                    f"#pragma scop inside the region that line {line_of(text, opened)} began",
+                    file=file,
+                    line=line,
+                    construct=match[0].strip(),
+                    remedy="end the first region with #pragma endscop; regions don't nest",
+                )
+            opened = match.start()
+        elif opened is None:
+            raise SourceError(
+                "#pragma endscop without a #pragma scop before it",
+                file=file,
+                line=line,
+                construct=match[0].strip(),
+                remedy="put #pragma scop before the first loop of the region",
+            )
+        else:
+            end = min(match.end() + 1, len(text))
+            regions.append(Region(opened, end, line_of(text, opened)))
+            opened = None
+    if opened is not None:
+        raise SourceError(
+            "#pragma scop is never closed",
+            file=file,
+            line=line_of(text, opened),
+            construct="#pragma scop",
+            remedy="put #pragma endscop behind the last loop of the region",
+        )
+    return regions
+
+
+def functions_of(unit: Any) -> list[Any]:
+    """The functions that the file itself defines."""
+    return [
+        cursor
+        for cursor in unit.cursor.get_children()
+        if cursor.kind == CursorKind.FUNCTION_DECL
+        and conf.lib.clang_Location_isFromMainFile(cursor.location)
+        and cursor.is_definition()
+    ]
+
+
+def choose(
+    functions: Sequence[Any], regions: Sequence[Region], name: str | None, file: str
+) -> tuple[Any, Region | None]:
+    """The function to model and its marked region; None where no region is marked in the file.
+
+    Raises OptionError for a name that no function has or a choice that is left open, NoScopError where nothing
+    could be modelled.
+    """
+    if not functions:
+        raise NoScopError(
+            "the file defines no function", file=file, remedy="put the loops into a function, between the scop pragmas"
+        )
+    named = [function for function in functions if name in (None, function.spelling)]
+    if not named:
+        known = ", ".join(function.spelling for function in functions)
+        raise OptionError(f"there is no function {name}", file=file, remedy=f"choose one of: {known}")
+    homes = {region: _home(functions, region, file) for region in regions}
+    if regions:
+        candidates = [f for f in named if any(home == f for home in homes.values())]
+    else:
+        candidates = [f for f in named if _has_loop(f)]
+    if not candidates:
+        where = f"function {name}" if name is not None else "the file"
+        what = "marked region" if regions else "for loop"
+        raise NoScopError(
+            f"{where} has no {what}",
+            file=file,
+            line=named[0].location.line if name is not None else None,
+            remedy="enclose the loops in #pragma scop and #pragma endscop",
+        )
+    if len(candidates) > 1:
+        listed = ", ".join(f"{f.spelling} (line {f.location.line})" for f in candidates)
+        raise OptionError(
+            f"several functions have {'marked regions' if regions else 'loops'}: {listed}",
+            file=file,
+            line=candidates[1].location.line,
+            remedy="name one, such as --function " + candidates[0].spelling,
+        )
+    inside = [region for region, home in homes.items() if home == candidates[0]]
+    if len(inside) > 1:
+        lines = " and ".join(str(region.line) for region in inside)
+        raise UnsupportedConstructError(
+            f"{candidates[0].spelling} has {len(inside)} regions, at lines {lines}",
+            file=file,
+            line=inside[1].line,
+            construct="#pragma scop",
+            remedy="keep one region in the function: join them, or move one to a function of its own",
+        )
+    return candidates[0], inside[0] if inside else None
+
+
+def _home(functions: Sequence[Any], region: Region, file: str) -> Any:
+    for function in functions:
+        if function.extent.start.offset <= region.start and region.end <= function.extent.end.offset:
+            return function
+    raise SourceError(
+        "the region isn't inside one function",
+        file=file,
+        line=region.line,
+        construct="#pragma scop",
+        remedy="put #pragma scop and #pragma endscop into the body of the same function",
+    )
+
+
+def _has_loop(cursor: Any) -> bool:
+    loops = (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.GOTO_STMT)
+    return any(child.kind in loops for child in cursor.walk_preorder())

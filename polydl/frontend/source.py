@@ -1,0 +1,143 @@
+"""The C file as bytes, and edited views of it whose places can be traced back.
+
+Clang counts bytes, so inside the front-end a file is a string with one character per byte (Latin-1); only what
+leaves it counts characters of the UTF-8 text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polydl.errors import SourceError
+
+
+def read_source(path: Path) -> bytes:
+    """The file's content. Raises SourceError unless it is readable UTF-8 text that isn't empty."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise SourceError("there is no such file", file=str(path), remedy="give the path of a C file") from None
+    except IsADirectoryError:
+        raise SourceError("this is a directory", file=str(path), remedy="give the path of a C file") from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SourceError(
+            f"the file can't be read: {reason}", file=str(path), remedy="give the path of a C file that you may read"
+        ) from None
+    if not content.strip():
+        raise SourceError("the file is empty", file=str(path), remedy="give a C file with a function in it")
+    if b"\0" in content:
+        line = content[: content.index(b"\0")].count(b"\n") + 1
+        raise SourceError(
+            "this is a binary file, not C text", file=str(path), line=line, remedy="give the path of a C source file"
+        )
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SourceError(
+            "the file is not UTF-8 text", file=str(path), line=line, remedy="convert it, such as with iconv -t UTF-8"
+        ) from None
+    return content
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Replace ``text[start:end]``; an insertion where both are equal."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class EditedText:
+    """A text made from another one by edits.
+
+    ``origins[i]`` is the place in the original of the text's character ``i`` (and of its end); characters that an
+    edit brought in stand for the start of what they replaced.
+    """
+
+    def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
+        self.text = text
+        self.origins = list(origins) if origins is not None else list(range(len(text) + 1))
+
+    def apply(self, edits: Iterable[Edit]) -> EditedText:
+        """All edits at once; they must not overlap. Equal edits count once."""
+        pieces: list[str] = []
+        origins: list[int] = []
+        position = 0
+        for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.replacement)):
+            if edit.start < position:
+                raise ValueError(f"overlapping edits at {edit.start}")
+            pieces += [self.text[position : edit.start], edit.replacement]
+            origins += self.origins[position : edit.start]
+            origins += [self.origins[edit.start]] * len(edit.replacement)
+            position = edit.end
+        pieces.append(self.text[position:])
+        origins += self.origins[position:]
+        return EditedText("".join(pieces), origins)
+
+    def breakpoints(self) -> list[tuple[int, int]]:
+        """The origins in short: where they stop counting up by one, and what they jump to."""
+        found = []
+        expected = -1
+        for position, origin in enumerate(self.origins):
+            if origin != expected:
+                found.append((position, origin))
+            expected = origin + 1
+        return found
+
+    @staticmethod
+    def from_breakpoints(text: str, breakpoints: Sequence[Sequence[int]]) -> EditedText:
+        origins: list[int] = []
+        ends = [start for start, _ in breakpoints[1:]] + [len(text) + 1]
+        for (start, origin), end in zip(breakpoints, ends, strict=True):
+            origins += range(origin, origin + end - start)
+        return EditedText(text, origins)
+
+
+def line_of(text: str, offset: int) -> int:
+    """The 1-based line of an offset."""
+    return text.count("\n", 0, offset) + 1
+
+
+def one_line(text: str, limit: int = 160) -> str:
+    """``text`` with single spaces, cut where it is long, as a message quotes it; bytes become characters again."""
+    short = " ".join(text.split())
+    if not short.isascii():
+        short = short.encode("latin-1", "replace").decode("utf-8", "replace")
+    return short if len(short) <= limit else short[: limit - 1] + "…"
+
+
+def without_comments(text: str, *, keep_strings: bool = False) -> str:
+    """``text`` with comments, strings and character constants blanked; offsets and lines stay."""
+    kept = list(text)
+    position = 0
+    while position < len(text):
+        pair = text[position : position + 2]
+        if pair == "//":
+            end = position
+            while (end := text.find("\n", end)) >= 0 and text[end - 1] == "\\":
+                end += 1
+            end = len(text) if end < 0 else end
+        elif pair == "/*":
+            end = text.find("*/", position + 2)
+            end = len(text) if end < 0 else end + 2
+        elif text[position] in "\"'":
+            end = position + 1
+            while end < len(text) and text[end] not in (text[position], "\n"):
+                end += 2 if text[end] == "\\" else 1
+            end = min(end + 1, len(text))
+            if keep_strings:
+                position = end
+                continue
+        else:
+            position += 1
+            continue
+        for blanked in range(position, end):
+            if kept[blanked] != "\n":
+                kept[blanked] = " "
+        position = end
+    return "".join(kept)
