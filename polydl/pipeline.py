@@ -233,7 +233,7 @@ def _parallel_iterations(plan: Plan) -> tuple[int, ...]:
 def candidate(space: VariantSpace, variant: Variant, machine: Machine) -> Candidate:
     """What a ranker sees of a variant: working sets, predicted compute time, parallelism."""
     plan = make_plan(space.scop, space.nests, variant)
-    matches = space.matches(variant)
+    matches = space.matches(plan)
     uses: list[MicrokernelUse] = []
     cycles: list[float] = []
     for nest in plan.nests:
@@ -306,7 +306,7 @@ def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSo
     if broken:
         raise IllegalVariantError(f"variant {variant.id} is illegal: {broken[0]}")
     directions = dict(enumerate(space.directions))
-    return generate_code(space.scop, plan, directions, space.matches(variant), space.kernels, vector_bytes)
+    return generate_code(space.scop, plan, directions, space.matches(plan), space.kernels, vector_bytes)
 
 
 def _relay(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:

@@ -9,6 +9,7 @@ from itertools import product
 from math import prod
 
 from polydl.contracts import Microkernel
+from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
@@ -32,7 +33,8 @@ class NestReport:
 
 @dataclass(frozen=True)
 class VariantSpace:
-    """All that can be decided about one scop. ``kernels`` are those considered, by name."""
+    """All that can be decided about one scop. ``kernels`` are those considered, by name;
+    ``candidates`` their matches by nest index and kernel name."""
 
     scop: Scop
     dependences: tuple[Dependence, ...]
@@ -41,26 +43,33 @@ class VariantSpace:
     spaces: tuple[NestSpace, ...]
     reports: tuple[NestReport, ...]
     kernels: Mapping[str, Microkernel]
+    candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
     reassociate: bool
 
     def size(self) -> int:
         return prod(space.size() for space in self.spaces)
 
-    def matches(self, variant: Variant) -> dict[int, GemmMatch]:
-        """The match that each nest's microkernel step refers to, by nest index."""
+    def matches(self, plan: Plan) -> dict[int, GemmMatch]:
+        """The match that each nest's microkernel step refers to, by nest index.
+
+        Raises IllegalVariantError for a step whose loops are no match.
+        """
         found: dict[int, GemmMatch] = {}
-        plan = make_plan(self.scop, self.nests, variant)
         for nest_plan in plan.nests:
             step = nest_plan.microkernel
             if step is None:
                 continue
-            loops = nest_plan.nest.loops
-            roles = tuple(nest_plan.nest.depth + loops.index(name) for name in (step.m, step.n, step.k))
-            candidates = _matches(self.scop, nest_plan.nest, self.kernels[step.name])
-            for candidate in () if isinstance(candidates, NoMatch) else candidates:
-                if (candidate.m, candidate.n, candidate.k) == roles:
-                    found[nest_plan.nest.index] = candidate
+            nest = nest_plan.nest
+            roles = tuple(nest.depth + nest.loops.index(name) for name in (step.m, step.n, step.k))
+            batch = {nest.depth + nest.loops.index(name) for name in step.batch}
+            for candidate in self.candidates.get((nest.index, step.name), ()):
+                if (candidate.m, candidate.n, candidate.k) == roles and batch <= set(candidate.batchable):
+                    found[nest.index] = candidate
                     break
+            else:
+                raise IllegalVariantError(
+                    f"the loops {step.m}, {step.n} and {step.k} of nest {nest.index} are no match for `{step.name}`"
+                )
         return found
 
     def violations(self, plan: Plan) -> tuple[str, ...]:
@@ -92,7 +101,11 @@ def _matches(scop: Scop, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ..
 
 
 def _nest_shapes(
-    scop: Scop, nest: Nest, kernels: Sequence[Microkernel], vector_bytes: int
+    scop: Scop,
+    nest: Nest,
+    kernels: Sequence[Microkernel],
+    candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
+    vector_bytes: int,
 ) -> tuple[tuple[Shape, ...], str | None, str | None]:
     """Shapes, the kernel that they use, and otherwise the reason why there is none."""
     if nest.call is not None:
@@ -101,7 +114,7 @@ def _nest_shapes(
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
     for kernel in kernels:
-        found = _matches(scop, nest, kernel)
+        found = candidates[nest.index, kernel.name]
         if isinstance(found, NoMatch):
             reasons.append(f"{kernel.name}: {found.reason}")
             continue
@@ -128,9 +141,10 @@ def build_space(
     """
     found = dependences(scop)
     nests = distribute(scop, found)
+    candidates = {(nest.index, kernel.name): _matches(scop, nest, kernel) for nest in nests for kernel in kernels}
     spaces, reports, ways = [], [], []
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, vector_bytes)
+        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, vector_bytes)
         way = directions(scop, nest, found, reassociate=reassociate)
         space = NestSpace(scop, nest, way, shapes, threads)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
@@ -147,6 +161,7 @@ def build_space(
         tuple(spaces),
         tuple(reports),
         {kernel.name: kernel for kernel in kernels},
+        {key: found for key, found in candidates.items() if not isinstance(found, NoMatch)},
         reassociate,
     )
 
