@@ -14,7 +14,10 @@ from polydl.errors import OptionError
 
 GROUPS: dict[str, dict[str, str]] = {
     "microkernels": {"libxsmm": "polydl.microkernels.libxsmm:LIBXSMM", "c": "polydl.microkernels.plain_c:PLAIN_C"},
-    "rankers": {"cost-model": "polydl.ranking.cost_model:COST_MODEL"},
+    "rankers": {
+        "cost-model": "polydl.ranking.cost_model:COST_MODEL",
+        "equation-1": "polydl.ranking.equation_1:EQUATION_1",
+    },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},
 }

@@ -1,0 +1,40 @@
+"""The paper's cost function alone (§4.2.1, equation 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.contracts import Candidate
+from polydl.machine import Machine
+from polydl.ranking.ordering import ordered, where_reused
+from polydl.types import Ranking, WorkingSets
+
+
+def cost(working_sets: WorkingSets, machine: Machine) -> float:
+    """``sum(WS_i * latency_i / bandwidth_i)`` over the caches and memory, for one core.
+
+    Seconds times bytes over bytes per second: square seconds. It orders, and is no time.
+    """
+    caches = zip(working_sets.levels, machine.caches, strict=True)
+    total = sum(size * level.latency_seconds / level.bandwidth_bytes_per_second for size, level in caches)
+    return total + working_sets.memory * machine.memory_latency_seconds / machine.memory_bandwidth_bytes_per_second
+
+
+@dataclass(frozen=True)
+class Equation1:
+    """The ``equation-1`` ranker."""
+
+    name: str = "equation-1"
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        return ordered(
+            self.name,
+            candidates,
+            machine,
+            score=lambda c: cost(c.working_sets, machine),
+            reason=lambda c: where_reused(c.working_sets, machine),
+        )
+
+
+EQUATION_1 = Equation1()

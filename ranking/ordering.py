@@ -1,0 +1,74 @@
+"""What rankers share: a stable order without measurements, and words for where data is reused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from polydl.contracts import Candidate
+from polydl.machine import Machine
+from polydl.types import RankedVariant, Ranking, WorkingSets
+
+
+def ordered(
+    ranker: str,
+    candidates: Sequence[Candidate],
+    machine: Machine,
+    score: Callable[[Candidate], float],
+    reason: Callable[[Candidate], str],
+) -> Ranking:
+    """Candidates by score, lower first.
+
+    Equal scores are ordered by the time that threads wait for the busiest one, then by the bytes that no cache
+    holds, then by the variant's id.
+    """
+    scored = [(score(c), idle_share(c, machine), c.working_sets.memory, c.variant.id, c) for c in candidates]
+    scored.sort(key=lambda entry: entry[:4])
+    return Ranking(ranker, tuple(RankedVariant(c.variant, c.working_sets, s, reason(c)) for s, _, _, _, c in scored))
+
+
+def compute_seconds(candidate: Candidate, machine: Machine) -> float:
+    """Time of the arithmetic with all operands in the first-level cache, on the busiest thread.
+
+    A core's peak is two multiply-adds per lane of a vector of floats and cycle.
+    """
+    cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
+    nests = zip(candidate.cycles, candidate.parallel_iterations, strict=True)
+    return sum(cycles * busiest_share(iterations, machine.threads) for cycles, iterations in nests) * cycle
+
+
+def busiest_share(iterations: int, threads: int) -> float:
+    """The part of a parallel loop's iterations that the busiest thread runs."""
+    return -(-iterations // threads) / iterations
+
+
+def idle_share(candidate: Candidate, machine: Machine) -> float:
+    """The part of all threads' time spent waiting for the busiest one, weighted by the nests' work."""
+    work = sum(candidate.cycles)
+    if not work:
+        return 0.0
+    nests = zip(candidate.cycles, candidate.parallel_iterations, strict=True)
+    longest = sum(cycles * busiest_share(iterations, machine.threads) for cycles, iterations in nests)
+    return 1.0 - work / (machine.threads * longest)
+
+
+def where_reused(working_sets: WorkingSets, machine: Machine) -> str:
+    """In words, what each level of cache holds: ``3.1 MB reused from L2, nothing beyond L2``."""
+    held = [(size, level.name) for size, level in zip(working_sets.levels, machine.caches, strict=True)]
+    if working_sets.memory:
+        held.append((working_sets.memory, "memory"))
+    used = [(size, name) for size, name in held if size]
+    if not used:
+        return "nothing is reused"
+    words = ", ".join(f"{in_units(size)} reused from {name}" for size, name in used)
+    outermost = used[-1][1]
+    return words if outermost == "memory" else f"{words}, nothing beyond {outermost}"
+
+
+def in_units(size: int) -> str:
+    """A number of bytes to two or three digits: ``870 B``, ``3.1 KB``, ``40 MB``."""
+    amount, unit = float(size), "B"
+    for larger in ("KB", "MB", "GB", "TB", "PB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 10 else f"{amount:.1f} {unit}"
