@@ -13,7 +13,7 @@ from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
-from polydl.poly.plans import Plan, loop_bounds, make_plan
+from polydl.poly.plans import Plan, loop_bounds
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.types import Scop, Step, Variant
 from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
