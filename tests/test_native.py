@@ -4,6 +4,7 @@ import ctypes
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -152,3 +153,22 @@ def test_the_reinstall_command_names_an_existing_origin() -> None:
     words = native.reinstall_command().split()
     assert words[1:4] == ["-m", "pip", "install"]
     assert words[-1] == "polydl" or (Path(words[-1]) / "CMakeLists.txt").exists()
+
+
+@pytest.mark.parametrize("given", [None, "false"])
+def test_libxsmm_leaves_the_binding_of_threads_alone(given: str | None) -> None:
+    program = (
+        "import ctypes\n"
+        "from polydl import native\n"
+        "native.libxsmm_library().libxsmm_init()\n"
+        "getenv = ctypes.CDLL(None).getenv\n"
+        "getenv.restype = ctypes.c_char_p\n"
+        "print(getenv(b'OMP_PROC_BIND'))\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_PROC_BIND"}
+    if given is not None:
+        environment["OMP_PROC_BIND"] = given
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    if "MissingComponentError" in done.stderr:
+        pytest.skip("LIBXSMM is not installed")
+    assert done.stdout.strip() == str(given.encode() if given else None), done.stderr
