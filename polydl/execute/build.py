@@ -82,8 +82,8 @@ class _Compilers:
         self._running: set[subprocess.Popen[str]] = set()
         self._killed = False
 
-    def run(self, command: Sequence[str]) -> tuple[int, str]:
-        """Exit status and stderr; TimeoutExpired after the time limit."""
+    def run(self, command: Sequence[str], directory: Path) -> tuple[int, str]:
+        """Exit status and stderr; TimeoutExpired after the time limit. Temporary files go to ``directory``."""
         with self._lock:
             if self._killed:
                 return 1, "interrupted"
@@ -94,7 +94,8 @@ class _Compilers:
                 stderr=subprocess.PIPE,
                 text=True,
                 errors="replace",
-                env=os.environ | {"LC_ALL": "C"},
+                # A compiler that is killed leaves its temporary files behind.
+                env=os.environ | {"LC_ALL": "C", "TMPDIR": str(directory)},
                 start_new_session=True,
             )
             self._running.add(process)
@@ -130,7 +131,7 @@ def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, comp
     library.unlink(missing_ok=True)
     command = toolchain.library_command(kernel, (harness, directory / "timer.c"), unfinished)
     try:
-        exit_status, stderr = compilers.run(command)
+        exit_status, stderr = compilers.run(command, directory)
     except subprocess.TimeoutExpired:
         exit_status, stderr = 1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
     except OSError as error:
