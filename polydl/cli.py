@@ -154,7 +154,7 @@ def optimize(
     scop = source.parse()
     parsed = time.perf_counter()
     directory = out or Path("polydl-out", scop.function.name)
-    _spare_the_source(source, directory, json_path)
+    _check_destinations(source, directory, json_path)
     machine = target.machine()
     say(nest.machine_text(machine, given=target.cache_sizes is not None))
     say(nest.scop_text(scop))
@@ -181,13 +181,13 @@ def optimize(
     say(nest.generation_text(result.generation, search.seed))
     ranked = result.ranking.entries[: shown or None]
     say(f"Top picks  {len(ranked)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-    say(results.structure_table(space, ranked, machine, reasons=no_run))
+    say(f"\n{results.structure_table(space, ranked, machine)}\n")
     if not no_run:
-        say(f"Measured\n{results.measured_table(result)}")
+        say(f"Measured\n\n{results.measured_table(result)}\n")
     if result.winner is not None:
         say(results.winner_text(result, result.winner))
     say(results.files_text(result.files))
-    say(f"Total  {result.seconds['total']:.1f} s")
+    say(results.seconds_text(result.seconds))
     if json_path is not None:
         _write_document(report.optimization_document(result, top_k=shown), json_path)
     failures = results.failures_text(result, directory)
@@ -229,6 +229,7 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
         [
             nest.nests_text(space),
             nest.generation_text(generation, search.seed),
+            "",
             results.variants_table(space, generation.variants),
         ]
     )
@@ -298,7 +299,7 @@ def analyze(source: Source, target: Target, search: Search, wanted: str | None, 
         )
     variant = found[0]
     working_sets = pipeline.analyze(scop, make_plan(scop, space.nests, variant), machine)
-    text = f"{results.variants_table(space, [variant])}\n{results.working_sets_table(working_sets, machine)}"
+    text = f"{results.variants_table(space, [variant])}\n\n{results.working_sets_table(working_sets, machine)}"
     return _show(json_path, report.analysis_document(scop, variant, working_sets, machine), text)
 
 
@@ -338,14 +339,17 @@ def _write_document(document: Document, path: str) -> None:
         write_atomically(Path(path), to_text(document))
 
 
-def _spare_the_source(source: Source, directory: Path, json_path: str | None) -> None:
-    """What is written must not replace the file that was read."""
+def _check_destinations(source: Source, directory: Path, json_path: str | None) -> None:
+    """Before anything long is done: what is written must not replace the source, and must find its place."""
     file = Path(source.file).resolve()
     inside = directory.resolve() == file.parent and "_polydl" in file.stem
     if inside or (json_path is not None and Path(json_path).resolve() == file):
         raise OptionError(
             "the results would be written over the source", file=source.file, remedy="choose another --out or --json"
         )
+    there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
 
 
 def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:

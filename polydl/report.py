@@ -55,10 +55,11 @@ def microkernel_uses(space: VariantSpace, variant: Variant) -> tuple[Microkernel
     from polydl.codegen.kernel import make_site
     from polydl.poly.plans import make_plan
 
-    matches = space.matches(variant)
+    plan = make_plan(space.scop, space.nests, variant)
+    matches = space.matches(plan)
     return tuple(
         make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name]).use
-        for nest in make_plan(space.scop, space.nests, variant).nests
+        for nest in plan.nests
         if nest.microkernel is not None
     )
 
@@ -143,6 +144,7 @@ def parse_document(scop: Scop) -> Document:
                 }
                 for statement in scop.statements
             ],
+            "annotated_calls": [asdict(call) for call in scop.annotated_calls],
             "schedule": scop.schedule,
         }
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING
@@ -51,6 +52,8 @@ def accesses_text(scop: Scop) -> str:
         )
         lines.append(f"    domain {statement.domain}")
         lines += [f"    {access.kind:5} {_subscripted(access, statement)}" for access in statement.accesses]
+    for call in scop.annotated_calls:
+        lines.append(f"  line {call.line}: {', '.join(call.statements)} stands for the call {call.call}")
     return "\n".join([*lines, "Schedule", f"  {scop.schedule}"])
 
 
@@ -59,7 +62,7 @@ def nests_text(space: VariantSpace) -> str:
     return "\n".join(
         line
         for report, nest_space in zip(space.reports, space.spaces, strict=True)
-        for line in _nest(space.scop, report, nest_space)
+        for line in _nest(space.scop, report, nest_space, space.kernels)
     )
 
 
@@ -111,18 +114,30 @@ def _affine(form: Affine, iterators: Sequence[str]) -> str:
     return text + (f" {'-' if form.constant < 0 else '+'} {abs(form.constant)}" if form.constant else "")
 
 
-def _nest(scop: Scop, report: NestReport, space: NestSpace) -> Iterator[str]:
+def _reasons(text: str, kernels: Sequence[str]) -> list[str]:
+    """``libxsmm: why; c: why`` as one line for each reason, with all microkernels that share it."""
+    if not kernels or not text:
+        return [text] if text else []
+    names = "|".join(map(re.escape, kernels))
+    pieces = re.split(rf"(?:^|; )({names}): ", text)
+    shared: dict[str, list[str]] = {}
+    for name, reason in zip(pieces[1::2], pieces[2::2], strict=True):
+        shared.setdefault(reason, []).append(name)
+    return [f"{', '.join(names)}: {reason}" for reason, names in shared.items()] or [text]
+
+
+def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[str]) -> Iterator[str]:
     nest = report.nest
     loops = " ".join(f"{name}={extent}" for name, extent in space.extents.items()) or "no loops"
     yield f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}"
+    reasons = _reasons(report.reason or "", tuple(kernels))
     if report.kernel is None:
-        yield f"  no microkernel: {report.reason}"
+        yield from (f"  plain loops; {reason}" for reason in reasons)
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
     shape = (usable or list(space.shapes))[0]
     yield from _match(scop, report, space, shape)
-    if report.reason is not None:
-        yield f"  not {report.reason}"
+    yield from (f"  and not {reason}" for reason in reasons)
     if len(usable) > 1:
         yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
 

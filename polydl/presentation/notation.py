@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 NOTHING = "-"
-_LEAST_WIDTH, _USUAL_WIDTH, _MOST_WIDTH = 80, 112, 140
+_LEAST_WIDTH, _USUAL_WIDTH, _MOST_WIDTH = 80, 110, 140
 
 
 def size(count: int) -> str:
@@ -92,7 +92,7 @@ def table(*columns: str, right: Sequence[str] = (), fold: Sequence[str] = ()) ->
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    made = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold")
+    made = Table(box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True, header_style="bold")
     for heading in columns:
         made.add_column(
             heading,
@@ -106,7 +106,7 @@ def table(*columns: str, right: Sequence[str] = (), fold: Sequence[str] = ()) ->
 
 
 def rendered(made: Table) -> str:
-    """The table as text for the terminal that standard output is, or for 112 columns."""
+    """The table as text for the terminal that standard output is, or for 110 columns."""
     from rich.console import Console
 
     columns = shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
@@ -120,4 +120,4 @@ def rendered(made: Table) -> str:
         emoji=False,
     )
     console.print(made)
-    return "\n".join(line.rstrip() for line in stream.getvalue().rstrip("\n").splitlines())
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")

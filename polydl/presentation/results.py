@@ -44,29 +44,34 @@ def variants_table(space: VariantSpace, variants: Sequence[Variant]) -> str:
     return rendered(made)
 
 
-def structure_table(space: VariantSpace, entries: Sequence[RankedVariant], machine: Machine, reasons: bool) -> str:
-    """Ranked variants: loops, parallel loop, microkernel and working sets, with the ranker's reasons if wanted."""
+def structure_table(space: VariantSpace, entries: Sequence[RankedVariant], machine: Machine) -> str:
+    """Ranked variants: loops, parallel loop, microkernel, working sets and predicted cost."""
     levels = [*(level.name for level in machine.caches), "memory"]
     loops = "loops, outermost first"
-    extra = ["cost", "reason"] if reasons else []
-    headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, *extra]
-    made = table(*headings, right=["#", *levels, "cost"], fold=[loops, "reason"])
+    headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, "cost"]
+    made = table(*headings, right=["#", *levels, "cost"], fold=[loops])
     for rank, entry in enumerate(entries, 1):
         uses = microkernel_uses(space, entry.variant)
         for place, nest in enumerate(nests_of(entry.variant)):
             structure = [loop_order(entry.variant, nest), parallel_loop(entry.variant, nest), shape(uses, nest)]
             if place:
                 made.add_row("", "", *structure)
-                continue
-            tail = [number(entry.score), entry.reason] if reasons else []
-            made.add_row(str(rank), entry.variant.id, *structure, *level_columns(entry.working_sets), *tail)
+            else:
+                sizes = level_columns(entry.working_sets)
+                made.add_row(str(rank), entry.variant.id, *structure, *sizes, number(entry.score))
     return rendered(made)
+
+
+def reasons_text(entries: Sequence[RankedVariant]) -> str:
+    """The ranker's reason for each place."""
+    lines = [f"  {rank:3}  {entry.variant.id}  {entry.reason}" for rank, entry in enumerate(entries, 1)]
+    return "\n".join(["Reasons", *lines])
 
 
 def measured_table(result: Optimization) -> str:
     """One line per candidate that was run."""
-    headings = ["#", "id", "predicted cost", "time", "median", "GFLOPS", "of peak", "speed-up", "error", "status"]
-    made = table(*headings, right=["#", *headings[2:9]])
+    headings = ["#", "id", "time (min)", "median", "GFLOPS", "of peak", "speed-up", "error", "status"]
+    made = table(*headings, right=["#", *headings[2:8]])
     peak = result.peak_gflops * result.machine.threads
     baseline = result.baseline.seconds_minimum if result.baseline is not None else None
     for each in result.tried:
@@ -76,7 +81,6 @@ def measured_table(result: Optimization) -> str:
         made.add_row(
             str(each.rank),
             each.kernel.id,
-            number(each.ranked.score),
             duration(seconds),
             duration(measurement.seconds_median),
             number(rate),
@@ -107,10 +111,8 @@ def winner_text(result: Optimization, winner: Tried) -> str:
 
 
 def failures_text(result: Optimization, directory: Path) -> str:
-    """What each candidate that failed, or the plain nest, had to say; empty if none did."""
+    """What each candidate that failed had to say; empty if none did."""
     blocks = []
-    if result.baseline is not None and result.baseline.status != "ok":
-        blocks.append(_failure(f"the plain nest: {result.baseline.status}", failure_message(result.baseline)))
     for each in result.tried:
         if each.measurement.status != "ok":
             kept = directory / FAILED_FOLDER / f"{each.kernel.id}.c"
@@ -131,10 +133,15 @@ def files_text(files: Mapping[str, Path]) -> str:
     return "\n".join(["Files", *(f"  {path}" for path in files.values())])
 
 
+def seconds_text(seconds: Mapping[str, float]) -> str:
+    stages = ", ".join(f"{stage} {spent:.1f}" for stage, spent in seconds.items() if stage != "total")
+    return f"Total  {seconds['total']:.1f} s: {stages}"
+
+
 def ranking_text(space: VariantSpace, ranking: Ranking, shown: int, machine: Machine) -> str:
     entries = ranking.entries[: shown or None]
     title = f"Ranking  {counted(len(ranking.entries), 'variant')} by {ranking.ranker}, the first {len(entries)}"
-    return f"{title}\n{structure_table(space, entries, machine, reasons=True)}"
+    return f"{title}\n\n{structure_table(space, entries, machine)}\n\n{reasons_text(entries)}"
 
 
 def working_sets_table(working_sets: WorkingSets, machine: Machine) -> str:
@@ -157,7 +164,7 @@ def working_sets_table(working_sets: WorkingSets, machine: Machine) -> str:
         f"{level.name} {size(used)} of {size(level.bytes)}"
         for level, used in zip(machine.caches, working_sets.levels, strict=True)
     )
-    return f"{rendered(made)}\nHeld  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})"
+    return f"{rendered(made)}\n\nHeld  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})"
 
 
 def components_text(components: Sequence[Component]) -> str:

@@ -1,0 +1,355 @@
+"""The command ``polydl`` on real input: what it prints, what it writes and how it ends."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from polydl import registry
+from polydl.cli import main
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+PROCESSORS = len(os.sched_getaffinity(0))
+
+MATMUL = """\
+#ifndef N
+#define N 64
+#endif
+void matmul(float C[96][N], float A[96][80], float B[80][N]) {
+#pragma scop
+  for (int i = 0; i < 96; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k < 80; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+STENCIL = """\
+void stencil(double out[130][258], double in[130][258]) {
+  for (int i = 1; i < 129; ++i)
+    for (int j = 1; j < 257; ++j)
+      out[i][j] = 0.25 * (in[i - 1][j] + in[i + 1][j] + in[i][j - 1] + in[i][j + 1]);
+}
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.out)
+        return found
+
+
+@pytest.fixture
+def matmul(tmp_path: Path) -> str:
+    path = tmp_path / "matmul.c"
+    path.write_text(MATMUL)
+    return str(path)
+
+
+@pytest.fixture
+def polydl(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs the command in this process, in a directory of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> Ended:
+        status = main.main(list(arguments), standalone_mode=False)
+        captured = capsys.readouterr()
+        return Ended(status, captured.out, captured.err)
+
+    return run
+
+
+QUICK = ("--max-variants", "12", "--top-k", "2")
+
+
+@pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.skipif(PROCESSORS < 2, reason="one core"))])
+@pytest.mark.parametrize(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)])
+def test_optimize_ends_with_a_checked_winner(
+    polydl: Any, tmp_path: Path, name: str, text: str, kernel: bool, threads: int
+) -> None:
+    (tmp_path / f"{name}.c").write_text(text)
+    ended = polydl("optimize", f"{name}.c", "--threads", str(threads), *QUICK, "--json", "-")
+    assert (ended.status, ended.err) == (0, "")
+    found = ended.document
+    jsonschema.validate(found, SCHEMA)
+    assert [each["status"] for each in found["candidates"]] == ["ok", "ok"]
+    assert found["counts"]["ranked"] == found["counts"]["legal"] <= found["counts"]["generated"]
+    assert (found["counts"]["measured"], found["counts"]["failed"]) == (2, 0)
+    assert found["machine"]["threads"] == threads
+    assert found["best"]["id"] in [each["id"] for each in found["candidates"]]
+    assert found["best"]["seconds"] == min(each["seconds_min"] for each in found["candidates"])
+    assert (found["best"]["microkernel"] is not None) == kernel
+    assert found["best"]["speedup"] == pytest.approx(found["baseline"]["seconds"] / found["best"]["seconds"])
+    files = {kind: Path(path) for kind, path in found["files"].items()}
+    assert files["c"] == Path("polydl-out", name, f"{name}_polydl.c")
+    assert all(path.is_file() for path in files.values())
+    assert hasattr(ctypes.CDLL(str(files["library"].resolve())), name)
+    assert json.loads(files["report"].read_text()) == found
+    assert not list(Path("polydl-out", name).glob(".*")), "no temporary file is left"
+
+
+def test_optimize_says_what_it_found_and_did(polydl: Any, matmul: str) -> None:
+    ended = polydl("optimize", matmul, "--threads", "1", "--cache-sizes", "32K,1M", *QUICK, "--out", "kernels")
+    assert (ended.status, ended.err) == (0, "")
+    for words in (
+        "caches given: L1 32K, L2 1M",
+        "function matmul",
+        "for i in 0..95  (96)",
+        "float C[96][64]",
+        "983,040 floating-point operations",
+        "microkernel",
+        "lda ",
+        "legal variants",
+        "GFLOPS",
+        "speed-up",
+        "Winner  ",
+        "kernels/matmul_polydl.c",
+        "kernels/report.json",
+    ):
+        assert words in ended.out, words
+    assert max(map(len, ended.out.splitlines())) <= 120
+
+
+def test_a_macro_changes_the_nest(polydl: Any, matmul: str) -> None:
+    found = polydl("parse", matmul, "-D", "N=24", "--json", "-").document
+    assert found["input"]["defines"] == {"N": "24"}
+    assert found["input"]["flops"] == 2 * 96 * 24 * 80
+    assert {each["name"]: each["extents"] for each in found["arrays"]} == {"A": [96, 80], "B": [80, 24], "C": [96, 24]}
+
+
+def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
+    ended = polydl(
+        "optimize", matmul, "--no-run", "--threads", "1", "--max-variants", "12", "--top-k", "3", "--json", "-"
+    )
+    assert ended.status == 0
+    found = ended.document
+    jsonschema.validate(found, SCHEMA)
+    assert (found["baseline"], found["best"]) == (None, None)
+    assert [each["rank"] for each in found["candidates"]] == [1, 2, 3]
+    assert {each["status"] for each in found["candidates"]} == {None}
+    assert {kind: path is None for kind, path in found["files"].items()} == {
+        "c": True, "header": True, "library": True, "report": False
+    }  # fmt: skip
+    assert found["seconds"]["run"] is None
+
+
+def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
+    found = polydl("optimize", matmul, "--all", "--threads", "1", "--max-variants", "4", "--json", "-").document
+    assert len(found["candidates"]) == found["counts"]["ranked"] == found["counts"]["measured"] == 4
+
+
+@pytest.mark.parametrize("command", ["optimize", "variants", "rank", "analyze"])
+def test_the_same_seed_gives_the_same_document(matmul: str, tmp_path: Path, command: str) -> None:
+    documents = []
+    for hash_seed in ("1", "2"):
+        extra = ("--no-run",) if command == "optimize" else ()
+        arguments = (command, matmul, "--seed", "5", "--max-variants", "25", "--threads", "1", *extra, "--json", "-")
+        ended = subprocess.run(
+            [sys.executable, "-c", "from polydl.cli import main; main()", *arguments],
+            capture_output=True, text=True, cwd=tmp_path, env=os.environ | {"PYTHONHASHSEED": hash_seed},
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+        lines = ended.stdout.splitlines()
+        cut = next((number for number, line in enumerate(lines) if line.startswith('  "seconds"')), len(lines))
+        documents.append(lines[:cut])
+    assert len(documents[0]) > 20
+    assert documents[0] == documents[1]
+
+
+def test_another_seed_gives_another_sample(polydl: Any, matmul: str) -> None:
+    first, second = (
+        polydl("variants", matmul, "--seed", seed, "--max-variants", "12", "--json", "-").document for seed in "12"
+    )
+    assert first["counts"]["sampled"]
+    assert [each["id"] for each in first["variants"]] != [each["id"] for each in second["variants"]]
+
+
+def test_rank_lists_variants_in_order_with_reasons(polydl: Any, matmul: str) -> None:
+    arguments = ("rank", matmul, "--threads", "1", "--max-variants", "12")
+    found = polydl(*arguments, "--json", "-").document
+    scores = [each["score"] for each in found["entries"]]
+    assert len(scores) == 12
+    assert scores == sorted(scores)
+    assert all(each["reason"] for each in found["entries"])
+    shown = polydl(*arguments, "--top-k", "3")
+    assert [each["id"] in shown.out for each in found["entries"]] == [True] * 3 + [False] * 9
+
+
+def test_analyze_shows_every_dependence_with_its_level(polydl: Any, matmul: str) -> None:
+    arguments = ("analyze", matmul, "--threads", "1", "--max-variants", "12", "--cache-sizes", "4K,16K")
+    found = polydl(*arguments, "--json", "-").document
+    caches = {"L1": 4096, "L2": 16384}
+    assert {each["array"] for each in found["dependences"]} == {"A", "B", "C"}
+    for each in found["dependences"]:
+        for end in ("minimum", "maximum"):
+            size, level = each[f"{end}_bytes"], each[f"{end}_level"]
+            assert size <= caches.get(level, size)
+            assert level == "L1" or size > caches["L1"]
+    listed = polydl("variants", matmul, "--threads", "1", "--max-variants", "12", "--json", "-").document["variants"]
+    chosen = polydl(*arguments, "--variant", listed[3]["id"][:10])
+    assert chosen.status == 0
+    assert listed[3]["id"] in chosen.out
+
+
+def test_parse_shows_loops_and_accesses(polydl: Any, tmp_path: Path) -> None:
+    (tmp_path / "stencil.c").write_text(STENCIL)
+    ended = polydl("parse", "stencil.c")
+    assert ended.status == 0
+    assert "for j in 1..256  (256)" in ended.out
+    assert "read  in[i - 1][j]" in ended.out
+    assert "double out[130][258]" in ended.out
+
+
+def test_json_goes_to_a_file_beside_the_text(polydl: Any, matmul: str) -> None:
+    ended = polydl("parse", matmul, "--json", "scop.json")
+    assert "function matmul" in ended.out
+    assert json.loads(Path("scop.json").read_text())["schema"] == "polydl.parse/1"
+
+
+def test_doctor_reports_every_component(polydl: Any) -> None:
+    ended = polydl("doctor", "--json", "-")
+    found = ended.document
+    assert found["ready"] == (ended.status == 0)
+    assert {"pet", "islpy", "LIBXSMM", "C compiler"} <= {each["name"] for each in found["components"]}
+    text = polydl("doctor").out
+    assert all(each["name"] in text for each in found["components"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("optimize", "absent.c"), "absent.c"),
+        (("optimize", "matmul.c", "--ranker", "tarot"), "cost-model"),
+        (("optimize", "matmul.c", "--microkernel", "magic"), "libxsmm"),
+        (("optimize", "matmul.c", "--cache-sizes", "1M,32K"), "--cache-sizes 1M,32K"),
+        (("optimize", "matmul.c", "--cache-sizes", "large"), "'large' is not a cache size"),
+        (("optimize", "matmul.c", "--compiler", "no-such-cc"), "no-such-cc"),
+        (("optimize", "matmul.c", "--threads", "100000"), "threads"),
+        (("optimize", "matmul.c", "--function", "absent"), "absent"),
+        (("optimize", "matmul.c", "-D", "9=1"), "-D 9=1"),
+        (("optimize", "matmul.c", "--top-k", "0"), "--top-k"),
+        (("optimize", "matmul.c", "--json", "matmul.c"), "over the source"),
+        (("optimize", "matmul.c", "--out", "matmul.c/below"), "--out"),
+        (("analyze", "matmul.c", "--variant", "zz"), "zz"),
+        (("optimize", "matmul.c", "--no-such-option"), "--no-such-option"),
+        (("tune",), "tune"),
+    ],
+)  # fmt: skip
+def test_a_mistake_is_one_message_and_status_2(
+    polydl: Any, matmul: str, arguments: tuple[str, ...], words: str
+) -> None:
+    ended = polydl(*arguments)
+    assert ended.status == 2
+    assert ended.err.startswith("polydl: error: ")
+    assert words in ended.err
+    assert "remedy: " in ended.err
+    assert "Traceback" not in ended.err
+    assert sorted(path.name for path in Path().iterdir()) == ["matmul.c"]
+    assert Path("matmul.c").read_text() == MATMUL
+
+
+def test_source_errors_name_file_and_line(polydl: Any, tmp_path: Path) -> None:
+    (tmp_path / "broken.c").write_text("void f(float a[8]) {\n  for (int i = 0; i < 8; ++i)\n    a[i] = ;\n}\n")
+    ended = polydl("optimize", "broken.c")
+    assert ended.status == 2
+    assert ended.err.startswith("polydl: error: ")
+    assert "broken.c:3: " in ended.err
+
+
+def test_candidates_that_do_not_compile_are_shown_and_kept(polydl: Any, matmul: str, tmp_path: Path) -> None:
+    compiler = tmp_path / "cc"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *original.*) ;; *.harness.c*) echo "this compiler is in a bad mood" >&2; exit 1 ;; esac\n'
+        'exec gcc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    arguments = ("optimize", matmul, "--threads", "1", *QUICK, "--compiler", str(compiler))
+    ended = polydl(*arguments, "--json", "-")
+    assert ended.status == 1
+    assert ended.err.count("this compiler is in a bad mood") == 2
+    assert "no candidate passed" in ended.err
+    found = ended.document
+    jsonschema.validate(found, SCHEMA)
+    assert found["best"] is None
+    assert found["baseline"]["seconds"] > 0
+    assert [each["status"] for each in found["candidates"]] == ["compile", "compile"]
+    assert found["files"]["c"] is None
+    for each in found["candidates"]:
+        assert "matmul" in Path("polydl-out", "matmul", "failed", f"{each['id']}.c").read_text()
+    assert "compile" in polydl(*arguments).out
+
+
+def test_a_nest_that_takes_too_long_is_a_failure(polydl: Any, tmp_path: Path) -> None:
+    (tmp_path / "slow.c").write_text(MATMUL.replace("96", "800").replace("80;", "800;").replace("80]", "800]"))
+    ended = polydl("optimize", "slow.c", "-D", "N=800", "--threads", "1", *QUICK, "--timeout", "0.002")
+    assert ended.status == 1
+    assert "timeout" in ended.err
+    assert not list(Path("polydl-out", "matmul").glob("*.so"))
+
+
+def test_control_c_leaves_nothing_behind(matmul: str, tmp_path: Path) -> None:
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    command = [sys.executable, "-c", "from polydl.cli import main; main()", "optimize", matmul, "--all", "--out", "out"]
+    process = subprocess.Popen(
+        command, cwd=tmp_path, env=os.environ | {"TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while not list(temporary.glob("polydl-*/*.so")) and time.monotonic() < deadline and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert err.strip() == "polydl: interrupted"
+    assert not (tmp_path / "out").exists()
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_closed_pipe_ends_without_a_traceback(matmul: str) -> None:
+    command = f"{sys.executable} -c 'from polydl.cli import main; main()' parse {matmul} | true"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert ended.stderr == ""
+
+
+def test_a_full_device_is_an_error(matmul: str) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-c", "from polydl.cli import main; main()", "parse", matmul]
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+    assert ended.returncode == 1
+    assert "No space left" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_a_fault_of_polydl_asks_for_a_report(polydl: Any, matmul: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(registry.GROUPS["frontends"], "pet", "json:dumps")
+    ended = polydl("parse", matmul)
+    assert ended.status == 1
+    assert len(ended.err.splitlines()) == 2
+    assert "--debug" in ended.err
+    with pytest.raises(TypeError):
+        main.main(["parse", matmul, "--debug"], standalone_mode=False)
+
+
+def test_version(polydl: Any) -> None:
+    from importlib.metadata import version
+
+    assert polydl("--version").out == f"polydl, version {version('polydl')}\n"
