@@ -156,7 +156,7 @@ def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
     assert len(found["candidates"]) == found["counts"]["ranked"] == found["counts"]["measured"] == 4
 
 
-@pytest.mark.parametrize("command", ["optimize", "variants", "rank", "analyze"])
+@pytest.mark.parametrize("command", ["optimize", "analyze"])
 def test_the_same_seed_gives_the_same_document(matmul: str, tmp_path: Path, command: str) -> None:
     documents = []
     for hash_seed in ("1", "2"):
@@ -225,12 +225,11 @@ def test_json_goes_to_a_file_beside_the_text(polydl: Any, matmul: str) -> None:
 
 
 def test_doctor_reports_every_component(polydl: Any) -> None:
-    ended = polydl("doctor", "--json", "-")
-    found = ended.document
+    ended = polydl("doctor", "--json", "doctor.json")
+    found = json.loads(Path("doctor.json").read_text())
     assert found["ready"] == (ended.status == 0)
     assert {"pet", "islpy", "LIBXSMM", "C compiler"} <= {each["name"] for each in found["components"]}
-    text = polydl("doctor").out
-    assert all(each["name"] in text for each in found["components"])
+    assert all(each["name"] in ended.out for each in found["components"])
 
 
 @pytest.mark.parametrize(
@@ -277,8 +276,8 @@ def test_source_errors_name_file_and_line(polydl: Any, tmp_path: Path) -> None:
 def test_candidates_that_do_not_compile_are_shown_and_kept(polydl: Any, matmul: str, tmp_path: Path) -> None:
     compiler = tmp_path / "cc"
     compiler.write_text(
-        '#!/bin/sh\ncase "$*" in *original.*) ;; *.harness.c*) echo "this compiler is in a bad mood" >&2; exit 1 ;; esac\n'
-        'exec gcc "$@"\n'
+        '#!/bin/sh\ncase "$*" in *original.*) ;; *.harness.c*)\n'
+        'echo "this compiler is in a bad mood" >&2; exit 1 ;; esac\nexec gcc "$@"\n'
     )
     compiler.chmod(0o755)
     arguments = ("optimize", matmul, "--threads", "1", *QUICK, "--compiler", str(compiler))

@@ -1,0 +1,196 @@
+"""The JSON documents, from results whose measurements are given."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import polydl
+from polydl import pipeline, report
+from polydl.pipeline import Optimization, Tried
+from polydl.types import KernelSource, Measurement, MicrokernelUse, WorkingSets
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+
+# Two nests: the second has a matrix product, the first no microkernel.
+SOURCE = """\
+void scaled(float C[32][24], float A[32][40], float B[40][24], float D[32][40]) {
+#pragma scop
+  for (int i = 0; i < 32; ++i)
+    for (int k = 0; k < 40; ++k)
+      A[i][k] = 2.0f * D[i][k];
+  for (int i = 0; i < 32; ++i)
+    for (int j = 0; j < 24; ++j)
+      for (int k = 0; k < 40; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+FLOPS = 32 * 40 + 2 * 32 * 24 * 40
+
+
+@pytest.fixture(scope="module")
+def ranked(tmp_path_factory: pytest.TempPathFactory) -> Optimization:
+    path = tmp_path_factory.mktemp("report") / "scaled.c"
+    path.write_text(SOURCE)
+    machine = polydl.Machine.detect(cache_sizes="4K,64K", threads=1)
+    return pipeline.optimize(path, machine=machine, max_variants=10, run=False)
+
+
+def tried(result: Optimization, rank: int, measurement: Measurement) -> Tried:
+    entry = result.ranking.entries[rank - 1]
+    source = pipeline.kernel(result.space, entry.variant, result.machine.vector_bytes)
+    return Tried(rank, entry, source, replace(measurement, id=source.id))
+
+
+@pytest.fixture(scope="module")
+def measured(ranked: Optimization) -> Optimization:
+    """Three candidates: one slower than the other, one that crashed."""
+    runs = (
+        Measurement("", "ok", seconds_minimum=4e-6, seconds_median=5e-6, error=1e-7),
+        Measurement("", "crash", message="killed\nin /tmp/place/x.c", source="/tmp/place/x.c", error=math.nan),
+        Measurement("", "ok", seconds_minimum=2e-6, seconds_median=3e-6, error=2e-7),
+    )
+    return replace(
+        ranked,
+        baseline=Measurement("original", "ok", seconds_minimum=8e-6, seconds_median=9e-6, error=0.0),
+        tried=tuple(tried(ranked, rank, run) for rank, run in enumerate(runs, 1)),
+        seconds={**ranked.seconds, "compile": 1.0, "run": 2.0},
+        peak_gflops=100.0,
+    )
+
+
+def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimization) -> None:
+    for result in (ranked, measured):
+        document = report.optimization_document(result)
+        jsonschema.Draft202012Validator.check_schema(SCHEMA)
+        jsonschema.validate(document, SCHEMA)
+        assert json.loads(report.to_text(document)) == document
+
+
+def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None:
+    document = report.optimization_document(measured)
+    for broken in (
+        {**document, "extra": 1},
+        {key: value for key, value in document.items() if key != "counts"},
+        {**document, "schema": "polydl.optimize/2"},
+        {**document, "candidates": [{**document["candidates"][0], "status": "fine"}]},
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, SCHEMA)
+
+
+def test_rates_and_shares_follow_from_the_shortest_times(measured: Optimization) -> None:
+    document = report.optimization_document(measured)
+    assert document["input"]["flops"] == FLOPS
+    assert document["baseline"] == {"seconds": 8e-6, "gflops": pytest.approx(FLOPS / 8e-6 / 1e9)}
+    best = document["best"]
+    assert best["id"] == measured.ranking.entries[2].variant.id
+    assert best["gflops"] == pytest.approx(FLOPS / 2e-6 / 1e9)
+    assert best["peak_fraction"] == pytest.approx(best["gflops"] / 100.0)
+    assert best["speedup"] == pytest.approx(4.0)
+    assert best["error"] == 2e-7
+
+
+def test_the_peak_counts_every_thread(measured: Optimization) -> None:
+    two = replace(measured, machine=replace(measured.machine, cores=2, threads=2))
+    one_share = report.optimization_document(measured)["best"]["peak_fraction"]
+    assert report.optimization_document(two)["best"]["peak_fraction"] == pytest.approx(one_share / 2)
+
+
+def test_counts_tell_failures_from_successes(measured: Optimization) -> None:
+    counts = report.optimization_document(measured)["counts"]
+    assert (counts["measured"], counts["failed"]) == (2, 1)
+    assert counts["ranked"] == counts["legal"] == len(measured.generation.variants)
+
+
+def test_a_failure_has_no_time_and_no_temporary_path(measured: Optimization) -> None:
+    failed = report.optimization_document(measured)["candidates"][1]
+    assert failed["status"] == "crash"
+    assert (failed["seconds_min"], failed["gflops"], failed["error"]) == (None, None, None)
+    assert failed["message"] == "killed\nin x.c"
+
+
+def test_working_sets_are_named_after_the_levels(measured: Optimization) -> None:
+    document = report.optimization_document(measured)
+    first = measured.ranking.entries[0].working_sets
+    assert document["candidates"][0]["working_sets"] == {
+        "L1": first.levels[0], "L2": first.levels[1], "memory": first.memory
+    }  # fmt: skip
+    assert document["machine"]["cache_bytes"] == [4096, 65536]
+
+
+def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimization) -> None:
+    winner = measured.tried[2]
+    heavy = report.optimization_document(measured)["best"]["microkernel"]
+    assert heavy is not None
+    use = winner.kernel.microkernels[0]
+    assert use.nest == 1
+    light = MicrokernelUse(0, "light", "S0", 1, 1, 1, 1, 1, 1, 1, ("i", "j", "k"), (), ("C", "A", "B"))
+    kernel: KernelSource = replace(winner.kernel, microkernels=(light, use))
+    both = replace(measured, tried=(*measured.tried[:2], replace(winner, kernel=kernel)))
+    assert report.optimization_document(both)["best"]["microkernel"] == heavy
+    assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch}
+
+
+def test_without_a_run_the_first_of_the_ranking_are_listed(ranked: Optimization) -> None:
+    document = report.optimization_document(ranked, top_k=4)
+    assert [each["id"] for each in document["candidates"]] == [e.variant.id for e in ranked.ranking.entries[:4]]
+    assert len(report.optimization_document(ranked)["candidates"]) == len(ranked.ranking.entries)
+    assert (document["best"], document["seconds"]["compile"]) == (None, None)
+
+
+def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path: Path) -> None:
+    written = report.write_report(measured, tmp_path)
+    assert written.files["report"] == tmp_path / "report.json"
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert document["files"] == {"c": None, "header": None, "library": None, "report": str(tmp_path / "report.json")}
+    [kept] = (tmp_path / "failed").iterdir()
+    assert kept.name == f"{measured.tried[1].kernel.id}.c"
+    assert kept.read_text() == measured.tried[1].kernel.c
+
+
+def test_the_other_documents_are_json(ranked: Optimization) -> None:
+    scop, machine = ranked.scop, ranked.machine
+    sets = ranked.ranking.entries[0].working_sets
+    variant = ranked.ranking.entries[0].variant
+    documents = [
+        report.parse_document(scop),
+        report.variants_document(ranked.space, ranked.generation, machine),
+        report.ranking_document(scop, ranked.ranking, machine),
+        report.analysis_document(scop, variant, sets, machine),
+    ]
+    for document, command in zip(documents, ("parse", "variants", "rank", "analyze"), strict=True):
+        assert document["schema"] == f"polydl.{command}/1"
+        assert document["input"]["digest"] == scop.digest
+        assert json.loads(report.to_text(document)) == document
+    assert documents[0]["statements"][1]["loops"][2] == {"name": "k", "first": 0, "last": 39}
+    assert documents[1]["nests"][0]["microkernel"] is None
+    assert documents[1]["nests"][0]["reason"]
+    assert documents[1]["nests"][1]["microkernel"]
+    assert polydl.Variant.from_json(documents[2]["entries"][0]["steps"]) == variant
+
+
+def test_levels_hold_what_fits(ranked: Optimization) -> None:
+    machine = ranked.machine
+    assert [report.innermost_level(size, machine) for size in (0, 4096, 4097, 65536, 65537)] == [
+        "L1", "L1", "L2", "L2", "memory"
+    ]  # fmt: skip
+    sets = WorkingSets((), (1, 2), 3, "isl")
+    assert report.level_sizes(sets, machine) == {"L1": 1, "L2": 2, "memory": 3}
+
+
+def test_loops_whose_bounds_depend_on_others_show_their_widest_range(tmp_path: Path) -> None:
+    path = tmp_path / "triangle.c"
+    path.write_text(
+        "void triangle(float a[9][9]) {\n  for (int i = 0; i < 9; ++i)\n    for (int j = i; j < 9; ++j)\n"
+        "      a[i][j] = 1;\n}\n"
+    )
+    statement = polydl.parse(path).statements[0]
+    assert statement.box is None
+    assert report.loop_ranges(statement) == ((0, 8), (0, 8))
