@@ -165,14 +165,15 @@ class Microkernel(Protocol):
 class Candidate:
     """A variant as a ranker sees it; no isl.
 
-    ``cycles`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its arithmetic with
-    all operands in the first-level cache (calls of microkernels included), and the iterations of its parallel
-    loop (1 if none).
+    ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
+    arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
+    brought into each cache, and the iterations of its parallel loop (1 if none).
     """
 
     variant: Variant
     working_sets: WorkingSets
     cycles: tuple[float, ...]
+    traffic: tuple[tuple[int, ...], ...]
     parallel_iterations: tuple[int, ...]
     microkernels: tuple[MicrokernelUse, ...]
 

@@ -23,9 +23,11 @@ from polydl.errors import ExecutionError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plans import Plan, make_plan
 from polydl.poly.reuse import working_sets
 from polydl.poly.scalars import without_local_scalars
+from polydl.poly.traffic import traffic
 from polydl.types import (
     KernelSource,
     Measurement,
@@ -245,13 +247,13 @@ def candidate(space: VariantSpace, variant: Variant, machine: Machine) -> Candid
             uses.append(site.use)
             cycles.append(site.predicted_cycles(vector_elements))
         else:
-            # Plain loops: one vector operation per cycle, and one cycle for each iteration that can't be vectorised.
-            operations = sum(max(1, s.flops_per_instance) * s.instances for s in statements)
-            cycles.append(operations / vector_elements)
+            found = space.directions[nest.nest.index]
+            cycles.append(plain_cycles(space.scop, nest, found, vector_elements))
     return Candidate(
         variant=variant,
         working_sets=analyze(space.scop, plan, machine),
         cycles=tuple(cycles),
+        traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
         parallel_iterations=_parallel_iterations(plan),
         microkernels=tuple(uses),
     )

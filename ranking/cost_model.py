@@ -1,32 +1,84 @@
-"""The default ranker: predicted arithmetic first, the paper's cost function among equals."""
+"""The default ranker: predicted time from arithmetic and from what moves between the caches.
+
+The paper's equation 1 weighs what each cache holds but not how often it is filled, nor how well the
+microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread and the
+traffic into each cache, at the bandwidth of the level that it comes from, overlap; what is shorter hides
+partly behind what is longest.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import floor, log
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking.equation_1 import cost
-from polydl.ranking.ordering import compute_seconds, ordered, where_reused
+from polydl.ranking.ordering import busiest_share, ordered, where_reused
 from polydl.types import Ranking
+
+# Of each shorter part, how much still shows beside the longest one.
+EXPOSED = 0.3
+
+
+@dataclass(frozen=True)
+class NestTime:
+    """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first."""
+
+    arithmetic: float
+    transfers: tuple[float, ...]
+
+    @property
+    def total(self) -> float:
+        parts = (self.arithmetic, *self.transfers)
+        longest = max(parts)
+        return longest + EXPOSED * (sum(parts) - longest)
+
+
+def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
+    """One prediction per nest, for the busiest thread.
+
+    A core's peak is two multiply-adds per lane of a vector of floats and cycle.
+    """
+    cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
+    sources = [level.bandwidth_bytes_per_second for level in machine.caches[1:]]
+    sources.append(machine.memory_bandwidth_bytes_per_second)
+    found = []
+    nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
+    for cycles, iterations, traffic in nests:
+        share = busiest_share(iterations, machine.threads)
+        transfers = tuple(share * size / rate for size, rate in zip(traffic, sources, strict=True))
+        found.append(NestTime(share * cycles * cycle, transfers))
+    return tuple(found)
+
+
+def _reason(candidate: Candidate, machine: Machine) -> str:
+    times = nest_times(candidate, machine)
+    parts = [("arithmetic", sum(time.arithmetic for time in times))]
+    parts += [
+        (f"filling {level.name}", sum(time.transfers[place] for time in times))
+        for place, level in enumerate(machine.caches)
+    ]
+    words = ", ".join(f"{name} {seconds * 1e3:.3g} ms" for name, seconds in parts)
+    return f"{words}; {where_reused(candidate.working_sets, machine)}"
 
 
 @dataclass(frozen=True)
 class CostModel:
-    """The ``cost-model`` ranker."""
+    """The ``cost-model`` ranker; scores are predicted seconds."""
 
     name: str = "cost-model"
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
         largest = max((cost(c.working_sets, machine) for c in candidates), default=0.0) or 1.0
 
-        def score(c: Candidate) -> float:
-            return floor(log(compute_seconds(c, machine)) / log(1.05)) + cost(c.working_sets, machine) / (2 * largest)
+        def score(candidate: Candidate) -> float:
+            # Where the prediction can't tell variants apart, the paper's cost function decides.
+            seconds = sum(time.total for time in nest_times(candidate, machine))
+            return seconds * (1.0 + 0.01 * cost(candidate.working_sets, machine) / largest)
 
         return ordered(
-            self.name, candidates, machine, score=score, reason=lambda c: where_reused(c.working_sets, machine)
+            self.name, candidates, machine, score=score, reason=lambda candidate: _reason(candidate, machine)
         )
 
 

@@ -1,0 +1,52 @@
+"""What plain inner loops cost in cycles, for comparing variants that use no microkernel."""
+
+from __future__ import annotations
+
+from math import prod
+
+from polydl.poly.legality import Directions, parallel_is_legal
+from polydl.poly.plans import NestPlan
+from polydl.poly.traffic import trips
+from polydl.types import Scop, Statement
+
+_LOOP_OVERHEAD = 15.0
+_CALL = 20.0
+_OPERATIONS_PER_CYCLE = 2.0
+
+
+def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
+    found = []
+    for access in statement.accesses:
+        if access.subscripts is not None:
+            steps = scop.array(access.array).strides
+            found.append(abs(sum(s * f.coefficients[iterator] for s, f in zip(steps, access.subscripts, strict=True))))
+    return found
+
+
+def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) -> float:
+    """Core cycles of one thread for all instances, operands in the first-level cache.
+
+    The innermost loop is run with vectors where no dependence forbids it and its accesses are contiguous or
+    constant; each of its executions costs a start.
+    """
+    statements = [scop.statement(name) for name in plan.nest.statements]
+    instances = max(statement.instances for statement in statements)
+    loops = (*plan.loops, *plan.inner)
+    counts = trips(plan)
+    places = [place for place, count in enumerate(counts) if count > 1]
+    if not places:
+        return float(sum(max(1, s.flops_per_instance) for s in statements))
+    last = places[-1]
+    legal = parallel_is_legal(found, plan.order(), last)
+    total = 0.0
+    for statement in statements:
+        strides = _strides(scop, statement, loops[last].iterator)
+        scattered = sum(1 for stride in strides if stride > 1)
+        calls = sum(1 for node in statement.body.walk() if node.kind == "call")
+        work = max(statement.flops_per_instance, len(statement.accesses), 1) / _OPERATIONS_PER_CYCLE
+        width = 1 if not legal or calls else min(vector_elements, counts[last])
+        per_vector = work + scattered * width
+        total += statement.instances * (per_vector / width + calls * _CALL)
+    own = prod(counts)
+    executions = instances / own * prod(counts[:last]) if own else 1.0
+    return total + executions * _LOOP_OVERHEAD
