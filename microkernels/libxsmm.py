@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
-from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.shapes import cycles, tile_sizes
-
 from polydl import native
 from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.errors import MissingComponentError
+from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
+from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
 _BYTES = {"float": 4, "double": 8}

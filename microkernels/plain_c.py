@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polydl.microkernels.shapes import columns_per_block, cycles, register_blocks, tile_sizes
-
 from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.microkernels.shapes import columns_per_block, cycles, register_blocks, tile_sizes
 
 REFERENCE = """\
 for (long r = 0; r < count; ++r)

@@ -44,7 +44,17 @@ SITES = [
     site(m=(48, 16), n=(9, 5), k=(16, 7), lda=50, ldc=48, stride_bn=40),
     site(m=(32, 32), n=(12, 12), k=(16, 16), lda=32, ldc=32, stride_bn=1, stride_bk=20),
     site(m=(37, 21), n=(7, 7), k=(5, 5), lda=37, ldc=64, stride_bn=5),
-    site(m=(32, 32), n=(7, 3), k=(16, 16), lda=32, ldc=32, stride_bn=32, batch=(3, 2), offsets_a=(0, 512, 1024), offsets_b=(0, 16, 300)),
+    site(
+        m=(32, 32),
+        n=(7, 3),
+        k=(16, 16),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(3, 2),
+        offsets_a=(0, 512, 1024),
+        offsets_b=(0, 16, 300),
+    ),
     site(element="double", accumulator="double", m=(24, 24), n=(10, 10), lda=24, ldc=24, stride_bn=8),
     site(m=(1, 1), n=(1, 1), k=(3, 3), lda=1, ldc=1, stride_bn=3),
 ]
@@ -70,7 +80,10 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
             "int last_m, int last_n, int last_k, long count"
         )
         functions.append(f"void run{number}({parameters}) {{ {call} }}")
-        offsets = [f"static const long o{x}{number}[] = {{{', '.join(map(str, o))}}};" for x, o in (("a", case.offsets_a), ("b", case.offsets_b))]
+        offsets = [
+            f"static const long o{x}{number}[] = {{{', '.join(map(str, o))}}};"
+            for x, o in (("a", case.offsets_a), ("b", case.offsets_b))
+        ]
         functions += offsets
         functions.append(
             f"void reference{number}({parameters}) {{\n"
@@ -85,7 +98,9 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
 
 
 @pytest.fixture(scope="module", params=[LIBXSMM, PLAIN_C], ids=lambda kernel: str(kernel.name))
-def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
+def compiled(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
     kernel: Microkernel = request.param
     reason = kernel.unavailable()
     if reason is not None:
@@ -96,7 +111,10 @@ def compiled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
     source.write_text(program(kernel, cases))
     flags = ["-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-shared", "-fPIC"]
     done = subprocess.run(
-        ["gcc", *flags, str(source), "-o", str(library), *kernel.link_flags()], capture_output=True, text=True, check=False
+        ["gcc", *flags, str(source), "-o", str(library), *kernel.link_flags()],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     loaded = ctypes.CDLL(str(library))
@@ -113,7 +131,9 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     )
     kinds = (TYPES[case.element], TYPES[case.element], TYPES[case.accumulator])
     made = [
-        generator.uniform(-1, 1, length).astype(kind) if np.issubdtype(kind, np.floating) else generator.integers(-9, 9, length).astype(kind)
+        generator.uniform(-1, 1, length).astype(kind)
+        if np.issubdtype(kind, np.floating)
+        else generator.integers(-9, 9, length).astype(kind)
         for length, kind in zip(lengths, kinds, strict=True)
     ]
     return made[0], made[1], made[2]

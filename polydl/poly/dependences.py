@@ -98,7 +98,9 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
         if pair not in before:
             before[pair] = times[source.name].apply_range(earlier).apply_range(times[target.name].reverse())
         relation = (
-            isl.Map(source_access.relation).apply_range(isl.Map(target_access.relation).reverse()).intersect(before[pair])
+            isl.Map(source_access.relation)
+            .apply_range(isl.Map(target_access.relation).reverse())
+            .intersect(before[pair])
         )
         if relation.is_empty():
             continue

@@ -131,9 +131,7 @@ def violations(
     broken = []
     for dependence in dependences:
         moved = (
-            isl.Map(dependence.relation)
-            .apply_domain(times[dependence.source])
-            .apply_range(times[dependence.target])
+            isl.Map(dependence.relation).apply_domain(times[dependence.source]).apply_range(times[dependence.target])
         )
         if not (dependence.reduction and reassociate) and not moved.intersect(not_later).is_empty():
             broken.append(Violation(dependence))
@@ -151,4 +149,3 @@ def violations(
                 broken.append(Violation(dependence, loop.name if isinstance(loop, Loop) else None))
                 break
     return tuple(broken)
-

@@ -132,7 +132,9 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
         return NoMatch("what is added is not a product of two array elements")
     left, right = (_uncast(factor) for factor in factors)
     if left.kind != "access" or right.kind != "access":
-        return NoMatch("what is added is not a product of exactly two array elements (a scale factor has no place in it)")
+        return NoMatch(
+            "what is added is not a product of exactly two array elements (a scale factor has no place in it)"
+        )
     a, b = statement.access(left.text, "read"), statement.access(right.text, "read")
     for operand in (a, b):
         if operand.array == c.array:
@@ -161,7 +163,9 @@ def _role_fits(form: ProductForm, loop: int, requirements: tuple[Requirement, Re
     return all(_meets(requirement, stride) for requirement, stride in zip(requirements, strides, strict=True))
 
 
-def _matches_of(kernel: Microkernel, pattern: StridePattern, form: ProductForm, loops: tuple[int, ...]) -> list[GemmMatch]:
+def _matches_of(
+    kernel: Microkernel, pattern: StridePattern, form: ProductForm, loops: tuple[int, ...]
+) -> list[GemmMatch]:
     candidates = [
         [loop for loop in loops if _role_fits(form, loop, requirements)]
         for requirements in (pattern.m, pattern.n, pattern.k)
@@ -180,7 +184,8 @@ def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel,
     if not reductions:
         return "no loop sums over the product"
     table = "; ".join(
-        f"{statement.iterators[loop]}: {form.strides_c[loop]}, {form.strides_a[loop]}, {form.strides_b[loop]}" for loop in loops
+        f"{statement.iterators[loop]}: {form.strides_c[loop]}, {form.strides_a[loop]}, {form.strides_b[loop]}"
+        for loop in loops
     )
     return (
         f"the strides of `{form.c.array}`, `{form.a.array}`, `{form.b.array}` along the loops ({table}) fit no "
@@ -188,7 +193,9 @@ def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel,
     )
 
 
-def match(scop: Scop, statement: Statement, loops: tuple[int, ...], kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
+def match(
+    scop: Scop, statement: Statement, loops: tuple[int, ...], kernel: Microkernel
+) -> tuple[GemmMatch, ...] | NoMatch:
     """All role assignments of ``kernel`` for a statement, among its own ``loops`` (iterator indices).
 
     Assignments are ordered by how tightly the output tile is packed (small ldc first), then by pattern.
