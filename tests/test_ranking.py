@@ -1,0 +1,183 @@
+"""Rankers on candidates made by hand: orders, ties, reasons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import pytest
+
+from polydl import registry
+from polydl.contracts import Candidate, Ranker
+from polydl.machine import CacheLevel, Machine
+from polydl.ranking.cost_model import COST_MODEL, EXPOSED, nest_times
+from polydl.ranking.equation_1 import EQUATION_1, cost
+from polydl.ranking.ordering import busiest_share, compute_seconds, idle_share, in_units, where_reused
+from polydl.types import Interchange, Variant, WorkingSets
+
+MACHINE = Machine(
+    name="test",
+    cpu_id="test",
+    cores=4,
+    threads=4,
+    isa=("avx2",),
+    vector_bytes=32,
+    caches=(
+        CacheLevel("L1", 32 << 10, 64, 1, 1e-9, 200e9),
+        CacheLevel("L2", 1 << 20, 64, 1, 4e-9, 80e9),
+        CacheLevel("L3", 32 << 20, 64, 4, 20e-9, 40e9),
+    ),
+    memory_latency_seconds=100e-9,
+    memory_bandwidth_bytes_per_second=10e9,
+    memory_bytes=1 << 34,
+    peak_gflops=64.0,
+)
+
+
+def candidate(
+    name: str,
+    levels: tuple[int, int, int] = (1000, 0, 0),
+    memory: int = 0,
+    *,
+    cycles: tuple[float, ...] = (2e6,),
+    traffic: tuple[tuple[int, int, int], ...] = (),
+    iterations: tuple[int, ...] = (8,),
+) -> Candidate:
+    return Candidate(
+        variant=Variant((Interchange(0, (name,)),)),
+        working_sets=WorkingSets((), levels, memory, "closed-form"),
+        cycles=cycles,
+        traffic=traffic or ((0, 0, 0),) * len(cycles),
+        parallel_iterations=iterations,
+        microkernels=(),
+    )
+
+
+def names(ranker: Ranker, *candidates: Candidate) -> list[str]:
+    ranking = ranker.rank(candidates, MACHINE)
+    assert ranking.ranker == ranker.name
+    scores = [entry.score for entry in ranking.entries if entry.score is not None]
+    assert scores == sorted(scores)
+    assert len(scores) == len(candidates)
+    return [step.order[0] for e in ranking.entries for step in e.variant.steps if isinstance(step, Interchange)]
+
+
+def test_built_in_rankers_are_registered() -> None:
+    assert registry.load("rankers", "cost-model") is COST_MODEL
+    assert registry.load("rankers", "equation-1") is EQUATION_1
+
+
+def test_equation_1_is_the_sum_of_bytes_times_latency_over_bandwidth() -> None:
+    sets = WorkingSets((), (1000, 20_000, 300_000), 4_000_000, "isl")
+    expected = 1000 * 1e-9 / 200e9 + 20_000 * 4e-9 / 80e9 + 300_000 * 20e-9 / 40e9 + 4_000_000 * 100e-9 / 10e9
+    assert cost(sets, MACHINE) == pytest.approx(expected, rel=1e-12)
+
+
+def test_reuse_from_inner_caches_ranks_first() -> None:
+    found = names(
+        EQUATION_1,
+        candidate("memory", (0, 0, 0), 50_000),
+        candidate("outer", (0, 0, 50_000)),
+        candidate("inner", (50_000, 0, 0)),
+        candidate("middle", (0, 50_000, 0)),
+    )
+    assert found == ["inner", "middle", "outer", "memory"]
+
+
+def test_the_order_does_not_depend_on_the_input_order() -> None:
+    candidates = [
+        candidate("a"),
+        candidate("b"),
+        candidate("balanced", iterations=(4,)),
+        candidate("unbalanced", iterations=(5,)),
+        candidate("far", (0, 0, 0), 10),
+    ]
+    for ranker in (EQUATION_1, COST_MODEL):
+        orders = {tuple(names(ranker, *permuted)) for permuted in permutations(candidates)}
+        assert len(orders) == 1
+
+
+def test_ties_go_to_balance_then_memory_then_identity() -> None:
+    even, uneven = candidate("even", iterations=(8,)), candidate("uneven", iterations=(9,))
+    assert names(EQUATION_1, uneven, even) == ["even", "uneven"]
+    # Where memory is as fast as the last cache, equation 1 can't tell them apart.
+    flat = replace(MACHINE, memory_latency_seconds=20e-9, memory_bandwidth_bytes_per_second=40e9)
+    held, spilled = candidate("held", (0, 0, 20_000)), candidate("spilled", (0, 0, 0), 20_000)
+    entries = EQUATION_1.rank([spilled, held], flat).entries
+    assert entries[0].score == entries[1].score
+    assert [entry.variant for entry in entries] == [held.variant, spilled.variant]
+    twins = [candidate(name) for name in "abc"]
+    by_id = sorted(twins, key=lambda each: each.variant.id)
+    assert [e.variant for e in EQUATION_1.rank(twins, MACHINE).entries] == [each.variant for each in by_id]
+
+
+def test_compute_time_is_that_of_the_busiest_thread() -> None:
+    # 64 GFLOPS are 2 GHz with two multiply-adds of eight floats per cycle.
+    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(1,)), MACHINE) == pytest.approx(1.0)
+    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(4,)), MACHINE) == pytest.approx(0.25)
+    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(5,)), MACHINE) == pytest.approx(0.4)
+    both = candidate("x", cycles=(2e9, 1e9), iterations=(4, 1))
+    assert compute_seconds(both, MACHINE) == pytest.approx(0.25 + 0.5)
+    assert idle_share(both, MACHINE) == pytest.approx(1 - 3 / (4 * 1.5))
+    assert [busiest_share(n, 4) for n in (1, 2, 3, 4, 5, 8, 9)] == [1, 1 / 2, 1 / 3, 1 / 4, 2 / 5, 1 / 4, 1 / 3]
+
+
+def test_the_cost_model_predicts_the_time_of_the_longest_part_and_some_of_the_others() -> None:
+    # 0.25 s of arithmetic on each of four threads; a quarter of the bytes at the rate of L2, L3 and memory.
+    loaded = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((32 * 10**9, 8 * 10**9, 4 * 10**9),))
+    (time,) = nest_times(loaded, MACHINE)
+    assert time.arithmetic == pytest.approx(0.25)
+    assert time.transfers == pytest.approx((0.1, 0.05, 0.1))
+    assert time.total == pytest.approx(0.25 + EXPOSED * 0.25)
+    moving = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((0, 0, 40 * 10**9),))
+    assert nest_times(moving, MACHINE)[0].total == pytest.approx(1.0 + EXPOSED * 0.25)
+
+
+def test_the_cost_model_prefers_faster_arithmetic() -> None:
+    slow = candidate("slow kernel", (1000, 0, 0), cycles=(2.2e6,))
+    fast = candidate("fast kernel", (0, 0, 0), 1 << 30, cycles=(2.0e6,))
+    assert names(COST_MODEL, slow, fast) == ["fast kernel", "slow kernel"]
+    assert names(EQUATION_1, slow, fast) == ["slow kernel", "fast kernel"]
+
+
+def test_the_cost_model_prefers_less_traffic() -> None:
+    local = candidate("local", traffic=((10**8, 0, 0),))
+    distant = candidate("distant", traffic=((10**8, 10**8, 10**8),))
+    assert names(COST_MODEL, distant, local) == ["local", "distant"]
+
+
+def test_the_cost_model_asks_equation_1_where_its_prediction_is_equal() -> None:
+    near, far = candidate("near", (1000, 0, 0)), candidate("far", (0, 0, 1000))
+    assert names(COST_MODEL, far, near) == ["near", "far"]
+
+
+def test_the_cost_model_sees_uneven_shares() -> None:
+    assert names(COST_MODEL, candidate("five", iterations=(5,)), candidate("eight")) == ["eight", "five"]
+
+
+def test_nothing_to_rank() -> None:
+    for ranker in (COST_MODEL, EQUATION_1):
+        assert ranker.rank([], MACHINE).entries == ()
+
+
+@pytest.mark.parametrize(
+    ("levels", "memory", "words"),
+    [
+        ((0, 3_250_000, 0), 0, "3.1 MB reused from L2, nothing beyond L2"),
+        ((870, 0, 41_943_040), 0, "870 B reused from L1, 40 MB reused from L3, nothing beyond L3"),
+        ((0, 0, 0), 2048, "2.0 KB reused from memory"),
+        ((0, 0, 0), 0, "nothing is reused"),
+    ],
+)
+def test_reasons_say_where_data_is_reused(levels: tuple[int, ...], memory: int, words: str) -> None:
+    sets = WorkingSets((), levels, memory, "isl")
+    assert where_reused(sets, MACHINE) == words
+    ranked = replace(candidate("x"), working_sets=sets)
+    assert EQUATION_1.rank([ranked], MACHINE).entries[0].reason == words
+    times = "arithmetic 0.25 ms, filling L1 0 ms, filling L2 0 ms, filling L3 0 ms"
+    assert COST_MODEL.rank([ranked], MACHINE).entries[0].reason == f"{times}; {words}"
+
+
+def test_units() -> None:
+    shown = {size: in_units(size) for size in (0, 999, 1000, 1024, 10_240, 1_023_999, 1 << 30, 1 << 60)}
+    assert list(shown.values()) == ["0 B", "999 B", "1.0 KB", "1.0 KB", "10 KB", "1000 KB", "1.0 GB", "1024 PB"]
