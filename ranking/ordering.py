@@ -26,16 +26,6 @@ def ordered(
     return Ranking(ranker, tuple(RankedVariant(c.variant, c.working_sets, s, reason(c)) for s, _, _, _, c in scored))
 
 
-def compute_seconds(candidate: Candidate, machine: Machine) -> float:
-    """Time of the arithmetic with all operands in the first-level cache, on the busiest thread.
-
-    A core's peak is two multiply-adds per lane of a vector of floats and cycle.
-    """
-    cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
-    nests = zip(candidate.cycles, candidate.parallel_iterations, strict=True)
-    return sum(cycles * busiest_share(iterations, machine.threads) for cycles, iterations in nests) * cycle
-
-
 def busiest_share(iterations: int, threads: int) -> float:
     """The part of a parallel loop's iterations that the busiest thread runs."""
     return -(-iterations // threads) / iterations

@@ -12,7 +12,7 @@ from polydl.contracts import Candidate, Ranker
 from polydl.machine import CacheLevel, Machine
 from polydl.ranking.cost_model import COST_MODEL, EXPOSED, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
-from polydl.ranking.ordering import busiest_share, compute_seconds, idle_share, in_units, where_reused
+from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
 from polydl.types import Interchange, Variant, WorkingSets
 
 MACHINE = Machine(
@@ -111,13 +111,13 @@ def test_ties_go_to_balance_then_memory_then_identity() -> None:
     assert [e.variant for e in EQUATION_1.rank(twins, MACHINE).entries] == [each.variant for each in by_id]
 
 
-def test_compute_time_is_that_of_the_busiest_thread() -> None:
+def test_arithmetic_is_that_of_the_busiest_thread() -> None:
     # 64 GFLOPS are 2 GHz with two multiply-adds of eight floats per cycle.
-    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(1,)), MACHINE) == pytest.approx(1.0)
-    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(4,)), MACHINE) == pytest.approx(0.25)
-    assert compute_seconds(candidate("x", cycles=(2e9,), iterations=(5,)), MACHINE) == pytest.approx(0.4)
+    for iterations, seconds in ((1, 1.0), (4, 0.25), (5, 0.4)):
+        (time,) = nest_times(candidate("x", cycles=(2e9,), iterations=(iterations,)), MACHINE)
+        assert time.total == pytest.approx(seconds)
     both = candidate("x", cycles=(2e9, 1e9), iterations=(4, 1))
-    assert compute_seconds(both, MACHINE) == pytest.approx(0.25 + 0.5)
+    assert [time.arithmetic for time in nest_times(both, MACHINE)] == pytest.approx([0.25, 0.5])
     assert idle_share(both, MACHINE) == pytest.approx(1 - 3 / (4 * 1.5))
     assert [busiest_share(n, 4) for n in (1, 2, 3, 4, 5, 8, 9)] == [1, 1 / 2, 1 / 3, 1 / 4, 2 / 5, 1 / 4, 1 / 3]
 

@@ -10,15 +10,18 @@ from typing import Literal
 import pytest
 from nest_factory import Work, convolution, in_order, make_scop, matmul, schedule_of
 
+from polydl import parse
 from polydl.errors import AnalysisError
 from polydl.poly import reuse_groups
 from polydl.poly.reuse import fit_caches, working_sets
 from polydl.poly.reuse_closed_form import closed_form
+from polydl.poly.schedules import original_schedule
 from polydl.types import Loop, WorkingSets
 
 CACHES = (32 << 10, 1 << 20, 32 << 20)
 METHODS: tuple[Literal["closed-form", "isl"], ...] = ("closed-form", "isl")
 ORIGINAL = Path(__file__).parent / "data" / "original_working_sets.csv"
+EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def analyse(
@@ -240,3 +243,21 @@ def test_reversed_loops_mirror_the_nest(order: str, method: Literal["closed-form
     backwards = " ".join(f"-{word}" for word in order.split())
     work = matmul(8, 6, 7)
     assert sizes(analyse(work, order, method=method)) == sizes(analyse(work, backwards, method=method))
+
+
+@pytest.mark.parametrize(
+    ("example", "defines"),
+    [
+        ("matmul.c", {"M": 30, "N": 20, "K": 50}),
+        ("conv.c", {"nImg": 2, "ofh": 7, "ofw": 7, "nIfm": 128, "STRIDE_H": 2, "STRIDE_W": 2}),
+        ("bnorm_relu.c", {}),
+        ("stencil.c", {"T": 3, "N": 40}),
+    ],
+)
+def test_parsed_nests_in_their_own_order(example: str, defines: dict[str, int]) -> None:
+    scop = parse(EXAMPLES / example, defines={name: str(value) for name, value in defines.items()})
+    found = working_sets(scop, original_schedule(scop), CACHES)
+    assert found.method == "closed-form"
+    assert replace(found, method="isl") == working_sets(scop, original_schedule(scop), CACHES, method="isl")
+    if example == "matmul.c":
+        assert sizes(found)["A", "j"] == (2 * 50 + 3, 20 * 50 + 20 + 1)

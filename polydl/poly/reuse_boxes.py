@@ -36,14 +36,14 @@ class Subscript:
 class BoxReference:
     """A reference with its elements in split, and where possible compressed, coordinates.
 
-    ``plain`` lists the iterators when every subscript is just one.
+    ``shifted`` lists (iterator, constant) when every subscript is one iterator plus a constant.
     """
 
     statement: int
     array: int
     kinds: tuple[AccessKind, ...]
     subscripts: tuple[Subscript, ...]
-    plain: tuple[int, ...] | None
+    shifted: tuple[tuple[int, int], ...] | None
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,16 @@ def _box_nest(scop: Scop) -> BoxNest | None:
             used = [iterator for subscript in subscripts for iterator, _ in subscript.terms]
             if len(used) != len(set(used)):
                 return None
-            plain = tuple(used) if all(_is_plain(subscript) for subscript in subscripts) else None
-            made.append(BoxReference(names.index(reference.statement), len(arrays), reference.kinds, subscripts, plain))
+            owner = names.index(reference.statement)
+            made.append(BoxReference(owner, len(arrays), reference.kinds, subscripts, _shifted(subscripts)))
         arrays.append(BoxArray(array.name, array.element_bytes))
     return BoxNest(names, tuple(boxes.values()), tuple(arrays), tuple(made))
 
 
-def _is_plain(subscript: Subscript) -> bool:
-    return not subscript.scattered and subscript.constant == 0 and [c for _, c in subscript.terms] == [1]
+def _shifted(subscripts: Sequence[Subscript]) -> tuple[tuple[int, int], ...] | None:
+    if any(subscript.scattered or [c for _, c in subscript.terms] != [1] for subscript in subscripts):
+        return None
+    return tuple((subscript.terms[0][0], subscript.constant) for subscript in subscripts)
 
 
 def _subscript(reference: Reference, dimension: int, box: Box) -> Subscript | None:

@@ -241,8 +241,8 @@ def _tables(pair: _Pair, own: Dimensions, other: Dimensions, common: int) -> lis
 
 def _image(reference: BoxReference, box: Box) -> Product:
     """The elements that a box of instances accesses; the subscripts share no iterator, so they form a product."""
-    if reference.plain is not None:
-        return tuple([box[iterator] for iterator in reference.plain])
+    if reference.shifted is not None:
+        return tuple([(box[i][0] + c, box[i][1] + c) if c else box[i] for i, c in reference.shifted])
     values: list[ValueSet] = []
     for subscript in reference.subscripts:
         if subscript.scattered:
