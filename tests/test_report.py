@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -153,6 +155,18 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
     [kept] = (tmp_path / "failed").iterdir()
     assert kept.name == f"{measured.tried[1].kernel.id}.c"
     assert kept.read_text() == measured.tried[1].kernel.c
+
+
+def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    report.write_report(measured, tmp_path)
+    script = Path(__file__).parents[1] / "experiments" / "plot_variants.py"
+    for name in ("one.svg", "two.svg"):
+        command = [sys.executable, str(script), str(tmp_path / "report.json"), str(tmp_path / name)]
+        ended = subprocess.run(command, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert (tmp_path / "one.svg").read_text().startswith("<?xml")
 
 
 def test_the_other_documents_are_json(ranked: Optimization) -> None:

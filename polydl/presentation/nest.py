@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from polydl.machine import Machine
-from polydl.presentation.notation import count, counted, number, size
+from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
 from polydl.types import Access, Affine, Array, Scop, Statement
 
@@ -35,7 +35,7 @@ def scop_text(scop: Scop) -> str:
     """Loops with their extents, statements, arrays with their sizes, arithmetic."""
     defines = "".join(f" -D {name}={value}" for name, value in scop.defines)
     lines = [f"Parsed  {scop.file}:{scop.line}: function {scop.function.name}{defines}"]
-    lines += [f"  {line}" for line in _loops(scop.statements, 0)]
+    lines += _loops(scop.statements, 0)
     lines.append("Arrays")
     lines += [f"  {_array(array)}" for array in scop.arrays]
     lines.append(f"Arithmetic  {count(scop.flops)} floating-point operations (nest {scop.digest})")
@@ -50,11 +50,11 @@ def accesses_text(scop: Scop) -> str:
             f"  {statement.name} (line {statement.line}): {counted(statement.instances, 'instance')}, "
             f"{counted(statement.flops, 'operation')}"
         )
-        lines.append(f"    domain {statement.domain}")
+        lines += wrapped(f"domain {statement.domain}", "    ")
         lines += [f"    {access.kind:5} {_subscripted(access, statement)}" for access in statement.accesses]
     for call in scop.annotated_calls:
         lines.append(f"  line {call.line}: {', '.join(call.statements)} stands for the call {call.call}")
-    return "\n".join([*lines, "Schedule", f"  {scop.schedule}"])
+    return "\n".join([*lines, "Schedule", *wrapped(scop.schedule, "  ")])
 
 
 def nests_text(space: VariantSpace) -> str:
@@ -76,13 +76,13 @@ def generation_text(generation: Generation, seed: int) -> str:
 
 def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:
     """The source's loops, with the statements of each, in the order in which they run."""
-    indent = "  " * depth
+    indent = "  " * (depth + 1)
     for _, members in groupby(statements, key=lambda statement: statement.betas[: depth + 1]):
         inside = list(members)
         first = inside[0]
         if first.depth == depth:
             for statement in inside:
-                yield f"{indent}{' '.join(statement.text.split())}"
+                yield from wrapped(statement.text, indent)
             continue
         ranges = [loop_ranges(statement)[depth] for statement in inside]
         low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
@@ -132,12 +132,14 @@ def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[st
     yield f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}"
     reasons = _reasons(report.reason or "", tuple(kernels))
     if report.kernel is None:
-        yield from (f"  plain loops; {reason}" for reason in reasons)
+        for reason in reasons:
+            yield from wrapped(f"plain loops; {reason}", "  ")
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
     shape = (usable or list(space.shapes))[0]
     yield from _match(scop, report, space, shape)
-    yield from (f"  and not {reason}" for reason in reasons)
+    for reason in reasons:
+        yield from wrapped(f"and not {reason}", "  ")
     if len(usable) > 1:
         yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -49,6 +50,13 @@ def count(value: int) -> str:
 
 def counted(value: int, noun: str) -> str:
     return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+
+
+def wrapped(text: str, indent: str) -> list[str]:
+    """A long line as several, those after the first further in."""
+    return textwrap.wrap(
+        text, _USUAL_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    ", break_long_words=False
+    )
 
 
 def nests_of(variant: Variant) -> tuple[int, ...]:

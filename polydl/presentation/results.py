@@ -20,6 +20,7 @@ from polydl.presentation.notation import (
     shape,
     size,
     table,
+    wrapped,
 )
 from polydl.report import FAILED_FOLDER, failure_message, gflops, innermost_level, microkernel_uses
 from polydl.types import RankedVariant, Ranking, Variant, WorkingSets
@@ -64,8 +65,10 @@ def structure_table(space: VariantSpace, entries: Sequence[RankedVariant], machi
 
 def reasons_text(entries: Sequence[RankedVariant]) -> str:
     """The ranker's reason for each place."""
-    lines = [f"  {rank:3}  {entry.variant.id}  {entry.reason}" for rank, entry in enumerate(entries, 1)]
-    return "\n".join(["Reasons", *lines])
+    lines = ["Reasons"]
+    for rank, entry in enumerate(entries, 1):
+        lines += wrapped(f"{rank:3}  {entry.variant.id}  {entry.reason}", "  ")
+    return "\n".join(lines)
 
 
 def measured_table(result: Optimization) -> str:
