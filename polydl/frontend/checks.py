@@ -2,38 +2,70 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterable, Sequence
-
-import islpy as isl
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from polydl.errors import (
     NoScopError,
-    OutOfBoundsError,
-    ResourceError,
     UnknownSizeError,
     UnsupportedConstructError,
 )
-from polydl.frontend.expressions import Evaluation
 from polydl.frontend.facts import Branch, SourceFacts, VariableFacts
-from polydl.frontend.source import line_of, one_line
-from polydl.types import Array
+from polydl.frontend.source import Place
 
 
-class Place:
-    """The file, for messages: offsets become lines."""
+def check_before(facts: SourceFacts, place: Place) -> None:
+    """What can be checked before pet sees a marked region."""
+    if facts.region is not None:
+        check_constructs(facts, *facts.region, place)
+        check_variables(facts, *facts.region, place)
 
-    def __init__(self, file: str, text: str) -> None:
-        self.file = file
-        self.text = text
 
-    def line(self, offset: int) -> int:
-        return line_of(self.text, max(offset, 0))
+def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """A region that pet detected by itself is whole loops of the function, not what it could make out of one."""
+    around = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
+    if facts.region is not None or not around:
+        return
+    outermost = min(around, key=lambda branch: branch.offset)
+    check_constructs(facts, outermost.offset, outermost.end, place)
+    raise UnsupportedConstructError(
+        "pet can model only a part of this loop",
+        file=place.file,
+        line=place.line(outermost.offset),
+        construct=outermost.header,
+        remedy="enclose the part that is meant in #pragma scop and #pragma endscop, and see what pet says about it",
+    )
 
-    def quote(self, offset: int) -> str:
-        """The line at an offset."""
-        return one_line(self.text.split("\n")[self.line(offset) - 1])
+
+def has_loop(facts: SourceFacts, scop: Mapping[str, Any]) -> bool:
+    """Whether the region that pet detected has a for loop in it."""
+    start, end = facts.shown.origins[scop["start"]], facts.shown.origins[scop["end"]]
+    around = [b for b in facts.branches if b.offset < start and end <= b.end]
+    return bool(around) or any(b.kind == "for" and start <= b.offset < end for b in facts.branches)
+
+
+def first_loop(facts: SourceFacts, place: Place) -> Branch | None:
+    """The first for loop of the function, up to the end of its last statement."""
+    loops = [branch for branch in facts.branches if branch.kind == "for"]
+    if not loops:
+        return None
+    loop = min(loops, key=lambda branch: branch.offset)
+    rest = re.match(r"\s*;", place.text[loop.end :])
+    return replace(loop, end=loop.end + (rest.end() if rest is not None else 0))
+
+
+def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError:
+    loop = first_loop(facts, place)
+    offset = loop.offset if loop is not None else facts.function.offset
+    return UnsupportedConstructError(
+        "pet can't model this loop, and doesn't say why",
+        file=place.file,
+        line=place.line(offset),
+        construct=place.quote(offset),
+        remedy="write for loops with affine bounds, array subscripts and arithmetic",
+    )
 
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
@@ -53,6 +85,7 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
     """Every variable of the region has a type and a use that the model knows."""
     for variable in facts.variables:
         uses = variable.within(start, end)
+        _check_scope(variable, start, end, place)
         if not uses and variable.storage != "parameter":
             continue
         offset = variable.offset if variable.offset >= 0 else uses[0].offset
@@ -102,6 +135,19 @@ def _check_changes(variable: VariableFacts, start: int, end: int, place: Place) 
         )
 
 
+def _check_scope(variable: VariableFacts, start: int, end: int, place: Place) -> None:
+    """What the region declares isn't used behind it: generated code takes the region's place."""
+    later = [reference for reference in variable.references if reference.offset >= end]
+    if start <= variable.offset < end and later and variable.storage != "parameter":
+        raise UnsupportedConstructError(
+            f"{variable.name} is declared in the region and used behind it",
+            file=place.file,
+            line=place.line(later[0].offset),
+            construct=place.quote(later[0].offset),
+            remedy=f"declare {variable.name} before the region",
+        )
+
+
 def _check_size(variable: VariableFacts, start: int, end: int, place: Place) -> None:
     """An integer that bounds a loop has a value, or is computed in the region."""
     uses = variable.within(start, end)
@@ -140,13 +186,17 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
     innermost: Branch | None = max([*deciding] or [*jumps, *around], key=lambda branch: branch.offset, default=None)
     where = innermost.offset if innermost is not None else offset
     names = {"for": "the loop's bounds depend", "if": "the condition depends", "while": "the loop depends"}
+    remedies = {
+        "if": "write the choice as an expression, such as a[i] = c[i] > 0 ? x : y",
+        "for": "give the loop bounds made of sizes and of the counters around it",
+    }
     subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
     return UnsupportedConstructError(
         f"whether a statement runs isn't an affine condition on the loop counters: {subject} on data",
         file=place.file,
         line=place.line(where),
         construct=innermost.header if innermost is not None else place.quote(where),
-        remedy="write the choice as an expression, such as c > 0 ? x : y, or take it out of the region",
+        remedy=remedies.get(innermost.kind if innermost is not None else "", "take it out of the region"),
     )
 
 
@@ -158,105 +208,6 @@ def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructErro
         construct=text,
         remedy="write subscripts such as a[2 * i + j + 1]; a gather through an index array can't be modelled",
     )
-
-
-def known_extents(variable: VariableFacts, place: Place) -> tuple[int | None, ...]:
-    """The extents that the declaration gives; None for an outermost one that a pointer leaves open."""
-    if variable.sizes:
-        name = variable.sizes[0]
-        raise UnknownSizeError(
-            f"the size {name} of {variable.name} isn't known",
-            file=place.file,
-            line=place.line(variable.offset),
-            construct=place.quote(variable.offset),
-            remedy=f"give it a value: -D {name}=VALUE",
-        )
-    return variable.shape.extents
-
-
-def open_extent(variable: VariableFacts, place: Place) -> UnknownSizeError:
-    return UnknownSizeError(
-        f"{variable.name} has no extent, and the region doesn't show one",
-        file=place.file,
-        line=place.line(variable.offset),
-        construct=place.quote(variable.offset),
-        remedy=f"declare it as an array with a size, such as {variable.shape.element} {variable.name}[N]",
-    )
-
-
-def reached_extent(evaluations: Sequence[Evaluation]) -> int:
-    """One more than the largest outermost subscript."""
-    return max(_range(evaluation, 0)[1] for evaluation in evaluations) + 1
-
-
-def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) -> None:
-    """No subscript is negative: pet leaves the index undefined where one is."""
-    if evaluation.domain.is_subset(evaluation.index.domain()):
-        return
-    for position in range(evaluation.index.dim(isl.dim_type.out)):
-        subscript = evaluation.index.get_pw_aff(position)
-        if evaluation.domain.is_subset(subscript.domain()):
-            continue
-        low, high = _range(evaluation, position)
-        raise _out_of_bounds(evaluation, position, min(low, -1), high, None, offset, text, place)
-
-
-def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, place: Place) -> None:
-    """Every element that is accessed lies within the declared extents, the outermost included."""
-    for position, extent in enumerate(array.extents):
-        low, high = _range(evaluation, position)
-        if low < 0 or high >= extent:
-            raise _out_of_bounds(evaluation, position, low, high, extent, offset, text, place)
-
-
-def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
-    """The smallest and the largest value of a subscript, continued to where pet trimmed it if that is possible."""
-    subscript = evaluation.index.get_pw_aff(position)
-    pieces = subscript.get_pieces()
-    if len(pieces) == 1:
-        subscript = isl.PwAff.from_aff(pieces[0][1])
-    subscript = subscript.intersect_domain(evaluation.domain)
-    if subscript.domain().is_empty():
-        return -1, -1
-    return subscript.min_val().to_python(), subscript.max_val().to_python()
-
-
-def _out_of_bounds(
-    evaluation: Evaluation,
-    position: int,
-    low: int,
-    high: int,
-    extent: int | None,
-    offset: int,
-    text: str,
-    place: Place,
-) -> OutOfBoundsError:
-    array = evaluation.access.array
-    printed = re.search(r"-> \[\((.*?)\)(?: :.*)?\]", str(evaluation.index.get_pw_aff(position)))
-    subscript = printed[1] if printed else str(position + 1)
-    allowed = f"; the extent is {extent}" if extent is not None else ""
-    return OutOfBoundsError(
-        f"subscript {position + 1} of {array}, {subscript}, reaches from {low} to {high}{allowed}",
-        file=place.file,
-        line=place.line(offset),
-        construct=text,
-        remedy=f"enlarge {array}, or shorten the loop",
-    )
-
-
-def check_memory(arrays: Iterable[Array], place: Place, offset: int) -> None:
-    """All arrays together fit into the machine's memory."""
-    total = sum(array.bytes for array in arrays)
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if total > memory:
-        largest = max(arrays, key=lambda array: array.bytes)
-        raise ResourceError(
-            f"the arrays take {total / 2**30:.1f} GiB, and the machine has {memory / 2**30:.1f} GiB of memory",
-            file=place.file,
-            line=place.line(offset),
-            construct=f"{largest.name}: {largest.bytes / 2**30:.1f} GiB",
-            remedy="choose smaller sizes, such as with -D",
-        )
 
 
 def check_after(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> None:

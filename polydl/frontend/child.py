@@ -45,8 +45,15 @@ def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_sec
     if ended.returncode == 0 and result_path.is_file():
         return Outcome(json.loads(result_path.read_text(encoding="utf-8")), "", output)
     if ended.returncode < 0:
-        return Outcome(None, f"was ended by {signal.Signals(-ended.returncode).name}", output)
+        return Outcome(None, f"was ended by signal {_signal_name(-ended.returncode)}", output)
     return Outcome(None, f"ended with status {ended.returncode}", output)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return str(number)
 
 
 def limit_resources() -> None:

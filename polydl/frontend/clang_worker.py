@@ -27,9 +27,10 @@ from polydl.frontend.known_values import (
     distinct_names,
     hidden_bodies,
     known_values,
+    shift_edits,
     value_edits,
 )
-from polydl.frontend.regions import Region, choose, functions_of, marked_regions
+from polydl.frontend.regions import Region, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 
 _DETAILED_PREPROCESSING = 1
@@ -41,7 +42,7 @@ class _Parser:
 
     def __init__(self, file: str, options: list[str]) -> None:
         self.file = file
-        self.options = ["-xc", *options, "-Wno-everything", "-Werror=integer-overflow"]
+        self.options = ["-xc", *options, "-Werror=integer-overflow"]
         self.index = Index.create()
 
     def parse(self, text: str, macros: Mapping[str, str]) -> Any:
@@ -71,7 +72,7 @@ def _source_error(diagnostic: Any, file: str, view: EditedText, original: str) -
     remedy = "mend the C; this is what Clang says about it"
     if "undeclared identifier" in message and quoted:
         remedy = f"declare {quoted[1]}, or define it as a macro: -D {quoted[1]}=VALUE"
-    elif "undeclared function" in message:
+    elif re.search(r"undeclared (library )?function", message):
         remedy = "include the header that declares it"
     elif "file not found" in message:
         remedy = "add the folder of the header to the include directories"
@@ -143,6 +144,8 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if round_ == 0:
             parameters = [parameter.spelling for parameter in function.get_arguments()]
             _check_bound(reader, bound, parameters, file)
+            if region is not None:
+                check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
         known = known_values(reader, bound)
         if not known:
             break
@@ -159,6 +162,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     edits = distinct_names(reader, reserved)
     edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
     edits += cast_edits(reader)
+    edits += shift_edits(reader, request["shift"])
     edits += hidden_bodies(functions, function, view.text)
     shown = view.apply(_without_overlaps(edits))
     return {

@@ -38,12 +38,13 @@ class Translator:
     """Translates one statement. ``evaluations`` collects every access, in order of evaluation.
 
     ``names`` maps pet's names of variables to those in the model; ``data`` are the arrays among them that pet was
-    shown in place of an integer.
+    shown in place of an integer. ``shift`` is what was added to the subscripts for pet, and is taken away again.
     """
 
     domain: isl.Set
     names: Mapping[str, str]
     data: frozenset[str]
+    shift: int = 0
     evaluations: list[Evaluation] = field(default_factory=list)
 
     def body(self, root: Json) -> Expression:
@@ -101,6 +102,8 @@ class Translator:
             index = index.drop_dims(isl.dim_type.out, 0, 1)
         array = self.names[array]
         index = index.set_tuple_name(isl.dim_type.out, array)
+        if self.shift:
+            index = self._shifted_back(index, domain)
         relation = isl.Map.from_multi_pw_aff(index).intersect_domain(domain).coalesce()
         reference = node["reference"]
         kinds: list[AccessKind] = ["read"] if node["reads"] else []
@@ -109,6 +112,19 @@ class Translator:
             access = Access(reference, array, kind, str(relation), str(index), subscripts(index, domain))
             self.evaluations.append(Evaluation(access, index, domain))
         return Expression("access", reference)
+
+    def _shifted_back(self, index: isl.MultiPwAff, domain: isl.Set) -> isl.MultiPwAff:
+        back = isl.Val.int_from_si(domain.get_ctx(), -self.shift)
+        for position in range(index.dim(isl.dim_type.out)):
+            subscript = index.get_pw_aff(position)
+            reached = subscript.intersect_domain(domain)
+            # What is never evaluated has no values, but the same form.
+            least = min(form.get_constant_val().to_python() for _, form in subscript.get_pieces())
+            if not reached.domain().is_empty():
+                least = reached.min_val().to_python()
+            if least >= self.shift // 2:
+                index = index.set_pw_aff(position, subscript.add_constant_val(back))
+        return index
 
 
 def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | None:

@@ -7,7 +7,7 @@ is named here with its place.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,8 +21,13 @@ from polydl.frontend.source import one_line
 
 # Integers of these types keep their type in arithmetic; pet would make them int.
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
+_WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
+_INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
 _ASSIGN, _COMMA = 22, 33  # of enum CXBinaryOperatorKind
 _INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOperatorKind
+_EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
+_STEPS = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
+_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 
 _UNSUPPORTED = {
     CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
@@ -71,6 +76,9 @@ class Variable:
     references: list[Reference] = field(default_factory=list)
 
     def written(self, start: int, end: int) -> bool:
+        """Whether the range holds an assignment to the variable, or its declaration."""
+        if start <= self.offset < end:
+            return True
         return any(r.role in ("write", "update") and start <= r.offset < end for r in self.references)
 
 
@@ -85,10 +93,14 @@ class FunctionReader:
         self.constructs: list[Construct] = []
         self.branches: list[Branch] = []
         self.typed_integers: list[TypedInteger] = []
+        self.subscripts: list[tuple[int, int]] = []
+        self.idle_casts: list[tuple[int, int]] = []
+        self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
         self._condition_depth = 0
         self._data_in_control = False
         self._index_depth = 0
+        self._subscript_depth = 0
         self._loop_ends: list[int] = []
         self._block_ends: list[int] = []
         for parameter in function.get_arguments():
@@ -106,6 +118,7 @@ class FunctionReader:
         kind = cursor.kind
         if kind == CursorKind.COMPOUND_STMT:
             self._block_ends.append(cursor.extent.end.offset)
+            self.blocks.append((cursor.extent.start.offset, cursor.extent.end.offset))
             for child in cursor.get_children():
                 self._statement(child)
             self._block_ends.pop()
@@ -152,11 +165,29 @@ class FunctionReader:
                     self._expression(child, statement=True)
             self._control_depth -= 1
 
+        self._check_step(header)
         self._branch("for", cursor, visit, body)
         self._condition_depth += 1
         self._statement(body)
         self._condition_depth -= 1
         self._loop_ends.pop()
+
+    def _check_step(self, header: Sequence[Any]) -> None:
+        """The loop's header advances the counter that it initializes."""
+        if len(header) < 2 or header[-1].kind not in _STEPS:
+            return
+        target, *step = header[-1].get_children()
+        counters = [child for child in header[0].walk_preorder() if child.kind in _NAMES]
+        if step and header[-1].kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(step[0]) == 0:
+            self._add(header[-1], "the loop doesn't advance", "give it a step of 1 or more")
+        elif counters and target.kind == CursorKind.DECL_REF_EXPR and target.spelling != counters[0].spelling:
+            message = f"the loop advances {target.spelling} and not its counter {counters[0].spelling}"
+            self._add(header[-1], message, f"advance {counters[0].spelling} in the loop's header")
+        elif counters and len(header) == 3:
+            compared = {child.spelling for child in header[1].walk_preorder() if child.kind == CursorKind.DECL_REF_EXPR}
+            if counters[0].spelling not in compared:
+                message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
+                self._add(header[1], message, f"compare {counters[0].spelling} with a bound")
 
     def _branch(
         self, kind: BranchKind, cursor: Any, visit: Callable[[], None] | None = None, body: Any | None = None
@@ -215,7 +246,10 @@ class FunctionReader:
         elif kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
             base, index = cursor.get_children()
             self._expression(base, "element")
+            self._subscript_depth += 1
             self._controlled(index)
+            self._subscript_depth -= 1
+            self._subscript(index.extent.start.offset, index.extent.end.offset)
         elif kind == CursorKind.CALL_EXPR:
             self._call(cursor)
         elif kind == CursorKind.INTEGER_LITERAL:
@@ -223,6 +257,8 @@ class FunctionReader:
         else:
             if kind in _UNSUPPORTED:
                 self._unsupported(cursor)
+            elif kind == CursorKind.CSTYLE_CAST_EXPR:
+                self._cast(cursor)
             # Parentheses and implicit conversions don't change how a variable is used.
             inherited = kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
             for child in cursor.get_children():
@@ -304,6 +340,25 @@ class FunctionReader:
         control = self._control_depth > 0
         variable.references.append(Reference(offset, spelled, role, control, self._condition_depth > 0))
 
+    def _cast(self, cursor: Any) -> None:
+        """Note a cast that changes no subscript and no bound; pet takes what is cast for data."""
+        operand = list(cursor.get_children())[-1]
+        source, target = operand.type.get_canonical().kind, cursor.type.get_canonical().kind
+        if source not in _INTEGERS or target not in _INTEGERS:
+            return
+        index = self._subscript_depth or self._index_depth
+        value = integer_value(operand) if self._control_depth else None
+        # Subscripts count modulo 2**64; a constant that fits either type is the same in both.
+        if (index and target in _WIDE) or (value is not None and 0 <= value < 128):
+            start, end = cursor.extent.start.offset, operand.extent.start.offset
+            if self.text[start:end].startswith("(") and self.text[start:end].rstrip().endswith(")"):
+                self.idle_casts.append((start, end))
+
+    def _subscript(self, start: int, end: int) -> None:
+        """Note a subscript that the text itself spells, brackets included."""
+        if self.text[:start].rstrip()[-1:] == "[" and self.text[end:].lstrip()[:1] == "]":
+            self.subscripts.append((start, end))
+
     def _typed_integer(self, cursor: Any, length: int) -> None:
         type_ = cursor.type.get_canonical()
         if self._control_depth or self._index_depth or type_.kind not in _UNPROMOTED:
@@ -338,6 +393,25 @@ class FunctionReader:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         quoted = self.text[start : max(end, start + 1)].split("\n")[0]
         self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy))
+
+
+def integer_value(cursor: Any) -> int | None:
+    """The value of an expression, or of a variable's initializer, if it is an integer constant."""
+    library = conf.lib
+    library.clang_Cursor_Evaluate.argtypes = [Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name, result in (("getKind", ctypes.c_int), ("getAsLongLong", ctypes.c_longlong), ("dispose", None)):
+        accessor = getattr(library, f"clang_EvalResult_{name}")
+        accessor.argtypes, accessor.restype = [ctypes.c_void_p], result
+    evaluated = library.clang_Cursor_Evaluate(cursor)
+    if not evaluated:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
+            return None
+        return int(library.clang_EvalResult_getAsLongLong(evaluated))
+    finally:
+        library.clang_EvalResult_dispose(evaluated)
 
 
 def _is_initialized(declaration: Any) -> bool:

@@ -8,17 +8,14 @@ into index arithmetic. Runs in the child process that holds libclang.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterable, Mapping, Set
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, conf
+from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
-from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.function_reader import FunctionReader, Variable, integer_value
 from polydl.frontend.source import Edit
-
-_EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 
 
 def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
@@ -32,8 +29,10 @@ def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, 
                 found[key] = (variable, bound[variable.name])
             continue
         changed = any(r.role in ("write", "update", "address") for r in variable.references)
+        if any(reference.role == "address" for reference in variable.references):
+            continue
         if variable.shape.is_const or (variable.storage != "global" and not variable.loop_counter and not changed):
-            value = _initial_value(variable.declaration)
+            value = integer_value(variable.declaration)
             if value is not None:
                 found[key] = (variable, value)
     return found
@@ -98,11 +97,24 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
 
 
 def cast_edits(reader: FunctionReader) -> list[Edit]:
-    """Edits that keep the type of integers in computations on data, such as of the 3U in ``a[i] * 3U``."""
+    """Edits that keep the type of integers in computations on data, and drop idle casts elsewhere.
+
+    ``a[i] * 3U`` computes with an unsigned 3, which pet would make an int; ``a[(size_t)i * 8]`` needs no cast.
+    """
     edits = []
     for integer in reader.typed_integers:
         edits.append(Edit(integer.start, integer.start, f"(({integer.type_name})"))
         edits.append(Edit(integer.end, integer.end, ")"))
+    edits += [Edit(start, end, " " * (end - start)) for start, end in reader.idle_casts]
+    return edits
+
+
+def shift_edits(reader: FunctionReader, shift: int) -> list[Edit]:
+    """Edits that add ``shift`` to every subscript: pet drops what has a negative one, and doesn't say so."""
+    edits = []
+    for start, end in reader.subscripts if shift else ():
+        edits.append(Edit(start, start, f"{shift} + ("))
+        edits.append(Edit(end, end, ")"))
     return edits
 
 
@@ -137,21 +149,3 @@ def _replacements(variable: Variable, replacement: str, function: Any) -> list[E
         if start <= variable.offset < end:
             edits.append(Edit(variable.offset, variable.offset + len(variable.name), f"{variable.name}_"))
     return edits
-
-
-def _initial_value(declaration: Any) -> int | None:
-    library = conf.lib
-    library.clang_Cursor_Evaluate.argtypes = [Cursor]
-    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
-    for name, result in (("getKind", ctypes.c_int), ("getAsLongLong", ctypes.c_longlong), ("dispose", None)):
-        accessor = getattr(library, f"clang_EvalResult_{name}")
-        accessor.argtypes, accessor.restype = [ctypes.c_void_p], result
-    evaluated = library.clang_Cursor_Evaluate(declaration)
-    if not evaluated:
-        return None
-    try:
-        if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
-            return None
-        return int(library.clang_EvalResult_getAsLongLong(evaluated))
-    finally:
-        library.clang_EvalResult_dispose(evaluated)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import islpy as isl
 
 from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
-from polydl.frontend import checks
+from polydl.frontend import bounds, checks
 from polydl.frontend.annotation import Annotation
 from polydl.frontend.expressions import ASSIGNMENTS, STEPS, Evaluation, NotAffineError, Translator
 from polydl.frontend.facts import SourceFacts, VariableFacts
 from polydl.frontend.order import Order, original_order, schedule_tree
-from polydl.frontend.source import one_line, without_comments
+from polydl.frontend.source import Place, one_line, without_comments
 from polydl.poly.counting import count, quota
 from polydl.types import AnnotatedCall, Array, Expression, Function, Parameter, Statement
 
 # Some seconds of isl; a nest that needs more is not one that can be optimized.
 _OPERATIONS = 200_000_000
+# Added to subscripts to make them positive: more than half of it is a subscript that it was added to.
+SHIFT = 1 << 29
 
 Json = Mapping[str, Any]
 
@@ -59,30 +62,49 @@ class _Draft:
         return written
 
 
-def build(scop: Json, facts: SourceFacts, text: str, file: str, annotations: Iterable[Annotation]) -> Model:
-    """The model of pet's ``scop``. ``text`` is what ``facts`` refer to.
+def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[Annotation], shift: int = 0) -> Model:
+    """The model of pet's ``scop``. ``place`` has the text that ``facts`` refer to.
 
-    Raises every error that the region gives reason for, and AnalysisError where isl gives up.
+    ``shift`` is what was added to the subscripts that pet was shown. Raises every error that the region gives reason
+    for, and AnalysisError where isl gives up.
     """
-    builder = _Builder(scop, facts, text, file)
-    try:
-        with quota(builder.context, _OPERATIONS):
-            builder.select()
-            order = builder.order()
-            arrays = builder.translate()
-            schedule = builder.schedule(order)
-            statements = builder.statements(order)
+    builder = _Builder(scop, facts, place, shift)
+    with _isl(builder.context, place):
+        builder.select()
+        if infeasible(scop):
+            raise bounds.overflow(builder.start, place)
+        order = builder.order()
+        arrays = builder.translate()
+        schedule = builder.schedule(order)
+        statements = builder.statements(order)
+    with _isl(builder.context, place, 0):
         counted = tuple(builder.counted(statement) for statement in statements)
-    except isl.Error as error:
-        raise AnalysisError(f"isl failed on the region: {error}", file=file) from error
     calls = [call for annotation in annotations for call in builder.annotated(annotation)]
     return Model(builder.function(), counted, arrays, schedule, tuple(calls), builder.start, builder.end)
 
 
+def infeasible(scop: Json) -> bool:
+    """Whether pet takes the region for one that can't run: it drops what it knows about it then.
+
+    A negative subscript is enough, and an overflow of int. pet doesn't see that ``i == 0 || a[i - 1] > 0`` has none.
+    """
+    return isl.Set.read_from_str(isl.Context(), scop["context"]).is_empty()
+
+
+@contextmanager
+def _isl(context: isl.Context, place: Place, operations: int = _OPERATIONS) -> Iterator[None]:
+    """Bounds isl's work where ``operations`` isn't 0; its failures become errors of the file."""
+    try:
+        with quota(context, operations):
+            yield
+    except isl.Error as error:
+        raise AnalysisError(f"isl failed on the region: {error}", file=place.file) from error
+
+
 class _Builder:
-    def __init__(self, scop: Json, facts: SourceFacts, text: str, file: str) -> None:
-        self.scop, self.facts, self.text = scop, facts, text
-        self.place = checks.Place(file, text)
+    def __init__(self, scop: Json, facts: SourceFacts, place: Place, shift: int) -> None:
+        self.scop, self.facts, self.place, self.shift = scop, facts, place, shift
+        self.text = place.text
         self.context = isl.Context()
         self.drafts: list[_Draft] = []
         origins = facts.shown.origins
@@ -98,6 +120,7 @@ class _Builder:
 
     def select(self) -> None:
         """Keep the statements that write what the rest of the program, or a statement that is kept, can see."""
+        checks.check_whole_loops(self.facts, self.start, self.end, self.place)
         checks.check_constructs(self.facts, self.start, self.end, self.place)
         checks.check_variables(self.facts, self.start, self.end, self.place)
         candidates = [draft for draft in map(self._draft, self.scop["statements"]) if draft is not None]
@@ -108,10 +131,15 @@ class _Builder:
             waiting = [draft for draft in waiting if self._written(draft) not in reads]
             kept += needed
             reads |= {name for draft in needed for name in _read(draft.json["body"])}
+        for draft in candidates:
+            self._check_value(draft)
         for draft in waiting:
             checks.check_after(self.variables[self._written(draft)], self.facts, self.start, self.end, self.place)
         for draft in kept:
             self._check_parameters(draft.domain, draft)
+            if not infeasible(self.scop):
+                bounds.check_finite(draft.domain, draft.offset, self.facts, self.place)
+                bounds.check_counters(draft.domain, self.facts, self.place)
         self.drafts = [draft for draft in kept if not draft.domain.is_empty()]
         if kept and not self.drafts:
             raise checks.nothing_runs(self.facts, self.start, self.end, self.place)
@@ -168,6 +196,22 @@ class _Builder:
         variable = self.variables[self._written(draft)]
         return variable.shape.is_scalar_integer and variable.storage == "local"
 
+    def _check_value(self, draft: _Draft) -> None:
+        shape = self.variables[self._written(draft)].shape
+        value = draft.json["body"]["arguments"][-1]
+        if not shape.is_scalar_integer or draft.json["body"]["text"] != "=" or value["arguments"]:
+            return
+        if value["kind"] == "int":
+            number = isl.Val(value["text"], context=self.context)
+            form = isl.PwAff.val_on_domain(draft.domain, number)
+        elif value["kind"] == "access" and value["affine"]:
+            index = isl.MultiPwAff.read_from_str(self.context, value["index"])
+            form = index.get_pw_aff(0).intersect_domain(draft.domain)
+        else:
+            return
+        if not form.domain().is_empty() and form.drop_unused_params().dim(isl.dim_type.param) == 0:
+            bounds.check_value(form, shape, draft.offset, draft.text, self.place)
+
     def _check_parameters(self, value: isl.Set | isl.Map | isl.PwAff, draft: _Draft) -> None:
         """What isl takes for a parameter is an integer that has no value here."""
         used = value.drop_unused_params()
@@ -190,9 +234,10 @@ class _Builder:
 
     def translate(self) -> tuple[Array, ...]:
         """Bodies and accesses of all drafts, and the arrays, checked against each other."""
+        by_name = {self.names[shown]: variable for shown, variable in self.variables.items()}
         for number, draft in enumerate(self.drafts):
             domain = draft.domain.set_tuple_name(f"S{number}")
-            translator = Translator(domain, self.names, self.data)
+            translator = Translator(domain, self.names, self.data, self.shift)
             try:
                 draft.body = translator.body(draft.json["body"])
             except NotAffineError:
@@ -204,14 +249,16 @@ class _Builder:
             for evaluation in draft.evaluations:
                 relation = isl.Map.read_from_str(self.context, evaluation.access.relation)
                 self._check_parameters(relation, draft)
-                checks.check_defined(evaluation, draft.offset, draft.text, self.place)
+                variable = by_name[evaluation.access.array]
+                bounds.check_subscripts(evaluation, variable, draft.offset, draft.text, self.place)
+                bounds.check_defined(evaluation, draft.offset, draft.text, self.place)
         arrays = self._arrays()
-        by_name = {array.name: array for array in arrays}
+        declared = {array.name: array for array in arrays}
         for draft in self.drafts:
             for evaluation in draft.evaluations:
-                array = by_name[evaluation.access.array]
-                checks.check_bounds(evaluation, array, draft.offset, draft.text, self.place)
-        checks.check_memory(arrays, self.place, self.facts.function.offset)
+                array = declared[evaluation.access.array]
+                bounds.check_bounds(evaluation, array, draft.offset, draft.text, self.place)
+        bounds.check_memory(arrays, self.place, self.facts.function.offset)
         return arrays
 
     def _arrays(self) -> tuple[Array, ...]:
@@ -225,7 +272,7 @@ class _Builder:
             used = accesses.get(name, [])
             if not used and variable.storage != "parameter":
                 continue
-            extents = checks.known_extents(variable, self.place)
+            extents = bounds.known_extents(variable, self.place)
             if extents and extents[0] is None:
                 extents = (self._open_extent(variable, used), *extents[1:])
             shape = variable.shape
@@ -234,10 +281,10 @@ class _Builder:
         return tuple(arrays)
 
     def _open_extent(self, variable: VariableFacts, used: Sequence[Evaluation]) -> int:
-        if used:
-            return checks.reached_extent(used)
+        if used and variable.storage == "parameter":
+            return bounds.reached_extent(used)
         if variable.references:
-            raise checks.open_extent(variable, self.place)
+            raise bounds.open_extent(variable, self.place)
         return 1
 
     def _storage(self, variable: VariableFacts) -> Literal["parameter", "global", "local", "function"]:
@@ -340,8 +387,6 @@ def _read(node: Json) -> set[str]:
 
 def _exact_box(domain: isl.Set) -> tuple[tuple[int, int], ...] | None:
     """The inclusive bounds of each iterator where the domain is exactly their product."""
-    if not domain.is_bounded():
-        raise AnalysisError("a loop has no end", remedy="give every loop a constant or an affine bound")
     box = []
     full = isl.Set.universe(domain.get_space())
     for position in range(domain.dim(isl.dim_type.set)):

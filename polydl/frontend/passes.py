@@ -33,9 +33,13 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Job:
-    """One file to read. ``text`` has one character per byte; ``original`` is set where annotations changed it."""
+    """One file to read, with its absolute path and the ``name`` that messages give it.
+
+    ``text`` has one character per byte; ``original`` is set where annotations changed it.
+    """
 
     file: str
+    name: str
     text: str
     original: str | None
     function: str | None
@@ -51,8 +55,11 @@ class Job:
         return [f"-I{directory}" for directory in [*self.include_directories, *own]]
 
 
-def clang_pass(job: Job) -> SourceFacts:
-    """Raises every error that the file itself gives reason for, and MissingComponentError without libclang."""
+def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
+    """What libclang knows of the file. ``shift`` is added to every subscript that pet is shown.
+
+    Raises every error that the file itself gives reason for, and MissingComponentError without libclang.
+    """
     if find_spec("clang") is None:
         raise MissingComponentError("libclang, which checks the C, is not installed", remedy="pip install libclang")
     request = {
@@ -62,16 +69,18 @@ def clang_pass(job: Job) -> SourceFacts:
         "function": job.function,
         "defines": dict(job.defines),
         "options": job.include_options,
+        "shift": shift,
     }
     outcome = run_child("polydl.frontend.clang_worker", request, job.folder, job.timeout_seconds)
     if outcome.result is None:
         raise SourceError(
-            f"libclang {outcome.failure}{_printed(outcome)}", file=job.file, remedy="check the file with a C compiler"
+            f"libclang {outcome.failure}{_printed(outcome)}", file=job.name, remedy="check the file with a C compiler"
         )
     if "error" in outcome.result:
         fields = outcome.result["fields"]
         kind: type[PolydlError] = getattr(errors, outcome.result["error"])
-        raise kind(fields.pop("message"), **{**fields, "file": fields["file"] or job.file})
+        where = job.name if fields["file"] in (None, job.file) else fields["file"]
+        raise kind(fields.pop("message"), **{**fields, "file": where})
     return SourceFacts.from_json(outcome.result["result"])
 
 
@@ -82,7 +91,7 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
     """
     if find_spec("cffi") is None:
         raise MissingComponentError("cffi, which opens libpet, is not installed", remedy="pip install cffi tadashi")
-    shown = job.folder / (Path(job.file).name or "source.c")
+    shown = job.folder / "source.c"
     shown.write_bytes(facts.shown.text.encode("latin-1"))
     folder = str(Path(job.file).parent)
     request = {
@@ -98,7 +107,7 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
             raise MissingComponentError(f"libpet can't be opened{_printed(outcome)}", remedy=INSTALL_REMEDY)
         raise UnsupportedConstructError(
             f"libpet {outcome.failure}{_printed(outcome)}",
-            file=job.file,
+            file=job.name,
             line=line or line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
             remedy="simplify the region, or leave out parts of it, until pet reads it",
         )
@@ -109,14 +118,14 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
     if message is not None and line is not None:
         raise UnsupportedConstructError(
             f"pet can't model this: {message}",
-            file=job.file,
+            file=job.name,
             line=line,
             construct=one_line(job.text.split("\n")[line - 1]),
             remedy=_REMEDIES[message],
         )
     raise UnsupportedConstructError(
         f"pet finds no loops that it can model in {facts.function.name}{_printed(outcome)}",
-        file=job.file,
+        file=job.name,
         line=line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
         remedy="enclose for loops with affine bounds in #pragma scop and #pragma endscop",
     )

@@ -9,14 +9,18 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from polydl.errors import OptionError, UnsupportedConstructError
-from polydl.frontend.annotation import substitute_annotations
-from polydl.frontend.model import build
+from polydl.frontend import checks
+from polydl.frontend.annotation import Annotation, substitute_annotations
+from polydl.frontend.facts import SourceFacts
+from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import Job, clang_pass, pet_pass
-from polydl.frontend.pet_library import find_pet_library
-from polydl.frontend.source import line_of, read_source
+from polydl.frontend.pet_library import PetLibrary, find_pet_library
+from polydl.frontend.source import Edit, EditedText, Place, line_of, read_source
 from polydl.types import Scop
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -53,6 +57,7 @@ def parse(
     with tempfile.TemporaryDirectory(prefix="polydl-") as folder:
         job = Job(
             file=str(Path(path).absolute()),
+            name=file,
             text=annotated.text,
             original=original if annotations else None,
             function=function,
@@ -62,13 +67,14 @@ def parse(
             timeout_seconds=timeout_seconds,
         )
         facts = clang_pass(job)
-        scop = pet_pass(job, facts, found)
-    try:
-        model = build(scop, facts, annotated.text, file, annotations)
-    except RecursionError:
-        raise UnsupportedConstructError(
-            "an expression is nested too deeply", file=file, remedy="split it into several statements"
-        ) from None
+        place = Place(file, annotated.text)
+        checks.check_before(facts, place)
+        try:
+            model = _model(job, facts, found, place, annotations)
+        except RecursionError:
+            raise UnsupportedConstructError(
+                "an expression is nested too deeply", file=file, remedy="split it into several statements"
+            ) from None
     start = _with_pragmas(original, annotated.origins[model.start])
     end = annotated.origins[model.end]
     return Scop(
@@ -84,6 +90,44 @@ def parse(
         annotated_calls=model.annotated_calls,
         include_directories=_used_directories(directories, Path(path), original),
     )
+
+
+def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]) -> Model:
+    scop = _detected(job, facts, library, place)
+    shift = 0
+    if infeasible(scop):
+        shift = SHIFT
+        facts = clang_pass(job, shift)
+        scop = _detected(job, facts, library, place)
+    return build(scop, facts, place, annotations, shift)
+
+
+def _detected(job: Job, facts: SourceFacts, library: PetLibrary, place: Place) -> dict[str, Any]:
+    """pet's scop. Where it makes out none with a loop by itself, it is asked what is wrong with the first loop."""
+    try:
+        scop = pet_pass(job, facts, library)
+    except UnsupportedConstructError as error:
+        if facts.region is not None:
+            raise
+        unexplained = error
+    else:
+        if facts.region is not None or checks.has_loop(facts, scop):
+            return scop
+        unexplained = checks.no_loop_found(facts, place)
+    first = checks.first_loop(facts, place)
+    if first is None:
+        raise unexplained
+    region = (first.offset, first.end)
+    checks.check_constructs(facts, *region, place)
+    pet_pass(job, replace(facts, region=region, shown=_marked(facts.shown, *region)), library)
+    raise unexplained
+
+
+def _marked(shown: EditedText, start: int, end: int) -> EditedText:
+    """``shown`` with pragmas around ``[start, end)`` of the original text."""
+    first = shown.origins.index(start)
+    last = len(shown.origins) - 1 - shown.origins[::-1].index(end)
+    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n")])
 
 
 def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:

@@ -21,6 +21,10 @@ _BASES = (
 )
 # fmt: on
 MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
+# pet has meanings of its own for functions of these names, whatever their bodies say.
+_RESERVED = frozenset(
+    ("min", "max", "imin", "imax", "umin", "umax", "ceild", "floord", "intMod", "intCeil", "intFloor")
+)
 _FORBIDDEN = (
     CursorKind.ASM_STMT,
     CursorKind.MEMBER_REF_EXPR,
@@ -37,6 +41,8 @@ def impurity(function: Any, main_file: str) -> str | None:
 
 def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | None:
     name = function.spelling
+    if name in _RESERVED:
+        return "pet has a meaning of its own for that name; make it a macro, or rename it"
     definition = function.get_definition()
     if definition is None:
         if name in MATHEMATICAL:

@@ -68,6 +68,22 @@ def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = (
     return regions
 
 
+def check_blocks(
+    region: Region, blocks: Sequence[tuple[int, int]], statements: Sequence[tuple[int, int]], file: str
+) -> None:
+    """The region begins and ends in the same block, between statements. Raises SourceError."""
+    around = [[block for block in blocks if block[0] < place <= block[1]] for place in (region.start, region.end)]
+    cut = [s for s in statements if s[0] < region.start < s[1] < region.end or region.start < s[0] < region.end < s[1]]
+    if around[0] != around[1] or cut:
+        raise SourceError(
+            "the region doesn't begin and end in the same block",
+            file=file,
+            line=region.line,
+            construct="#pragma scop",
+            remedy="put #pragma scop and #pragma endscop around whole statements of one block",
+        )
+
+
 def functions_of(unit: Any) -> list[Any]:
     """The functions that the file itself defines."""
     return [

@@ -98,6 +98,21 @@ class EditedText:
         return EditedText(text, origins)
 
 
+class Place:
+    """The file, for messages: offsets become lines."""
+
+    def __init__(self, file: str, text: str) -> None:
+        self.file = file
+        self.text = text
+
+    def line(self, offset: int) -> int:
+        return line_of(self.text, max(offset, 0))
+
+    def quote(self, offset: int) -> str:
+        """The line at an offset."""
+        return one_line(self.text.split("\n")[self.line(offset) - 1])
+
+
 def line_of(text: str, offset: int) -> int:
     """The 1-based line of an offset."""
     return text.count("\n", 0, offset) + 1

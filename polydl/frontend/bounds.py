@@ -1,0 +1,205 @@
+"""Sizes, ranges and bounds: each function raises the error for a value that leaves them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+
+import islpy as isl
+
+from polydl.errors import (
+    OutOfBoundsError,
+    ResourceError,
+    UnknownSizeError,
+    UnsupportedConstructError,
+)
+from polydl.frontend.expressions import Evaluation
+from polydl.frontend.facts import Shape, SourceFacts, VariableFacts
+from polydl.frontend.source import Place
+from polydl.types import Array
+
+
+def _limits(bits: int, signed: bool) -> tuple[int, int]:
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
+
+
+_LIMITS = {
+    "_Bool": (0, 1),
+    **{name: _limits(8, name != "unsigned char") for name in ("char", "signed char", "unsigned char")},
+    **{name: _limits(16, name == "short") for name in ("short", "unsigned short")},
+    **{name: _limits(32, name == "int") for name in ("int", "unsigned int")},
+    **{f"{sign}{name}": _limits(64, not sign) for sign in ("", "unsigned ") for name in ("long", "long long")},
+}
+
+
+def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place) -> None:
+    """Every loop around a statement ends."""
+    loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset <= offset < b.end]
+    loops.sort(key=lambda branch: branch.offset)
+    for position in range(domain.dim(isl.dim_type.set)):
+        bounded = domain.dim_has_lower_bound(isl.dim_type.set, position)
+        if not (bounded and domain.dim_has_upper_bound(isl.dim_type.set, position)):
+            loop = loops[min(position, len(loops) - 1)] if loops else None
+            raise UnsupportedConstructError(
+                "this loop never ends",
+                file=place.file,
+                line=place.line(loop.offset if loop is not None else offset),
+                construct=loop.header if loop is not None else place.quote(offset),
+                remedy="give the loop a bound that its counter reaches",
+            )
+
+
+def check_counters(domain: isl.Set, facts: SourceFacts, place: Place) -> None:
+    """A counter of a narrow signed type doesn't wrap around before its loop ends; pet takes it for an int."""
+    for position in range(domain.dim(isl.dim_type.set)):
+        name = domain.get_dim_name(isl.dim_type.set, position)
+        for variable in facts.variables:
+            limits = _LIMITS.get(variable.shape.element)
+            if variable.shown != name or variable.shape.element_bytes >= 4 or limits is None or limits[0] == 0:
+                continue
+            low = domain.dim_min_val(position).to_python()
+            high = domain.dim_max_val(position).to_python()
+            if low <= limits[0] or high >= limits[1]:
+                raise UnsupportedConstructError(
+                    f"the counter {name} wraps around: it runs from {low} to {high}, in {variable.shape.element}",
+                    file=place.file,
+                    line=place.line(variable.offset),
+                    construct=place.quote(variable.offset),
+                    remedy=f"make {name} an int",
+                )
+
+
+def check_value(value: isl.PwAff, shape: Shape, offset: int, text: str, place: Place) -> None:
+    """An integer variable can hold what it is assigned; pet goes on with the value as it was computed."""
+    limits = _LIMITS[shape.element]
+    low, high = value.min_val().to_python(), value.max_val().to_python()
+    if low < limits[0] or high > limits[1]:
+        raise UnsupportedConstructError(
+            f"the value, from {low} to {high}, doesn't fit into {shape.element}",
+            file=place.file,
+            line=place.line(offset),
+            construct=text,
+            remedy="use a wider type",
+        )
+
+
+def known_extents(variable: VariableFacts, place: Place) -> tuple[int | None, ...]:
+    """The extents that the declaration gives; None for an outermost one that a pointer leaves open."""
+    if variable.sizes:
+        name = variable.sizes[0]
+        raise UnknownSizeError(
+            f"the size {name} of {variable.name} isn't known",
+            file=place.file,
+            line=place.line(variable.offset),
+            construct=place.quote(variable.offset),
+            remedy=f"give it a value: -D {name}=VALUE",
+        )
+    return variable.shape.extents
+
+
+def open_extent(variable: VariableFacts, place: Place) -> UnknownSizeError:
+    return UnknownSizeError(
+        f"{variable.name} has no extent, and the region doesn't show one",
+        file=place.file,
+        line=place.line(variable.offset),
+        construct=place.quote(variable.offset),
+        remedy=f"declare it as an array with a size, such as {variable.shape.element} {variable.name}[N]",
+    )
+
+
+def reached_extent(evaluations: Sequence[Evaluation]) -> int:
+    """One more than the largest outermost subscript."""
+    return max(_range(evaluation, 0)[1] for evaluation in evaluations) + 1
+
+
+def check_subscripts(evaluation: Evaluation, variable: VariableFacts, offset: int, text: str, place: Place) -> None:
+    """As many subscripts as the array has dimensions: an element is meant, not an address."""
+    if evaluation.index.dim(isl.dim_type.out) != len(variable.shape.extents):
+        raise UnsupportedConstructError(
+            f"{variable.name} is used as a pointer, without all of its subscripts",
+            file=place.file,
+            line=place.line(offset),
+            construct=text,
+            remedy=f"write an element of {variable.name}",
+        )
+
+
+def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) -> None:
+    """No subscript is negative: pet leaves the index undefined where one is."""
+    if evaluation.domain.is_subset(evaluation.index.domain()):
+        return
+    for position in range(evaluation.index.dim(isl.dim_type.out)):
+        subscript = evaluation.index.get_pw_aff(position)
+        if evaluation.domain.is_subset(subscript.domain()):
+            continue
+        low, high = _range(evaluation, position)
+        raise _out_of_bounds(evaluation, position, min(low, -1), high, None, offset, text, place)
+
+
+def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, place: Place) -> None:
+    """Every element that is accessed lies within the declared extents, the outermost included."""
+    for position, extent in enumerate(array.extents):
+        low, high = _range(evaluation, position)
+        if low < 0 or high >= extent:
+            raise _out_of_bounds(evaluation, position, low, high, extent, offset, text, place)
+
+
+def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
+    """The smallest and the largest value of a subscript, continued to where pet trimmed it if that is possible."""
+    subscript = evaluation.index.get_pw_aff(position)
+    pieces = subscript.get_pieces()
+    if len(pieces) == 1:
+        subscript = isl.PwAff.from_aff(pieces[0][1])
+    subscript = subscript.intersect_domain(evaluation.domain)
+    if subscript.domain().is_empty():
+        return -1, -1
+    return subscript.min_val().to_python(), subscript.max_val().to_python()
+
+
+def _out_of_bounds(
+    evaluation: Evaluation,
+    position: int,
+    low: int,
+    high: int,
+    extent: int | None,
+    offset: int,
+    text: str,
+    place: Place,
+) -> OutOfBoundsError:
+    array = evaluation.access.array
+    printed = re.search(r"-> \[\((.*?)\)(?: :.*)?\]", str(evaluation.index.get_pw_aff(position)))
+    subscript = printed[1] if printed else str(position + 1)
+    allowed = f"; the extent is {extent}" if extent is not None and low >= 0 else ""
+    return OutOfBoundsError(
+        f"subscript {position + 1} of {array}, {subscript}, reaches from {low} to {high}{allowed}",
+        file=place.file,
+        line=place.line(offset),
+        construct=text,
+        remedy=f"enlarge {array}, or shorten the loop" if low >= 0 else "start the loop later, or shift the subscript",
+    )
+
+
+def check_memory(arrays: Iterable[Array], place: Place, offset: int) -> None:
+    """All arrays together fit into the machine's memory."""
+    total = sum(array.bytes for array in arrays)
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if total > memory:
+        largest = max(arrays, key=lambda array: array.bytes)
+        raise ResourceError(
+            f"the arrays take {total / 2**30:.1f} GiB, and the machine has {memory / 2**30:.1f} GiB of memory",
+            file=place.file,
+            line=place.line(offset),
+            construct=f"{largest.name}: {largest.bytes / 2**30:.1f} GiB",
+            remedy="choose smaller sizes, such as with -D",
+        )
+
+
+def overflow(start: int, place: Place) -> UnsupportedConstructError:
+    return UnsupportedConstructError(
+        "a subscript or a loop bound in the region overflows int, or is negative where it is not spelled out",
+        file=place.file,
+        line=place.line(start),
+        construct=place.quote(start),
+        remedy="choose smaller sizes, and check the subscripts that macros make",
+    )

@@ -1,0 +1,10 @@
+void f(float c[16])
+{
+#pragma scop
+  for (int i = 0; i < 4; ++i) {
+#pragma polydl microkernel(for (int j = 0; j < 4; ++j) c[4 * i + j] = 0;)
+    c[i] = 1;
+  }
+#pragma endscop
+}
+// expect: SourceError | line 5 | no call
