@@ -265,6 +265,16 @@ def test_a_mistake_is_one_message_and_status_2(
     assert Path("matmul.c").read_text() == MATMUL
 
 
+def test_emitted_c_is_not_overwritten_by_its_own_successor(polydl: Any, tmp_path: Path) -> None:
+    emitted = tmp_path / "matmul_polydl.c"
+    emitted.write_text(MATMUL)
+    ended = polydl("optimize", "matmul_polydl.c", "--threads", "1", "--out", ".")
+    assert ended.status == 2
+    assert "over the source" in ended.err
+    assert emitted.read_text() == MATMUL
+    assert polydl("optimize", "matmul_polydl.c", "--threads", "1", *QUICK).status == 0
+
+
 def test_source_errors_name_file_and_line(polydl: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.c").write_text("void f(float a[8]) {\n  for (int i = 0; i < 8; ++i)\n    a[i] = ;\n}\n")
     ended = polydl("optimize", "broken.c")
