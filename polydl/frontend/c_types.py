@@ -28,6 +28,7 @@ ELEMENTS = {
     TypeKind.LONGLONG: "long long",
     TypeKind.ULONGLONG: "unsigned long long",
 }
+_ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY)
 _FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
 _SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
     TypeKind.LONGLONG: "LL",
@@ -48,12 +49,14 @@ def shape_of(type_: Any) -> Shape:
     current = type_.get_canonical()
     extents: list[int | None] = []
     is_pointer = current.kind == TypeKind.POINTER
-    volatile = current.is_volatile_qualified()
+    volatile, const = current.is_volatile_qualified(), False
     if is_pointer:
         extents.append(None)
         current = current.get_pointee().get_canonical()
-    while current.kind in (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY):
+    while current.kind in _ARRAYS:
         extents.append(current.element_count if current.kind == TypeKind.CONSTANTARRAY else None)
+        # A canonical array type has the qualifiers of its elements.
+        volatile, const = volatile or current.is_volatile_qualified(), const or current.is_const_qualified()
         current = current.element_type.get_canonical()
     problem = "volatile" if volatile or current.is_volatile_qualified() else None
     element = ELEMENTS.get(current.kind)
@@ -64,7 +67,7 @@ def shape_of(type_: Any) -> Shape:
         element_bytes=max(0, current.get_size()),
         extents=tuple(extents),
         is_pointer=is_pointer,
-        is_const=current.is_const_qualified(),
+        is_const=const or current.is_const_qualified(),
         is_integer=element is not None and current.kind not in _FLOATING,
         problem=problem,
     )
@@ -80,20 +83,20 @@ def _problem(type_: Any, dimensions: int) -> str:
     return _PROBLEMS.get(type_.kind, f"the type {type_.spelling}")
 
 
-def declaration(type_: Any, name: str) -> str:
+def declaration(type_: Any, name: str, const: bool = False) -> str:
     """``name`` declared with ``type_``, as a prototype has it, in terms of built-in types."""
     canonical = type_.get_canonical()
-    if canonical.kind in (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY):
+    if canonical.kind in _ARRAYS:
         extent = str(canonical.element_count) if canonical.kind == TypeKind.CONSTANTARRAY else ""
-        return declaration(canonical.element_type, f"{name}[{extent}]")
+        return declaration(canonical.element_type, f"{name}[{extent}]", const or canonical.is_const_qualified())
     if canonical.kind == TypeKind.POINTER:
         qualifiers = "const " if canonical.is_const_qualified() else ""
         qualifiers += "restrict " if canonical.is_restrict_qualified() else ""
         pointee = canonical.get_pointee().get_canonical()
         inner = f"*{qualifiers}{name}"
-        arrays = (TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY, TypeKind.FUNCTIONPROTO)
-        return declaration(pointee, f"({inner})" if pointee.kind in arrays else inner)
-    return f"{canonical.spelling} {name}"
+        return declaration(pointee, f"({inner})" if pointee.kind in _ARRAYS else inner)
+    spelled = f"const {canonical.spelling}" if const and not canonical.is_const_qualified() else canonical.spelling
+    return f"{spelled} {name}"
 
 
 def literal(value: int, type_: Any) -> str:

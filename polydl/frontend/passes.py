@@ -103,14 +103,14 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
     outcome = run_child("polydl.frontend.pet_worker", request, job.folder, job.timeout_seconds)
     line, message = _complaint(outcome, str(shown), facts, job.text)
     if outcome.result is None:
-        if "No module named" in outcome.output or "cannot open shared object" in outcome.output:
-            raise MissingComponentError(f"libpet can't be opened{_printed(outcome)}", remedy=INSTALL_REMEDY)
         raise UnsupportedConstructError(
             f"libpet {outcome.failure}{_printed(outcome)}",
             file=job.name,
             line=line or line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
             remedy="simplify the region, or leave out parts of it, until pet reads it",
         )
+    if "unusable" in outcome.result:
+        raise MissingComponentError(f"libpet can't be opened: {outcome.result['unusable']}", remedy=INSTALL_REMEDY)
     scops = outcome.result["scops"]
     if scops:
         first: dict[str, Any] = scops[0]

@@ -96,10 +96,12 @@ class _Pet:
         self.ffi = cffi.FFI()
         self.ffi.cdef(_DECLARATIONS)
         self.isl, self.pet = open_libraries(self.ffi, libraries)
+        # Looked up now, so that a library without them is found out at once.
+        self.transform, self.print_schedule = self.pet.pet_transform_C_source, self.isl.isl_schedule_to_str
         self.libc: Any = self.ffi.dlopen(None)
 
-    def scops(self, file: str, autodetect: bool, options: list[str]) -> tuple[int, list[dict[str, Any]]]:
-        """Every scop of ``file``, and pet's own return value (non-zero where it failed)."""
+    def scops(self, file: str, autodetect: bool, options: list[str]) -> list[dict[str, Any]]:
+        """Every scop of ``file``."""
         context = self.pet.isl_ctx_alloc_with_pet_options()
         arguments = [self.ffi.new("char[]", text.encode()) for text in ["pet", *options]]
         vector = self.ffi.new("char *[]", [*arguments, self.ffi.NULL])
@@ -118,18 +120,18 @@ class _Pet:
             return printer
 
         output = self.libc.fopen(b"/dev/null", b"w")
-        status = self.pet.pet_transform_C_source(context, file.encode(), output, take, self.ffi.NULL)
+        self.transform(context, file.encode(), output, take, self.ffi.NULL)
         self.libc.fclose(output)
         if failures:
             raise failures[0]
-        return status, found
+        return found
 
     def scop(self, scop: Any) -> dict[str, Any]:
         return {
             "start": self.pet.pet_loc_get_start(scop.loc),
             "end": self.pet.pet_loc_get_end(scop.loc),
             "context": self.text("set", scop.context),
-            "schedule": self.text("schedule", scop.schedule),
+            "schedule": self.owned(self.print_schedule(scop.schedule)),
             "statements": [self.statement(scop.stmts[i]) for i in range(scop.n_stmt)],
         }
 
@@ -212,8 +214,13 @@ class _Pet:
 def main(request_path: str, result_path: str) -> None:
     limit_resources()
     request = json.loads(Path(request_path).read_text(encoding="utf-8"))
-    status, scops = _Pet(request["libraries"]).scops(request["file"], request["autodetect"], request["options"])
-    Path(result_path).write_text(json.dumps({"status": status, "scops": scops}), encoding="utf-8")
+    try:
+        pet = _Pet(request["libraries"])
+    except (OSError, AttributeError) as error:
+        result: dict[str, Any] = {"unusable": str(error)}
+    else:
+        result = {"scops": pet.scops(request["file"], request["autodetect"], request["options"])}
+    Path(result_path).write_text(json.dumps(result), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,346 @@
+"""What the front-end makes of files that are as they should be."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import islpy as isl
+import pytest
+from frontend_interpreter import points
+
+from polydl.errors import OptionError
+from polydl.frontend.pet import parse
+from polydl.types import Affine, AnnotatedCall, Array, Expression, Scop
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "examples"
+NESTS = Path(__file__).parent / "nests"
+
+
+def written(folder: Path, text: str, name: str = "nest.c") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+# -- the examples -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "statements", "flops"),
+    [
+        ("conv", 1, 2 * 28 * 64 * 64 * 56 * 56 * 9),
+        ("conv_plain", 1, 2 * 28 * 64 * 64 * 56 * 56 * 9),
+        ("conv_1x1", 1, 2 * 28 * 64 * 256 * 56 * 56),
+        ("matmul", 1, 2 * 1024**3),
+        ("stencil", 2, 2 * 10 * 1022 * 1022 * 5),
+        ("bnorm_relu", 2, 28 * 64 * 56 * 56 * 2),
+    ],
+)
+def test_the_examples_are_read_exactly(name: str, statements: int, flops: int) -> None:
+    scop = parse(EXAMPLES / f"{name}.c")
+    assert scop.function.name == name
+    assert len(scop.statements) == statements
+    assert scop.flops == flops
+    assert all(statement.box is not None for statement in scop.statements)
+    assert all(array.storage == "parameter" for array in scop.arrays)
+    assert all(access.subscripts is not None for s in scop.statements for access in s.accesses)
+
+
+def test_the_examples_take_sizes() -> None:
+    scop = parse(EXAMPLES / "conv.c", defines={"nImg": 1, "STRIDE_H": 2, "STRIDE_W": "2", "nOfm": 128})
+    assert scop.array("input").extents == (1, 1, 113, 113, 64)
+    assert scop.statements[0].instances == 128 * 64 * 56 * 56 * 9
+    assert scop.defines == (("nImg", "1"), ("STRIDE_H", "2"), ("STRIDE_W", "2"), ("nOfm", "128"))
+
+
+def test_figure_8_in_full() -> None:
+    scop = parse(EXAMPLES / "conv.c")
+    (statement,) = scop.statements
+    assert statement.name == "S0"
+    assert statement.iterators == ("img", "ofm_tile", "ifm_tile", "oj", "kj", "ki", "oi", "ofm", "ifm")
+    assert statement.box == ((0, 27), (0, 0), (0, 0), (0, 55), (0, 2), (0, 2), (0, 55), (0, 63), (0, 63))
+    assert statement.betas == (0,) * 10
+    assert statement.directions == (1,) * 9
+    assert statement.text == (
+        "output[img][ofm_tile][oj][oi][ofm] += "
+        "filter[ofm_tile][ifm_tile][kj][ki][ifm][ofm] * input[img][ifm_tile][ij + kj][ii + ki][ifm];"
+    )
+    assert scop.source.splitlines()[statement.line - 1].strip() == "output[img][ofm_tile][oj][oi][ofm] +="
+    assert scop.arrays == (
+        Array("output", "float", 4, (28, 1, 56, 56, 64), "parameter"),
+        Array("filter", "float", 4, (1, 1, 3, 3, 64, 64), "parameter"),
+        Array("input", "float", 4, (28, 1, 58, 58, 64), "parameter"),
+    )
+    target, source = statement.body.arguments
+    assert (statement.body.kind, statement.body.text, source.text) == ("op", "+=", "*")
+    assert {access.kind for access in statement.accesses if access.reference == target.text} == {"read", "write"}
+    image = statement.access(source.arguments[1].text)
+    assert image.array == "input"
+    assert image.subscripts is not None
+    assert image.subscripts[2] == Affine((0, 0, 0, 1, 1, 0, 0, 0, 0))
+    assert image.subscripts[3] == Affine((0, 0, 0, 0, 0, 1, 1, 0, 0))
+    first, second, third = scop.function.parameters
+    assert (first.declaration, first.is_const, first.is_pointer) == ("float output[28][1][56][56][64]", False, True)
+    assert (second.declaration, second.is_const) == ("const float filter[1][1][3][3][64][64]", True)
+    assert third.array == "input"
+    region = scop.source[slice(*scop.region)]
+    assert region.startswith("#pragma scop\n#pragma omp parallel for")
+    assert region.endswith("#pragma endscop\n")
+    assert scop.line == scop.source[: scop.region[0]].count("\n") + 1
+
+
+# -- order --------------------------------------------------------------------------------
+
+
+def _by_tree(scop: Scop) -> list[tuple[str, tuple[int, ...]]]:
+    """All instances in the order of the schedule tree."""
+    order = []
+    schedule = isl.Schedule(scop.schedule).get_map().get_map_list()
+    for number in range(schedule.n_map()):
+        part = schedule.get_at(number)
+        name = part.get_tuple_name(isl.dim_type.in_)
+        domain = part.intersect_domain(isl.Set(scop.statement(name).domain))
+        depth = domain.dim(isl.dim_type.in_)
+        order += [(point[depth:], name, point[:depth]) for point in points(str(domain.wrap()))]
+    return [(name, point) for _, name, point in sorted(order)]
+
+
+def _by_betas(scop: Scop) -> list[tuple[str, tuple[int, ...]]]:
+    order = []
+    for s in scop.statements:
+        for point in points(s.domain):
+            pairs = zip(s.directions, point, s.betas[1:], strict=True)
+            time = (s.betas[0], *(part for d, x, beta in pairs for part in (d * x, beta)))
+            order.append((time, s.name, point))
+    return [(name, point) for _, name, point in sorted(order)]
+
+
+@pytest.mark.parametrize("name", ["strides", "steps_in_time", "conditions", "local_scalars", "shadowed"])
+def test_the_schedule_tree_and_the_betas_are_one_order(name: str) -> None:
+    scop = parse(NESTS / f"{name}.c")
+    by_tree = _by_tree(scop)
+    assert len(by_tree) == sum(statement.instances for statement in scop.statements)
+    assert by_tree == _by_betas(scop)
+
+
+def test_statements_are_numbered_as_they_stand_in_the_text() -> None:
+    scop = parse(NESTS / "steps_in_time.c")
+    assert [statement.name for statement in scop.statements] == [f"S{n}" for n in range(len(scop.statements))]
+    assert [statement.line for statement in scop.statements] == [5, 7, 9, 11, 12, 16, 17]
+    assert [statement.betas for statement in scop.statements] == [
+        (0,),
+        (1, 0),
+        (1, 1, 0),
+        (1, 1, 1, 0),
+        (1, 1, 2),
+        (1, 2, 0, 0),
+        (1, 3),
+    ]
+
+
+# -- sizes and variables ------------------------------------------------------------------
+
+
+def test_a_define_that_names_a_parameter_is_its_value() -> None:
+    scop = parse(NESTS / "linearized.c", defines={"n": 5, "m": "0x4"})
+    values = {parameter.name: parameter.value for parameter in scop.function.parameters}
+    assert values == {"n": 5, "m": 4, "a": None, "b": None, "c": None, "out": None}
+    assert scop.array("a").extents == (20,)
+    assert scop.array("b").extents == (5, 5)
+    assert scop.array("c").extents == (5, 3)
+    assert scop.array("out").extents == (20,)
+    assert scop.array("n").extents == ()
+    declarations = [parameter.declaration for parameter in scop.function.parameters]
+    assert declarations == [
+        "const int n",
+        "int m",
+        "float *restrict a",
+        "const float b[5][5]",
+        "float (*c)[3]",
+        "float *out",
+    ]
+    assert "[n" not in "".join([scop.schedule, *(s.domain for s in scop.statements)])
+
+
+def test_where_variables_live() -> None:
+    storage = {array.name: array.storage for array in parse(NESTS / "local_scalars.c").arrays}
+    assert storage == {
+        "a": "parameter",
+        "alpha": "parameter",
+        "x": "parameter",
+        "sum": "function",
+        "t": "local",
+        "y1": "function",
+        "t_2": "local",
+        "t_3": "local",
+        "product": "local",
+    }
+    storage = {array.name: array.storage for array in parse(NESTS / "globals.c").arrays}
+    assert storage == {
+        "a": "parameter",
+        "table": "global",
+        "scale": "global",
+        "hidden": "global",
+        "kept": "function",
+        "total": "global",
+    }
+
+
+def test_counters_and_indices_are_no_statements() -> None:
+    scop = parse(NESTS / "counters_outside.c")
+    assert [statement.text for statement in scop.statements] == ["out[n][i][j] += in[n][ij + ki][jj + kj] * w[ki][kj];"]
+    assert {array.name for array in scop.arrays} == {"out", "in", "w"}
+
+
+def test_guarded_reads_have_the_relation_of_the_guard() -> None:
+    scop = parse(NESTS / "conditions.c")
+    joined, guarded = (next(s for s in scop.statements if words in s.text) for words in ("&&", "||"))
+    # pet makes one piecewise read of two elements of the same array.
+    (read,) = (access for access in joined.reads if access.array == "b")
+    assert read.subscripts is None
+    pieces = "S4[i, j] -> b[i - 1, j + 1] : 0 < i <= 7 and 0 <= j < 7; S4[i, j] -> b[i, j] : 0 <= i, j <= 7 and "
+    assert isl.Map(read.relation).is_equal(isl.Map(f"{{ {pieces} (i = 0 or j = 7) }}"))
+    (read,) = (access for access in guarded.reads if access.array == "b")
+    assert read.subscripts == (Affine((1, 0), -1), Affine((0, 1), 0))
+    expected = isl.Map("{ S5[i, j] -> b[i - 1, j] : 0 < i <= 7 and 0 <= j <= 7 }")
+    assert isl.Map(read.relation).is_equal(expected)
+
+
+# -- which loops are meant ----------------------------------------------------------------
+
+TWO = """void first(float a[4])
+{
+  for (int i = 0; i < 4; ++i)
+    a[i] = 1;
+}
+static void second(int n, float a[n])
+{
+  for (int i = 0; i < n; ++i)
+    a[i] = 2;
+}
+"""
+
+
+def test_a_function_is_chosen_by_name(tmp_path: Path) -> None:
+    path = written(tmp_path, TWO)
+    assert parse(path, function="first").statements[0].text == "a[i] = 1;"
+    second = parse(path, function="second", defines={"n": 7})
+    assert second.statements[0].instances == 7
+    assert second.function.line == 6
+    with pytest.raises(OptionError, match=r"first \(line 1\), second \(line 6\)"):
+        parse(path)
+
+
+def test_a_define_is_a_macro_where_the_function_has_no_such_parameter(tmp_path: Path) -> None:
+    path = written(tmp_path, "void f(float a[n])\n{\n  for (int i = 0; i < n; ++i)\n    a[i] = 2;\n}\n")
+    scop = parse(path, defines={"n": 6})
+    assert scop.array("a").extents == (6,)
+    assert scop.function.parameters[0].value is None
+
+
+def test_a_marked_region_goes_before_other_loops(tmp_path: Path) -> None:
+    text = TWO.replace("  for (int i = 0; i < 4", "#pragma scop\n  for (int i = 0; i < 4").replace(
+        "a[i] = 1;", "a[i] = 1;\n#pragma endscop"
+    )
+    scop = parse(written(tmp_path, text))
+    assert scop.function.name == "first"
+
+
+def test_regions_that_the_preprocessor_takes_out_do_not_count(tmp_path: Path) -> None:
+    text = "#if 0\n#pragma scop\n#endif\n" + TWO.split("static")[0] + "#ifdef NEVER\n#pragma endscop\n#endif\n"
+    assert parse(written(tmp_path, text)).function.name == "first"
+
+
+def test_loops_are_found_without_pragmas() -> None:
+    scop = parse(NESTS / "detected.c")
+    assert [statement.line for statement in scop.statements] == [8, 11, 13, 16]
+    region = scop.source[slice(*scop.region)]
+    assert region.startswith("  border = a[0][0];\n#pragma omp parallel for")
+    assert region.rstrip().endswith("a[i][i] = b[i] * border;")
+
+
+def test_a_pragma_right_before_the_region_belongs_to_it(tmp_path: Path) -> None:
+    text = "void f(float a[4])\n{\n  #pragma omp parallel for \\\n    num_threads(2)\n\n  for (int i = 0; i < 4; ++i)\n"
+    scop = parse(written(tmp_path, text + "    a[i] = 0;\n}\n"))
+    assert scop.source[slice(*scop.region)].lstrip().startswith("#pragma omp parallel for")
+
+
+# -- text ---------------------------------------------------------------------------------
+
+
+def test_offsets_count_characters_and_lines_may_end_in_two(tmp_path: Path) -> None:
+    text = "/* größer */\r\nvoid f(float a[4]) { // ü\r\n#pragma scop\r\n"
+    text += "  for (int i = 0; i < 4; ++i)\r\n    a[i] = /* ä */ 2;\r\n#pragma endscop\r\n}\r\n"
+    scop = parse(written(tmp_path, text))
+    assert scop.source == text
+    assert scop.source[slice(*scop.region)] == text[text.index("#pragma scop") : text.rindex("}")]
+    assert scop.statements[0].text == "a[i] = 2;"
+    assert (scop.line, scop.statements[0].line, scop.function.line) == (3, 5, 2)
+
+
+def test_headers_beside_the_file_and_in_other_folders(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    written(tmp_path, "#define ROWS 3\n", "own.h")
+    written(tmp_path / "include", "#define COLUMNS 5\n", "other.h")
+    text = '#include "own.h"\n#include <other.h>\nvoid f(float a[ROWS][COLUMNS])\n{\n'
+    text += "  for (int i = 0; i < ROWS; ++i)\n    a[i][COLUMNS - 1] = 0;\n}\n"
+    scop = parse(written(tmp_path, text), include_directories=[tmp_path / "include"])
+    assert scop.array("a").extents == (3, 5)
+    assert scop.include_directories == (str(tmp_path), str(tmp_path / "include"))
+
+
+def test_a_marked_call_is_kept_with_the_loops_that_stand_for_it() -> None:
+    scop = parse(NESTS / "annotated.c")
+    assert scop.annotated_calls == (AnnotatedCall("kernel(&c[it][jt], &a[it][kt], &b[kt][jt], 6);", 20, ("S0",), 3),)
+    product, doubling = scop.statements
+    assert product.iterators == ("it", "jt", "kt", "i", "j", "k")
+    assert product.line == 20
+    assert product.instances == 6**3
+    assert doubling.line == 24
+    assert "kernel(&c[it][jt]" in scop.source[slice(*scop.region)]
+
+
+def test_the_digest_is_of_the_nest_and_not_of_its_layout(tmp_path: Path) -> None:
+    original = (EXAMPLES / "matmul.c").read_text(encoding="utf-8")
+    moved = parse(written(tmp_path, "\n\n" + original.replace("C[i][j] +=", "C [ i ] [ j ]\n +=")))
+    assert moved.digest == parse(EXAMPLES / "matmul.c").digest
+    assert moved.digest != parse(EXAMPLES / "matmul.c", defines={"K": 512}).digest
+
+
+def test_expressions_keep_the_source_s_constants_and_types(tmp_path: Path) -> None:
+    text = "#define HALF 0.5f\nvoid f(double a[4], const int b[4], unsigned u)\n{\n"
+    text += "  for (int i = 0; i < 4; ++i)\n    a[i] = b[i] * 3u + HALF * 1e-3 - (float)u / i;\n}\n"
+    (statement,) = parse(written(tmp_path, text)).statements
+    kinds = [(node.kind, node.text) for node in statement.body.walk() if node.kind not in ("access", "op")]
+    assert kinds == [
+        ("cast", "unsigned int"),
+        ("literal", "3"),
+        ("literal", "0.5F"),
+        ("literal", "1e-3"),
+        ("cast", "float"),
+        ("cast", "unsigned int"),
+        ("affine", "{ S0[i] -> [(i)] }"),
+    ]
+    assert statement.body.arguments[1].arguments[0] == Expression(
+        "op",
+        "+",
+        statement.body.arguments[1].arguments[0].arguments,
+    )
+
+
+# -- the process --------------------------------------------------------------------------
+
+
+def test_neither_library_is_opened_in_the_process_that_asks() -> None:
+    program = (
+        "import sys\nfrom polydl.frontend.pet import parse\n"
+        f"parse({str(EXAMPLES / 'matmul.c')!r})\n"
+        "maps = open('/proc/self/maps').read()\n"
+        "print([name for name in ('libpet', 'libclang', 'libLLVM') if name in maps])\n"
+        "print(sorted({'clang', 'cffi', 'tadashi'} & set(sys.modules)))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.split("\n")[:2] == ["[]", "[]"]

@@ -1,0 +1,174 @@
+"""Every hostile or malformed input gives one error of the right kind, with its line, its construct and a remedy.
+
+Each file in ``bad_input`` ends with what is expected of it: the error's class, the line and words of the message, and
+the values of -D if it needs any.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from polydl import errors
+from polydl.frontend.passes import Job, clang_pass, pet_pass
+from polydl.frontend.pet import parse
+from polydl.frontend.pet_library import find_pet_library
+
+BAD_INPUT = Path(__file__).parent / "bad_input"
+FILES = sorted(BAD_INPUT.glob("*.c"))
+GOOD = "void f(float a[4])\n{\n  for (int i = 0; i < 4; ++i)\n    a[i] = 0;\n}\n"
+
+
+class Expectation(NamedTuple):
+    kind: type[errors.PolydlError]
+    line: int | None
+    words: str
+    defines: Mapping[str, str]
+
+
+def expectation(path: Path) -> Expectation:
+    found = re.search(r"^// expect: (\w+) \| line (\d+|-) \| ([^|\n]+)(?: \| (.*))?$", path.read_text(), re.MULTILINE)
+    assert found, path
+    kind, line, words, defines = found.groups()
+    values = dict(word.split("=", 1) for word in defines.split()) if defines else {}
+    return Expectation(getattr(errors, kind), None if line == "-" else int(line), words, values)
+
+
+def outcome(path: Path) -> BaseException | None:
+    try:
+        parse(path, defines=expectation(path).defines)
+    except BaseException as error:
+        return error
+    return None
+
+
+@pytest.fixture(scope="module")
+def outcomes() -> dict[Path, BaseException | None]:
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return dict(zip(FILES, pool.map(outcome, FILES), strict=True))
+
+
+def test_there_are_many_hostile_inputs() -> None:
+    assert len(FILES) >= 20
+    kinds = {expectation(path).kind for path in FILES}
+    assert len(kinds) >= 7
+
+
+@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+def test_bad_input_is_refused_with_place_construct_and_remedy(
+    path: Path, outcomes: dict[Path, BaseException | None]
+) -> None:
+    error = outcomes[path]
+    kind, line, words, _ = expectation(path)
+    assert type(error) is kind, error
+    assert isinstance(error, errors.PolydlError)
+    assert error.file == str(path)
+    assert error.line == line, error
+    assert words.lower() in str(error).lower()
+    assert error.remedy
+    # What is quoted stands in the file; names of sizes are quoted from the function instead.
+    if error.construct and kind is not errors.ResourceError and not path.stem.startswith("annotation"):
+        text = " ".join(path.read_text().split())
+        assert error.construct.split("…")[0].strip() in text
+
+
+def test_a_missing_file_a_directory_and_an_empty_file(tmp_path: Path) -> None:
+    with pytest.raises(errors.SourceError, match="no such file"):
+        parse(tmp_path / "none.c")
+    with pytest.raises(errors.SourceError, match="directory"):
+        parse(tmp_path)
+    empty = tmp_path / "empty.c"
+    empty.write_text(" \n\n")
+    with pytest.raises(errors.SourceError, match="empty"):
+        parse(empty)
+
+
+def test_a_binary_file_and_an_encoding_that_is_not_utf8(tmp_path: Path) -> None:
+    binary = tmp_path / "binary.c"
+    binary.write_bytes(b"\x7fELF\n\x00\x00\x01")
+    with pytest.raises(errors.SourceError, match="binary") as raised:
+        parse(binary)
+    assert raised.value.line == 2
+    latin = tmp_path / "latin.c"
+    latin.write_bytes(b"// first\n// gr\xfc\xdfe\n" + GOOD.encode())
+    with pytest.raises(errors.SourceError, match="UTF-8") as raised:
+        parse(latin)
+    assert raised.value.line == 2
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.c"
+    secret.write_text(GOOD)
+    secret.chmod(0)
+    with pytest.raises(errors.SourceError, match="can't be read"):
+        parse(secret)
+
+
+@pytest.mark.parametrize("name", ["", "1N", "a-b", "N M", "é"])
+def test_defines_have_the_names_of_macros(name: str, tmp_path: Path) -> None:
+    source = tmp_path / "good.c"
+    source.write_text(GOOD)
+    with pytest.raises(errors.OptionError, match="identifier"):
+        parse(source, defines={name: 1})
+
+
+def test_options_that_make_no_sense(tmp_path: Path) -> None:
+    source = tmp_path / "good.c"
+    source.write_text(GOOD)
+    with pytest.raises(errors.OptionError, match=r"no function g(.|\n)*choose one of: f"):
+        parse(source, function="g")
+    with pytest.raises(errors.OptionError, match="include directory"):
+        parse(source, include_directories=[tmp_path / "none"])
+    with pytest.raises(errors.MissingComponentError, match="no library"):
+        parse(source, library=tmp_path / "libpet.so")
+
+
+def test_a_library_that_is_not_pet(tmp_path: Path) -> None:
+    source, library = tmp_path / "good.c", tmp_path / "libpet.so"
+    source.write_text(GOOD)
+    library.write_text("not a library")
+    with pytest.raises(errors.MissingComponentError, match="can't be opened"):
+        parse(source, library=library)
+
+
+def test_a_pass_that_does_not_end_is_ended(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.h")
+    source = tmp_path / "waits.c"
+    source.write_text('#include "endless.h"\n' + GOOD)
+    with pytest.raises(errors.SourceError, match=r"did not finish within 0\.8 s"):
+        parse(source, timeout_seconds=0.8)
+
+
+def test_a_crash_of_pet_stays_in_its_process(tmp_path: Path) -> None:
+    # pet follows the recursion without end. The checks before it refuse this file, so pet is given it directly.
+    path = BAD_INPUT / "recursion.c"
+    job = Job(
+        file=str(path),
+        name="recursion.c",
+        text=path.read_text(),
+        original=None,
+        function=None,
+        defines={},
+        include_directories=(),
+        folder=tmp_path,
+        timeout_seconds=30,
+    )
+    with pytest.raises(errors.UnsupportedConstructError, match=r"libpet was ended by signal SIG") as raised:
+        pet_pass(job, clang_pass(job), find_pet_library())
+    assert raised.value.file == "recursion.c"
+    assert raised.value.line == 3
+
+
+def test_an_expression_that_is_nested_very_deeply(tmp_path: Path) -> None:
+    source = tmp_path / "deep.c"
+    source.write_text(GOOD.replace("= 0;\n}", "= " + " + ".join(["a[i]"] * 3000) + ";\n}"))
+    with pytest.raises(errors.UserError) as raised:
+        parse(source)
+    assert raised.value.remedy
