@@ -21,7 +21,7 @@ FILES = sorted(NESTS.glob("*.c"))
 
 
 def _clamp(x: float, top: float) -> float:
-    return min(max(x, 0.25), top)
+    return 0.25 if x < 0.25 else min(x, top)
 
 
 FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {

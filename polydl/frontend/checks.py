@@ -210,20 +210,23 @@ def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructErro
     )
 
 
-def check_after(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> None:
-    """A counter or index that is left out of the model isn't read once the region has run."""
+def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> bool:
+    """Whether an integer that the region writes is read once it has run. A loop counter mustn't be."""
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
-    if later and (later[0].role != "write" or later[0].conditional):
+    if not later or (later[0].role == "write" and not later[0].conditional):
+        return False
+    if any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):
         raise UnsupportedConstructError(
-            f"{variable.name} is computed in the region for its subscripts, and read behind it",
+            f"the loop counter {variable.name} is read behind the region",
             file=place.file,
             line=place.line(later[0].offset),
             construct=place.quote(later[0].offset),
             remedy=f"use another variable than {variable.name} behind the region",
         )
+    return True
 
 
 def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoScopError:

@@ -103,12 +103,16 @@ def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
     return inactive
 
 
-def _bound_parameters(unit: Any, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
+def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
     """The defines that name an integer parameter: they fix its value, and are no macros."""
+    functions = functions_of(unit)
+    try:
+        functions = [choose(functions, marked_regions(text, file, _inactive(unit, text)), name, file)[0]]
+    except PolydlError:
+        # Without its macros the file may make no sense yet: any function of that name may be meant.
+        functions = [function for function in functions if name in (None, function.spelling)]
     bound = {}
-    for function in functions_of(unit):
-        if name not in (None, function.spelling):
-            continue
+    for function in functions:
         for parameter in function.get_arguments():
             if parameter.spelling not in defines:
                 continue
@@ -129,7 +133,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     file, text, name = request["file"], request["text"], request["function"]
     defines: dict[str, str] = request["defines"]
     parser = _Parser(file, request["options"])
-    bound = _bound_parameters(parser.parse(text, {}), defines, name, file) if defines else {}
+    bound = _bound_parameters(parser.parse(text, {}), text, defines, name, file) if defines else {}
     macros = {key: value for key, value in defines.items() if key not in bound}
     if request["original"] is not None:
         parser.checked(EditedText(request["original"]), request["original"], macros)

@@ -40,13 +40,12 @@ class Model:
     end: int
 
 
-@dataclass
+@dataclass(eq=False)
 class _Draft:
     """A statement in the making: pet's description, its place in the text, its domain with pet's name."""
 
     json: Json
     offset: int
-    end: int
     domain: isl.Set
     text: str
     body: Expression = field(default_factory=lambda: Expression("literal", ""))
@@ -69,7 +68,8 @@ def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[An
     for, and AnalysisError where isl gives up.
     """
     builder = _Builder(scop, facts, place, shift)
-    with _isl(builder.context, place):
+    line = place.line(builder.start)
+    with _isl(builder.context, place, line):
         builder.select()
         if infeasible(scop):
             raise bounds.overflow(builder.start, place)
@@ -77,7 +77,7 @@ def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[An
         arrays = builder.translate()
         schedule = builder.schedule(order)
         statements = builder.statements(order)
-    with _isl(builder.context, place, 0):
+    with _isl(builder.context, place, line, 0):
         counted = tuple(builder.counted(statement) for statement in statements)
     calls = [call for annotation in annotations for call in builder.annotated(annotation)]
     return Model(builder.function(), counted, arrays, schedule, tuple(calls), builder.start, builder.end)
@@ -92,13 +92,16 @@ def infeasible(scop: Json) -> bool:
 
 
 @contextmanager
-def _isl(context: isl.Context, place: Place, operations: int = _OPERATIONS) -> Iterator[None]:
-    """Bounds isl's work where ``operations`` isn't 0; its failures become errors of the file."""
+def _isl(context: isl.Context, place: Place, line: int, operations: int = _OPERATIONS) -> Iterator[None]:
+    """Bounds isl's work where ``operations`` isn't 0; failures of the analysis become errors of the file."""
     try:
         with quota(context, operations):
             yield
-    except isl.Error as error:
-        raise AnalysisError(f"isl failed on the region: {error}", file=place.file) from error
+    except (isl.Error, AnalysisError) as error:
+        message = error.message if isinstance(error, AnalysisError) else f"isl failed on the region: {error}"
+        raise AnalysisError(
+            message, file=place.file, line=line, remedy="simplify the region's bounds and subscripts, or split it"
+        ) from error
 
 
 class _Builder:
@@ -124,17 +127,13 @@ class _Builder:
         checks.check_constructs(self.facts, self.start, self.end, self.place)
         checks.check_variables(self.facts, self.start, self.end, self.place)
         candidates = [draft for draft in map(self._draft, self.scop["statements"]) if draft is not None]
-        kept = [draft for draft in candidates if not self._is_index(draft)]
-        reads = {name for draft in kept for name in _read(draft.json["body"])}
-        waiting = [draft for draft in candidates if self._is_index(draft)]
-        while needed := [draft for draft in waiting if self._written(draft) in reads]:
-            waiting = [draft for draft in waiting if self._written(draft) not in reads]
-            kept += needed
-            reads |= {name for draft in needed for name in _read(draft.json["body"])}
         for draft in candidates:
             self._check_value(draft)
-        for draft in waiting:
-            checks.check_after(self.variables[self._written(draft)], self.facts, self.start, self.end, self.place)
+        kept = [draft for draft in candidates if not self._is_index(draft) or self._is_result(draft)]
+        reads = {name for draft in kept for name in _read(draft.json["body"])}
+        while needed := [d for d in candidates if d not in kept and self._written(d) in reads]:
+            kept += needed
+            reads |= {name for draft in needed for name in _read(draft.json["body"])}
         for draft in kept:
             self._check_parameters(draft.domain, draft)
             if not infeasible(self.scop):
@@ -186,7 +185,7 @@ class _Builder:
             # pet's own arrays hold conditions that it could not evaluate.
             raise checks.data_dependent(self.facts, offset, self.place)
         domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
-        return _Draft(described, offset, end, domain, text)
+        return _Draft(described, offset, domain, text)
 
     def _written(self, draft: _Draft) -> str:
         return _array(draft.target)
@@ -195,6 +194,11 @@ class _Builder:
         """Whether only an integer of the function is written: a loop counter, or a name for a subscript."""
         variable = self.variables[self._written(draft)]
         return variable.shape.is_scalar_integer and variable.storage == "local"
+
+    def _is_result(self, draft: _Draft) -> bool:
+        """Whether an integer that isn't a loop counter is read once the region has run."""
+        variable = self.variables[self._written(draft)]
+        return checks.read_later(variable, self.facts, self.start, self.end, self.place)
 
     def _check_value(self, draft: _Draft) -> None:
         shape = self.variables[self._written(draft)].shape

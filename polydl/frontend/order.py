@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polydl.errors import UnsupportedConstructError
+from polydl.errors import AnalysisError
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def original_order(schedule: isl.Schedule, kept: Mapping[str, int]) -> dict[str,
     _number(_sequence(schedule.get_root().child(0), frozenset(kept), 0), (), (), found)
     for name, depth in kept.items():
         if name not in found or len(found[name].directions) != depth:
-            raise UnsupportedConstructError(f"the place of statement {name} in the schedule isn't known")
+            raise AnalysisError(f"the place of statement {name} in the schedule isn't known")
     return found
 
 
@@ -60,7 +60,7 @@ def _sequence(node: isl.ScheduleNode, statements: frozenset[str], depth: int) ->
         return _sequence(node.child(0), statements & _names(node.filter_get_filter()), depth)
     if kind == "band":
         if node.band_n_member() != 1:
-            raise UnsupportedConstructError("a band of several loops, which pet doesn't make")
+            raise AnalysisError("a band of several loops, which pet doesn't make")
         directions = _directions(node.band_get_partial_schedule().get_union_pw_aff(0), statements, depth)
         return (_Loop(directions, _sequence(node.child(0), statements, depth + 1)),)
     return _sequence(node.child(0), statements, depth)
@@ -88,7 +88,7 @@ def _directions(schedule: isl.UnionPwAff, statements: frozenset[str], depth: int
                 if coefficient.is_zero():
                     continue
                 if position != depth or not coefficient.abs().is_one():
-                    raise UnsupportedConstructError(f"a loop runs in the order of {piece}, not of its counter")
+                    raise AnalysisError(f"a loop runs in the order of {piece}, not of its counter")
                 directions[name] = coefficient.sgn()
     return directions
 

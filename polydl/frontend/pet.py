@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polydl.errors import OptionError, UnsupportedConstructError
+from polydl.errors import OptionError, ResourceError, UnsupportedConstructError
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
 from polydl.frontend.facts import SourceFacts
@@ -47,14 +48,14 @@ def parse(
     ResourceError for arrays that don't fit into memory, AnalysisError where isl gives up and MissingComponentError
     without libpet or libclang.
     """
-    found = find_pet_library(library)
     content = read_source(Path(path))
     file = str(path)
     original = content.decode("latin-1")
     macros = _defines(defines or {})
     directories = _directories(include_directories)
     annotated, annotations = substitute_annotations(original, file)
-    with tempfile.TemporaryDirectory(prefix="polydl-") as folder:
+    found = find_pet_library(library)
+    with _temporary_folder() as folder:
         job = Job(
             file=str(Path(path).absolute()),
             name=file,
@@ -63,7 +64,7 @@ def parse(
             function=function,
             defines=macros,
             include_directories=directories,
-            folder=Path(folder),
+            folder=folder,
             timeout_seconds=timeout_seconds,
         )
         facts = clang_pass(job)
@@ -90,6 +91,18 @@ def parse(
         annotated_calls=model.annotated_calls,
         include_directories=_used_directories(directories, Path(path), original),
     )
+
+
+@contextmanager
+def _temporary_folder() -> Iterator[Path]:
+    try:
+        with tempfile.TemporaryDirectory(prefix="polydl-") as folder:
+            yield Path(folder)
+    except OSError as error:
+        raise ResourceError(
+            f"the passes over the file can't be run: {error.strerror or error}",
+            remedy="free space in the folder for temporary files, which TMPDIR names",
+        ) from error
 
 
 def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]) -> Model:
