@@ -298,7 +298,9 @@ def analyze(source: Source, target: Target, search: Search, wanted: str | None, 
             remedy="give an id that `polydl variants` lists for the same options",
         )
     variant = found[0]
-    working_sets = pipeline.analyze(scop, make_plan(scop, space.nests, variant), machine)
+    chosen = space.of(variant)
+    plan = make_plan(chosen.scop, chosen.nests, variant)
+    working_sets = pipeline.analyze(chosen.scop, plan, machine)
     text = f"{results.variants_table(space, [variant])}\n\n{results.working_sets_table(working_sets, machine)}"
     return _show(json_path, report.analysis_document(scop, variant, working_sets, machine), text)
 

@@ -234,6 +234,7 @@ def _parallel_iterations(plan: Plan) -> tuple[int, ...]:
 
 def candidate(space: VariantSpace, variant: Variant, machine: Machine) -> Candidate:
     """What a ranker sees of a variant: working sets, predicted compute time, parallelism."""
+    space = space.of(variant)
     plan = make_plan(space.scop, space.nests, variant)
     matches = space.matches(plan)
     uses: list[MicrokernelUse] = []
@@ -303,6 +304,7 @@ def rank(
 
 def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSource:
     """The C of a variant, after isl has proved the complete schedule legal. Raises IllegalVariantError."""
+    space = space.of(variant)
     plan = make_plan(space.scop, space.nests, variant)
     broken = space.violations(plan)
     if broken:

@@ -55,6 +55,7 @@ def microkernel_uses(space: VariantSpace, variant: Variant) -> tuple[Microkernel
     from polydl.codegen.kernel import make_site
     from polydl.poly.plans import make_plan
 
+    space = space.of(variant)
     plan = make_plan(space.scop, space.nests, variant)
     matches = space.matches(plan)
     return tuple(
@@ -275,7 +276,8 @@ def _best(result: Optimization, winner: Tried) -> Document:
 
 def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
     """That of the nest with the most arithmetic, where several have one."""
-    flops = {report.nest.index: report.flops for report in result.space.reports}
+    space = result.space.of(winner.ranked.variant)
+    flops = {report.nest.index: report.flops for report in space.reports}
     use = max(winner.kernel.microkernels, key=lambda each: flops[each.nest], default=None)
     return None if use is None else {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch}
 

@@ -35,7 +35,8 @@ class Array:
     ``extents`` are in elements, outermost first, and ``()`` for a scalar. ``element`` is the
     canonical C type, such as ``float`` or ``unsigned char``. ``storage`` says where it lives: a ``local`` one
     belongs to the region alone, so that generated code declares it anew or does without; a ``function`` one is
-    declared in the function around the region, and values may flow in and out through it.
+    declared in the function around the region, and values may flow in and out through it. ``view_of`` names the
+    array whose memory this one shows in another shape.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Array:
     element_bytes: int
     extents: tuple[int, ...]
     storage: Literal["parameter", "global", "local", "function"]
+    view_of: str = ""
 
     @property
     def elements(self) -> int:
@@ -353,8 +355,34 @@ class UseMicrokernel:
     batch: tuple[str, ...] = ()
 
 
-Step = Tile | Interchange | Parallel | UseMicrokernel
-_STEPS: dict[str, type[Tile] | type[Interchange] | type[Parallel] | type[UseMicrokernel]] = {
+@dataclass(frozen=True)
+class Coalesce:
+    """Run two loops of a statement as one, over arrays in which what they index lies side by side.
+
+    Statements and arrays that must follow suit do. The new loop is named ``<outer>_<inner>``; the arrays are seen
+    through views with one dimension less.
+    """
+
+    statement: str
+    outer: str
+    inner: str
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Copy an array that is only read, its dimensions in another order, before it is used by ``statement``."""
+
+    statement: str
+    array: str
+    order: tuple[int, ...]
+
+
+NestStep = Tile | Interchange | Parallel | UseMicrokernel
+Rewrite = Coalesce | Pack
+Step = NestStep | Rewrite
+_STEPS: dict[str, type[Step]] = {
+    "coalesce": Coalesce,
+    "pack": Pack,
     "tile": Tile,
     "interchange": Interchange,
     "parallel": Parallel,
@@ -365,7 +393,7 @@ _STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run a scop: steps applied, in order, to its loop nests."""
+    """One way to run a scop: rewrites of the scop first, then steps applied, in order, to its loop nests."""
 
     steps: tuple[Step, ...]
 
@@ -394,8 +422,16 @@ class Variant:
                 raise OptionError(f"a {fields['step']} step has the wrong fields: {error}") from None
         return Variant(tuple(made))
 
-    def of_nest(self, nest: int) -> tuple[Step, ...]:
-        return tuple(step for step in self.steps if step.nest == nest)
+    @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Rewrite))
+
+    @property
+    def nest_steps(self) -> tuple[NestStep, ...]:
+        return tuple(step for step in self.steps if not isinstance(step, Rewrite))
+
+    def of_nest(self, nest: int) -> tuple[NestStep, ...]:
+        return tuple(step for step in self.nest_steps if step.nest == nest)
 
 
 # --------------------------------------------------------------------------------------

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
@@ -15,8 +15,10 @@ from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
 from polydl.poly.plans import Plan, loop_bounds
 from polydl.poly.products import GemmMatch, NoMatch, match
-from polydl.types import Scop, Step, Variant
-from polydl.variants.space import Choice, NestSpace, Shape, shapes_of
+from polydl.poly.rewrites import apply, distributed
+from polydl.types import Rewrite, Scop, Step, Variant
+from polydl.variants.layouts import rewrite_choices
+from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, shapes_of
 
 DRAWS_PER_VARIANT = 30
 
@@ -34,7 +36,9 @@ class NestReport:
 @dataclass(frozen=True)
 class VariantSpace:
     """All that can be decided about one scop. ``kernels`` are those considered, by name;
-    ``candidates`` their matches by nest index and kernel name."""
+    ``candidates`` their matches by nest index and kernel name. ``alternatives`` are the spaces of the scop after
+    ``rewrites``, which a variant of theirs begins with.
+    """
 
     scop: Scop
     dependences: tuple[Dependence, ...]
@@ -45,8 +49,18 @@ class VariantSpace:
     kernels: Mapping[str, Microkernel]
     candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
     reassociate: bool
+    rewrites: tuple[Rewrite, ...] = ()
+    alternatives: tuple[VariantSpace, ...] = ()
+
+    def of(self, variant: Variant) -> VariantSpace:
+        """The space of the scop that the variant's rewrites make. Raises IllegalVariantError for unknown ones."""
+        for space in (self, *self.alternatives):
+            if space.rewrites == variant.rewrites:
+                return space
+        raise IllegalVariantError(f"no rewrite of the scop is {variant.rewrites}")
 
     def size(self) -> int:
+        """Assignments of this space alone, without its alternatives."""
         return prod(space.size() for space in self.spaces)
 
     def matches(self, plan: Plan) -> dict[int, GemmMatch]:
@@ -134,22 +148,36 @@ def build_space(
     vector_bytes: int,
     reassociate: bool = True,
 ) -> VariantSpace:
-    """Dependences, nests and decisions of a scop.
+    """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
     the order of every sum is kept.
     """
+    space = _space(scop, kernels, threads, vector_bytes, reassociate, ())
+    return replace(space, alternatives=tuple(_alternatives(space, kernels, threads, vector_bytes)))
+
+
+def _space(
+    scop: Scop,
+    kernels: Sequence[Microkernel],
+    threads: int,
+    vector_bytes: int,
+    reassociate: bool,
+    rewrites: tuple[Rewrite, ...],
+) -> VariantSpace:
     found = dependences(scop)
     nests = distribute(scop, found)
     candidates = {(nest.index, kernel.name): _matches(scop, nest, kernel) for nest in nests for kernel in kernels}
     spaces, reports, ways = [], [], []
+    work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
         shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, vector_bytes)
         way = directions(scop, nest, found, reassociate=reassociate)
-        space = NestSpace(scop, nest, way, shapes, threads)
+        minor = work[nest.index] < MINOR_SHARE * sum(work.values())
+        space = NestSpace(scop, nest, way, shapes, threads, minor)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
             reason, kernel = "the order of the sum must be kept", None
-            space = NestSpace(scop, nest, way, (Shape(None),), threads)
+            space = NestSpace(scop, nest, way, (Shape(None),), threads, minor)
         spaces.append(space)
         ways.append(way)
         reports.append(NestReport(nest, kernel, reason, sum(scop.statement(name).flops for name in nest.statements)))
@@ -163,24 +191,58 @@ def build_space(
         {kernel.name: kernel for kernel in kernels},
         {key: found for key, found in candidates.items() if not isinstance(found, NoMatch)},
         reassociate,
+        rewrites,
     )
 
 
-def _variant(spaces: Sequence[NestSpace], choices: Sequence[Choice]) -> Variant:
-    steps: list[Step] = []
-    for space, choice in zip(spaces, choices, strict=True):
-        steps += space.steps(choice)
+def _accesses(scop: Scop, nest: Nest) -> int:
+    statements = [scop.statement(name) for name in nest.statements]
+    return sum(statement.instances * len(statement.accesses) for statement in statements)
+
+
+def _alternatives(
+    space: VariantSpace, kernels: Sequence[Microkernel], threads: int, vector_bytes: int
+) -> Iterator[VariantSpace]:
+    """Spaces after a rewrite, where it is legal and gives the nest a microkernel."""
+    base = distributed(space.scop, space.nests)
+    if base is None:
+        return
+    for report in space.reports:
+        statements = [base.statement(name) for name in report.nest.statements]
+        if not kernels or len(statements) != 1 or report.nest.call is not None:
+            continue
+        matches = space.candidates.get((report.nest.index, report.kernel or ""), ())
+        choices = rewrite_choices(base, statements[0], matches, preferred=report.kernel == kernels[0].name)
+        for rewrites in choices:
+            try:
+                rewritten = apply(base, rewrites, space.dependences, reassociate=space.reassociate)
+            except IllegalVariantError:
+                continue
+            made = _space(rewritten, kernels, threads, vector_bytes, space.reassociate, rewrites)
+            found = next(each for each in made.reports if statements[0].name in each.nest.statements)
+            if found.kernel is not None and (report.kernel is None or _rank(found, kernels) <= _rank(report, kernels)):
+                yield made
+
+
+def _rank(report: NestReport, kernels: Sequence[Microkernel]) -> int:
+    return next(place for place, kernel in enumerate(kernels) if kernel.name == report.kernel)
+
+
+def _variant(space: VariantSpace, choices: Sequence[Choice]) -> Variant:
+    steps: list[Step] = [*space.rewrites]
+    for each, choice in zip(space.spaces, choices, strict=True):
+        steps += each.steps(choice)
     return Variant(tuple(steps))
 
 
-def _defaults(spaces: Sequence[NestSpace]) -> list[Variant]:
+def _defaults(space: VariantSpace) -> list[Variant]:
     """The source's own order, around the best shapes of each nest: variants that are always tried."""
-    most = max((len(space.shapes) for space in spaces), default=0)
+    most = max((len(each.shapes) for each in space.spaces), default=0)
     found = []
     for number in range(min(most, 8)):
-        choices = [space.default(space.shapes[min(number, len(space.shapes) - 1)]) for space in spaces]
-        if all(space.legal_order(c.shape, c.order) for space, c in zip(spaces, choices, strict=True)):
-            found.append(_variant(spaces, choices))
+        choices = [each.default(each.shapes[min(number, len(each.shapes) - 1)]) for each in space.spaces]
+        if all(each.legal_order(c.shape, c.order) for each, c in zip(space.spaces, choices, strict=True)):
+            found.append(_variant(space, choices))
     return found
 
 
@@ -191,18 +253,33 @@ def _enumerated(space: VariantSpace) -> tuple[list[Variant], int]:
         looked += 1
         complete = [choice for choice in choices if choice is not None]
         if len(complete) == len(choices):
-            legal.append(_variant(space.spaces, complete))
+            legal.append(_variant(space, complete))
     return legal, looked
 
 
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
     """Legal variants: all of them if there are at most ``max_variants`` assignments, else a sample.
 
-    The same seed gives the same variants in the same order.
+    Each alternative of the scop gets an even share. The same seed gives the same variants in the same order.
     """
+    spaces = (space, *space.alternatives)[:max_variants]
+    parts: list[Generation] = []
+    for number, each in enumerate(spaces):
+        # What one space leaves over goes to those after it.
+        room = max_variants - sum(len(part.variants) for part in parts)
+        parts.append(_generate(each, room // (len(spaces) - number), seed))
+    return Generation(
+        tuple(variant for part in parts for variant in part.variants),
+        sum(part.generated for part in parts),
+        sum(part.total for part in parts),
+        any(part.sampled for part in parts),
+    )
+
+
+def _generate(space: VariantSpace, max_variants: int, seed: int) -> Generation:
     total = space.size()
     generator = random.Random(seed)
-    found = {variant.id: variant for variant in _defaults(space.spaces)[:max_variants]}
+    found = {variant.id: variant for variant in _defaults(space)[:max_variants]}
     if total <= max_variants:
         legal, looked = _enumerated(space)
         # Each parallel loop multiplies the assignments that ``size`` counts once.
@@ -219,6 +296,6 @@ def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation
         drawn = [each.sample(generator) for each in space.spaces]
         complete = [choice for choice in drawn if choice is not None]
         if len(complete) == len(drawn):
-            variant = _variant(space.spaces, complete)
+            variant = _variant(space, complete)
             found.setdefault(variant.id, variant)
     return Generation(tuple(found.values()), looked, total, True)

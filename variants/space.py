@@ -13,6 +13,7 @@ Rules that keep the space small, each by an argument that holds for any nest:
 * batch loops are taken from the innermost reduction loop outwards (a prefix of that order);
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
+* a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape;
 * the parallel loop has at least as many iterations as there are threads, if any legal loop has, and at most
   ``FORKS`` iterations of sequential loops around it.
 """
@@ -31,12 +32,13 @@ from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
 from polydl.poly.products import GemmMatch
-from polydl.types import Interchange, Parallel, Scop, Step, Tile, UseMicrokernel
+from polydl.types import Interchange, NestStep, Parallel, Scop, Tile, UseMicrokernel
 
 SHAPE_SLACK = 1.35
 CACHE_TILED_LOOPS = 2
 CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 FORKS = 64
+MINOR_SHARE = 0.01
 SHAPES_KEPT = 48
 
 
@@ -64,13 +66,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class NestSpace:
-    """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel."""
+    """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel.
+
+    A ``minor`` nest has so little to do beside the others that it keeps the source's order.
+    """
 
     scop: Scop
     nest: Nest
     directions: Directions
     shapes: tuple[Shape, ...]
     threads: int
+    minor: bool = False
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -222,12 +228,12 @@ class NestSpace:
         enough = [name for name in legal if trips[name] >= self.threads]
         return tuple(enough or legal) or (None,)
 
-    def steps(self, choice: Choice) -> tuple[Step, ...]:
+    def steps(self, choice: Choice) -> tuple[NestStep, ...]:
         """The choice as steps of a variant."""
         index = self.nest.index
         roles = self._roles(choice.shape)
         tiles = dict(choice.tiles)
-        made: list[Step] = []
+        made: list[NestStep] = []
         for name, extent in self.extents.items():
             inner = roles.get(name, 0)
             sizes = [size for size in (tiles.get(name), inner) if size and size < extent]
@@ -253,6 +259,8 @@ class NestSpace:
 
     def size(self) -> int:
         """Number of full assignments before legality is asked (parallel loops count once)."""
+        if self.minor:
+            return 1
         total = 0
         for shape in self.shapes:
             for tiles in self.tile_choices(shape):
@@ -267,6 +275,9 @@ class NestSpace:
 
     def all(self) -> Iterator[Choice | None]:
         """Every assignment: the choice where it is legal, None where it is not."""
+        if self.minor:
+            yield self.default(self.shapes[0])
+            return
         for shape in self.shapes:
             for tiles in self.tile_choices(shape):
                 for order in self.orders(shape, tiles):
@@ -278,6 +289,8 @@ class NestSpace:
 
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
+        if self.minor:
+            return self.default(self.shapes[0])
         shape = generator.choice(self.shapes)
         tiles = generator.choice(self.tile_choices(shape))
         order = self.random_order(shape, tiles, generator)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
+from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.errors import CodegenError
 from polydl.poly.legality import Directions
@@ -249,9 +250,11 @@ def _include_flags(scop: Scop) -> tuple[str, ...]:
     return tuple(f"-I{directory}" for directory in directories)
 
 
-def _guarded(scop: Scop, body: Sequence[str]) -> list[str]:
-    """Sizes that are parameters were fixed for this code; for other values the original nest runs."""
+def _guarded(scop: Scop, storage: LocalStorage, body: Sequence[str]) -> list[str]:
+    """Sizes that are parameters were fixed for this code; for others, or without memory, the original nest runs."""
     conditions = [f"{p.name} == {p.value}" for p in scop.function.parameters if p.value is not None]
+    if storage.condition:
+        conditions.append(storage.condition)
     if not conditions:
         return ["  {", *body, "  }"]
     start, end = scop.region
@@ -288,19 +291,16 @@ def generate(
         return _call(scop, sites[nest.nest.index], values)
 
     body = loops(scop, plan, found, call, depth=2)
-    declarations = [
-        f"    {array.element} {array.name}{''.join(f'[{extent}]' for extent in array.extents)};"
-        for array in scop.arrays
-        if array.storage == "local"
-    ]
+    storage = local_storage(scop)
+    declarations = storage.declarations
     body = [*declarations, *body]
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
-    includes = list(dict.fromkeys(name for _, each in emitted for name in each.includes))
+    includes = list(dict.fromkeys([*(name for _, each in emitted for name in each.includes), *storage.includes]))
     if setups:
         includes.append("pthread.h")
         body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
-    definitions = [each.definitions for _, each in emitted]
+    definitions = [*storage.definitions, *(each.definitions for _, each in emitted)]
     if setups:
         definitions += [
             "static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;",
@@ -322,7 +322,7 @@ def generate(
             _defines(scop) + scop.source[:start].rstrip(" \t"),
         ]
     )
-    text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, body)) + "\n" + scop.source[end:].lstrip("\n")
+    text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, storage, body)) + "\n" + scop.source[end:].lstrip("\n")
     return KernelSource(
         id=plan.variant.id,
         function=scop.function.name,

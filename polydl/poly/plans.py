@@ -13,7 +13,7 @@ import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.nests import Nest
-from polydl.types import Interchange, Loop, Parallel, Role, Schedule, Scop, Step, Tile, UseMicrokernel, Variant
+from polydl.types import Interchange, Loop, NestStep, Parallel, Role, Schedule, Scop, Tile, UseMicrokernel, Variant
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
     return tuple(ranges)
 
 
-def _tiled(scop: Scop, nest: Nest, steps: Sequence[Step], bounds: Sequence[tuple[int, int]]) -> dict[str, Loop]:
+def _tiled(scop: Scop, nest: Nest, steps: Sequence[NestStep], bounds: Sequence[tuple[int, int]]) -> dict[str, Loop]:
     first = scop.statement(nest.statements[0])
     tiles: dict[str, tuple[int, ...]] = {}
     for step in steps:
@@ -126,7 +126,7 @@ def _default_order(loops: dict[str, Loop]) -> list[str]:
     return sorted(loops, key=lambda name: -level[name])
 
 
-def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[Step]) -> NestPlan:
+def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
     bounds = loop_bounds(scop, nest)
     loops = _tiled(scop, nest, steps, bounds)
     kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
@@ -162,7 +162,7 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     Whether the order keeps the dependences is not decided here (see ``polydl.poly.legality``).
     """
     known = {nest.index for nest in nests}
-    stray = [step for step in variant.steps if step.nest not in known]
+    stray = [step for step in variant.nest_steps if step.nest not in known]
     if stray:
         raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
     plans = tuple(_nest_plan(scop, nest, variant.of_nest(nest.index)) for nest in nests)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from polydl.machine import Machine
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
-from polydl.types import Access, Affine, Array, Scop, Statement
+from polydl.types import Access, Affine, Array, Coalesce, Rewrite, Scop, Statement
 
 if TYPE_CHECKING:
     from polydl.variants.generate import Generation, NestReport, VariantSpace
@@ -58,12 +58,24 @@ def accesses_text(scop: Scop) -> str:
 
 
 def nests_text(space: VariantSpace) -> str:
-    """Per nest, the microkernel with the loops that it takes over, or why there is none."""
-    return "\n".join(
+    """Per nest, the microkernel with the loops that it takes over, or why there is none; then what else is tried."""
+    lines = [
         line
         for report, nest_space in zip(space.reports, space.spaces, strict=True)
         for line in _nest(space.scop, report, nest_space, space.kernels)
-    )
+    ]
+    for alternative in space.alternatives:
+        kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
+        rewrites = ", ".join(_rewrite(space.scop, step) for step in alternative.rewrites)
+        lines += wrapped(f"Also    {rewrites}: microkernel {', '.join(kernels)}", "")
+    return "\n".join(lines)
+
+
+def _rewrite(scop: Scop, step: Rewrite) -> str:
+    if isinstance(step, Coalesce):
+        return f"{step.outer} and {step.inner} of {step.statement} as one loop"
+    extents = scop.array(step.array).extents
+    return f"a copy of {step.array} laid out as {''.join(f'[{extents[dimension]}]' for dimension in step.order)}"
 
 
 def generation_text(generation: Generation, seed: int) -> str:

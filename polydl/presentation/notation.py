@@ -60,7 +60,7 @@ def wrapped(text: str, indent: str) -> list[str]:
 
 
 def nests_of(variant: Variant) -> tuple[int, ...]:
-    return tuple(sorted({step.nest for step in variant.steps})) or (0,)
+    return tuple(sorted({step.nest for step in variant.nest_steps})) or (0,)
 
 
 def loop_order(variant: Variant, nest: int) -> str:

@@ -1,0 +1,164 @@
+"""Coalesced loops and packed operands: what they become, when they are refused, that they compute the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.microkernels.libxsmm import LIBXSMM
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.rewrites import coalesce, distributed, pack
+from polydl.types import Coalesce, Pack, Scop, Variant
+
+POINTWISE = """
+void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int kt = 0; kt < 3; kt++)
+      for (int ct = 0; ct < 2; ct++)
+        for (int y = 0; y < 7; y++)
+          for (int x = 0; x < 6; x++)
+            for (int k = 0; k < 16; k++)
+              for (int c = 0; c < 20; c++)
+                out[n][kt][y][x][k] += flt[kt][ct][c][k] * in[n][ct][y][x][c];
+#pragma endscop
+}
+"""
+
+TRANSPOSED = """
+void f(float C[70][48], const float A[70][300], const float B[48][300]) {
+#pragma scop
+  for (int i = 0; i < 70; i++)
+    for (int j = 0; j < 48; j++) {
+      C[i][j] = 0;
+      for (int k = 0; k < 300; k++)
+        C[i][j] += A[i][k] * B[j][k];
+    }
+#pragma endscop
+}
+"""
+
+needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def separate(scop: Scop) -> Scop:
+    base = distributed(scop, distribute(scop, dependences(scop)))
+    assert base is not None
+    return base
+
+
+def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2) -> list[Variant]:
+    """Compile and check variants that begin with a rewrite; they are returned."""
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
+    chosen = [variant for variant in variants if variant.rewrites][:6]
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+    return chosen
+
+
+def test_two_loops_become_one_over_views(tmp_path: Path) -> None:
+    base = separate(parse(tmp_path, POINTWISE))
+    made = coalesce(base, Coalesce("S0", "y", "x"), dependences(base))
+    (statement,) = made.statements
+    assert statement.iterators == ("n", "kt", "ct", "y_x", "k", "c")
+    assert statement.box is not None
+    assert statement.box[3] == (0, 41)
+    assert statement.instances == base.statements[0].instances
+    views = {array.view_of: array.extents for array in made.arrays if array.view_of}
+    assert views == {"out": (2, 3, 42, 16), "in": (2, 2, 42, 20)}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ("in[n][ct][y][x][c];|in[n][ct][y][x + 0 * y][c] * 1;", None),
+        ("float in[2][2][7][6][20]|float in[2][2][7][8][20]", "side by side"),
+        ("y < 7; y++|y < 5; y++", None),
+        ("x < 6; x++|x < 5; x++", "side by side"),
+        ("in[n][ct][y][x][c]|in[n][ct][6 - y][x][c]", "side by side"),
+    ],
+)
+def test_loops_that_do_not_run_on_are_not_coalesced(change: str, word: str | None, tmp_path: Path) -> None:
+    before, after = change.split("|")
+    assert before in POINTWISE
+    base = separate(parse(tmp_path, POINTWISE.replace(before, after)))
+    step = Coalesce("S0", "y", "x")
+    if word is None:
+        assert coalesce(base, step, dependences(base)).statements[0].depth == 6
+    else:
+        with pytest.raises(IllegalVariantError, match=word):
+            coalesce(base, step, dependences(base))
+
+
+def test_an_initialisation_is_coalesced_with_its_accumulation(tmp_path: Path) -> None:
+    source = POINTWISE.replace(
+        "#pragma scop\n",
+        "#pragma scop\n  for (int n = 0; n < 2; n++)\n    for (int kt = 0; kt < 3; kt++)\n"
+        "      for (int y = 0; y < 7; y++)\n        for (int x = 0; x < 6; x++)\n"
+        "          for (int k = 0; k < 16; k++)\n            out[n][kt][y][x][k] = 0;\n",
+    )
+    scop = parse(tmp_path, source)
+    base = separate(scop)
+    made = coalesce(base, Coalesce("S1", "y", "x"), dependences(base))
+    assert [statement.depth for statement in made.statements] == [4, 6]
+    assert run_rewritten(scop, tmp_path)
+
+
+def test_a_copy_turns_the_dimensions(tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, TRANSPOSED))
+    product = scop.statements[-1].name
+    made = pack(scop, Pack(product, "B", (1, 0)))
+    packed = next(array for array in made.arrays if array.name == "B_packed")
+    assert (packed.extents, packed.storage) == ((300, 48), "local")
+    assert made.statements[0].name == "pack_B"
+    assert {access.array for access in made.statement(product).reads} == {"C", "A", "B_packed"}
+    assert made.statement(product).accesses != scop.statement(product).accesses
+
+
+@pytest.mark.parametrize(("step", "word"), [(("B", (0, 0)), "no order"), (("C", (1, 0)), "stale")])
+def test_a_copy_that_makes_no_sense_is_refused(step: tuple[str, tuple[int, ...]], word: str, tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, TRANSPOSED))
+    with pytest.raises(IllegalVariantError, match=word):
+        pack(scop, Pack(scop.statements[-1].name, *step))
+
+
+@needs_libxsmm
+def test_coalesced_variants_compute_the_same(tmp_path: Path) -> None:
+    chosen = run_rewritten(parse(tmp_path, POINTWISE), tmp_path)
+    assert {type(step) for variant in chosen for step in variant.rewrites} == {Coalesce}
+
+
+@needs_libxsmm
+def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> None:
+    scop = parse(tmp_path, TRANSPOSED)
+    chosen = run_rewritten(scop, tmp_path)
+    assert {type(step) for variant in chosen for step in variant.rewrites} == {Pack}
+    space = pipeline.variant_space(scop, threads=2, vector_bytes=Machine.detect().vector_bytes)
+    assert "libxsmm" not in [report.kernel for report in space.reports]
+    assert all("libxsmm" in [r.kernel for r in each.reports] for each in space.alternatives)
+
+
+def test_rewrites_survive_json() -> None:
+    variant = Variant((Pack("S1", "B", (1, 0)), Coalesce("S1", "y", "x")))
+    assert Variant.from_json(variant.to_json()) == variant
+    assert variant.rewrites == variant.steps
