@@ -10,6 +10,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +41,7 @@ def find_pet_library(library: str | Path | None = None) -> PetLibrary:
         if not path.is_file():
             raise MissingComponentError(f"there is no library {path}", remedy=INSTALL_REMEDY)
         return PetLibrary((str(path),), "named by the user")
-    # Imported here, as below: the child process that opens the library needs neither.
-    from ctypes.util import find_library
-
-    system = find_library("pet")
+    system = _system_library()
     if system is not None:
         return PetLibrary((system,), "system")
     folder = _tadashi_folder("tadashi.libs")
@@ -74,6 +72,14 @@ def open_libraries(ffi: Any, paths: Sequence[str]) -> tuple[Any, Any]:
     """
     handles = [ffi.dlopen(path, _RTLD_NOW_LOCAL) for path in paths]
     return (handles[-2] if len(handles) > 1 else handles[-1]), handles[-1]
+
+
+@cache
+def _system_library() -> str | None:
+    # Imported here, as below: the child process that opens the library needs neither.
+    from ctypes.util import find_library
+
+    return find_library("pet")
 
 
 def _tadashi_folder(name: str) -> Path | None:
