@@ -12,6 +12,7 @@ from frontend_interpreter import points
 
 from polydl.errors import OptionError
 from polydl.frontend.pet import parse
+from polydl.frontend.pet_library import find_pet_library
 from polydl.types import Affine, AnnotatedCall, Array, Expression, Scop
 
 ROOT = Path(__file__).parent.parent
@@ -344,3 +345,8 @@ def test_neither_library_is_opened_in_the_process_that_asks() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert ended.stdout.split("\n")[:2] == ["[]", "[]"]
+
+
+def test_a_libpet_that_the_user_names_is_used() -> None:
+    library = find_pet_library().pet
+    assert parse(EXAMPLES / "matmul.c", library=library) == parse(EXAMPLES / "matmul.c")
