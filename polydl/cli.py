@@ -280,13 +280,27 @@ def rank(
 @target_options
 @search_options
 @click.option("--variant", "wanted", metavar="ID", help="Its id, or the start of it (the source's own order).")
+@click.option(
+    "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
+)
+@click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
+@click.option("--ranker", default="cost-model", show_default=True, metavar="NAME", help="Which variants are the top.")
 @json_option
 @debug_option
-def analyze(source: Source, target: Target, search: Search, wanted: str | None, json_path: str | None) -> int:
+def analyze(
+    source: Source,
+    target: Target,
+    search: Search,
+    wanted: str | None,
+    plot: str | None,
+    top_k: int,
+    ranker: str,
+    json_path: str | None,
+) -> int:
     """Show the working sets of one variant of FILE's loop nest, and the caches that hold them."""
     from polydl import pipeline, report
     from polydl.poly.plans import make_plan
-    from polydl.presentation import results
+    from polydl.presentation import analysis, results
 
     scop = source.parse()
     machine = target.machine()
@@ -301,8 +315,20 @@ def analyze(source: Source, target: Target, search: Search, wanted: str | None, 
     chosen = space.of(variant)
     plan = make_plan(chosen.scop, chosen.nests, variant)
     working_sets = pipeline.analyze(chosen.scop, plan, machine)
-    text = f"{results.variants_table(space, [variant])}\n\n{results.working_sets_table(working_sets, machine)}"
-    return _show(json_path, report.analysis_document(scop, variant, working_sets, machine), text)
+    table = results.variants_table(space, [variant])
+    text = f"{table}\n\n{analysis.dependences_text(chosen.scop, plan, working_sets, machine)}"
+    if plot is not None:
+        ranking = pipeline.rank(
+            scop,
+            generation.variants,
+            machine=machine,
+            ranker=ranker,
+            microkernel=search.microkernel,
+            strict_fp=search.strict_fp,
+        )
+        analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
+        text += f"\n\nDrawn  {plot}"
+    return _show(json_path, report.analysis_document(chosen.scop, plan, working_sets, machine), text)
 
 
 @main.command()

@@ -395,12 +395,13 @@ def optimize(
     out: str | Path | None = None,
     defines: Mapping[str, str | int] | None = None,
     function: str | None = None,
+    include_directories: Sequence[str | Path] = (),
     progress: ProgressCallback | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the first ``top_k``, check and time them.
 
-    ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library and a report are written there,
-    each complete or not at all; without, the library lives in a directory that goes away with the process.
+    ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are written there, each
+    complete or not at all; without, they live in a directory that goes away with the process.
     ``run=False`` stops after ranking. Raises UserError for a mistake, ExecutionError if the original nest itself
     can't be run; a candidate that fails is a value in ``tried``.
     """
@@ -409,7 +410,9 @@ def optimize(
     if top_k < 0:
         raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
     with clock.stage("parse"):
-        scop = nest if isinstance(nest, Scop) else parse(nest, function=function, defines=defines)
+        scop = nest
+        if not isinstance(scop, Scop):
+            scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
     found_machine = machine or Machine.detect()
     toolchain = Toolchain.find(compiler) if run else None
     with clock.stage("variants"):
@@ -442,10 +445,10 @@ def optimize(
         from polydl.emit import write_kernel
 
         options = RunOptions(top_k=top_k, compiler=compiler, timeout_seconds=timeout_seconds)
-        workplace = Path(tempfile.mkdtemp(prefix="polydl-"))
+        work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
         try:
             baseline, tried, _ = _run(
-                space, chosen, found_machine, options, toolchain, workplace, clock, seed, progress
+                space, chosen, found_machine, options, toolchain, work_directory, clock, seed, progress
             )
             result = Optimization(
                 scop,
@@ -463,7 +466,7 @@ def optimize(
             if result.winner is not None:
                 files = write_kernel(result, result.winner, toolchain, Path(out) if out is not None else None)
         finally:
-            shutil.rmtree(workplace, ignore_errors=True)
+            shutil.rmtree(work_directory, ignore_errors=True)
     return Optimization(
         scop,
         found_machine,

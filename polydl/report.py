@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from polydl.emit import write_atomically
 from polydl.machine import Machine
+from polydl.poly.explain import shrink_to_fit
 from polydl.types import (
     DependenceWorkingSet,
     Measurement,
@@ -31,6 +32,7 @@ from polydl.types import (
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.pipeline import Optimization, Tried
+    from polydl.poly.plans import Plan
     from polydl.variants.generate import Generation, VariantSpace
 
 Document = dict[str, Any]
@@ -202,15 +204,19 @@ def ranking_document(scop: Scop, ranking: Ranking, machine: Machine) -> Document
     )
 
 
-def analysis_document(scop: Scop, variant: Variant, working_sets: WorkingSets, machine: Machine) -> Document:
-    """The document of ``polydl analyze``: ``level`` is the innermost cache that holds the working set by itself."""
+def analysis_document(scop: Scop, plan: Plan, working_sets: WorkingSets, machine: Machine) -> Document:
+    """The document of ``polydl analyze``: ``level`` is the innermost cache that holds the working set by itself.
+
+    ``one_level_up`` is null where the nearest reuse fits the innermost cache, and its ``shrink`` where no loop alone
+    would have to run over fewer values for it to fit ``level``.
+    """
     return _document(
         {
             "schema": "polydl.analyze/1",
             "input": _input(scop),
             "machine": machine.to_json(),
-            "variant": _variant(variant),
-            "dependences": [_dependence(dependence, machine) for dependence in working_sets.dependences],
+            "variant": _variant(plan.variant),
+            "dependences": [_dependence(scop, plan, dependence, machine) for dependence in working_sets.dependences],
             "working_sets": level_sizes(working_sets, machine),
             "method": working_sets.method,
         }
@@ -307,11 +313,15 @@ def _candidate(
     }
 
 
-def _dependence(dependence: DependenceWorkingSet, machine: Machine) -> Document:
+def _dependence(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> Document:
+    smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
+    shrink = shrink_to_fit(scop, plan, dependence, smaller[-1].bytes) if smaller else None
     return {
         **asdict(dependence),
+        "line": scop.statement(dependence.source).line,
         "minimum_level": innermost_level(dependence.minimum_bytes, machine),
         "maximum_level": innermost_level(dependence.maximum_bytes, machine),
+        "one_level_up": {"level": smaller[-1].name, "shrink": asdict(shrink) if shrink else None} if smaller else None,
     }
 
 

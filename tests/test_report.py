@@ -15,6 +15,7 @@ import pytest
 import polydl
 from polydl import pipeline, report
 from polydl.pipeline import Optimization, Tried
+from polydl.poly.plans import make_plan
 from polydl.types import KernelSource, Measurement, MicrokernelUse, WorkingSets
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -177,7 +178,7 @@ def test_the_other_documents_are_json(ranked: Optimization) -> None:
         report.parse_document(scop),
         report.variants_document(ranked.space, ranked.generation, machine),
         report.ranking_document(scop, ranked.ranking, machine),
-        report.analysis_document(scop, variant, sets, machine),
+        report.analysis_document(scop, make_plan(scop, ranked.space.nests, variant), sets, machine),
     ]
     for document, command in zip(documents, ("parse", "variants", "rank", "analyze"), strict=True):
         assert document["schema"] == f"polydl.{command}/1"

@@ -51,7 +51,7 @@ def accesses_text(scop: Scop) -> str:
             f"{counted(statement.flops, 'operation')}"
         )
         lines += wrapped(f"domain {statement.domain}", "    ")
-        lines += [f"    {access.kind:5} {_subscripted(access, statement)}" for access in statement.accesses]
+        lines += [f"    {access.kind:5} {subscripted(access, statement)}" for access in statement.accesses]
     for call in scop.annotated_calls:
         lines.append(f"  line {call.line}: {', '.join(call.statements)} stands for the call {call.call}")
     return "\n".join([*lines, "Schedule", *wrapped(scop.schedule, "  ")])
@@ -109,7 +109,8 @@ def _array(array: Array) -> str:
     return f"{array.element} {array.name}{extents}{storage}: {size(array.bytes)}B"
 
 
-def _subscripted(access: Access, statement: Statement) -> str:
+def subscripted(access: Access, statement: Statement) -> str:
+    """The reference as C writes it; the isl relation where a subscript divides."""
     if access.subscripts is None:
         return access.relation
     return access.array + "".join(f"[{_affine(form, statement.iterators)}]" for form in access.subscripts)

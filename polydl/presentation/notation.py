@@ -76,6 +76,15 @@ def parallel_loop(variant: Variant, nest: int) -> str:
     return " ".join(tiles.get(name, name) for name in found) or NOTHING
 
 
+def tile_name(variant: Variant, loop: str) -> str:
+    """A generated loop's name as tables show it: ``i:64`` for a loop over tiles."""
+    for nest in nests_of(variant):
+        name = _tile_loops(variant, nest).get(loop)
+        if name is not None:
+            return name
+    return loop
+
+
 def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
     return {
         f"{step.loop}_t{len(step.sizes) - place}": f"{step.loop}:{tile}"

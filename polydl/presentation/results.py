@@ -18,12 +18,11 @@ from polydl.presentation.notation import (
     percentage,
     rendered,
     shape,
-    size,
     table,
     wrapped,
 )
-from polydl.report import FAILED_FOLDER, failure_message, gflops, innermost_level, microkernel_uses
-from polydl.types import RankedVariant, Ranking, Variant, WorkingSets
+from polydl.report import FAILED_FOLDER, failure_message, gflops, microkernel_uses
+from polydl.types import RankedVariant, Ranking, Variant
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,29 +144,6 @@ def ranking_text(space: VariantSpace, ranking: Ranking, shown: int, machine: Mac
     entries = ranking.entries[: shown or None]
     title = f"Ranking  {counted(len(ranking.entries), 'variant')} by {ranking.ranker}, the first {len(entries)}"
     return f"{title}\n\n{structure_table(space, entries, machine)}\n\n{reasons_text(entries)}"
-
-
-def working_sets_table(working_sets: WorkingSets, machine: Machine) -> str:
-    """Every dependence with its working sets and the innermost cache that is large enough for each."""
-    headings = ["array", "kinds", "from", "to", "carried by", "minimum", "fits", "maximum", "fits "]
-    made = table(*headings, right=["minimum", "maximum"])
-    for dependence in working_sets.dependences:
-        made.add_row(
-            dependence.array,
-            " ".join(dependence.kinds),
-            dependence.source,
-            dependence.target,
-            (dependence.loop or "order") + (" (parallel)" if dependence.parallel else ""),
-            size(dependence.minimum_bytes),
-            innermost_level(dependence.minimum_bytes, machine),
-            size(dependence.maximum_bytes),
-            innermost_level(dependence.maximum_bytes, machine),
-        )
-    held = ", ".join(
-        f"{level.name} {size(used)} of {size(level.bytes)}"
-        for level, used in zip(machine.caches, working_sets.levels, strict=True)
-    )
-    return f"{rendered(made)}\n\nHeld  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})"
 
 
 def components_text(components: Sequence[Component]) -> str:

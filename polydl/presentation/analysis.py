@@ -1,0 +1,125 @@
+"""What `polydl analyze` shows: dependences beside the source lines, and working sets drawn against the caches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from polydl.errors import MissingComponentError
+from polydl.machine import Machine
+from polydl.poly.explain import shrink_to_fit
+from polydl.poly.plans import Plan
+from polydl.presentation.nest import subscripted
+from polydl.presentation.notation import rendered, size, table, tile_name, wrapped
+from polydl.report import innermost_level
+from polydl.types import DependenceWorkingSet, RankedVariant, Scop, WorkingSets
+
+_HEADINGS = ("reuse of", "kinds", "carried by", "nearest", "farthest", "to fit one level up")
+
+
+def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine: Machine) -> str:
+    """Under each source line the reuses that start there, and what the levels hold."""
+    blocks = []
+    for statement in scop.statements:
+        found = [d for d in working_sets.dependences if d.source == statement.name]
+        if not found:
+            continue
+        made = table(*_HEADINGS, right=["nearest", "farthest"], fold=["reuse of"])
+        for dependence in found:
+            carried = tile_name(plan.variant, dependence.loop) if dependence.loop else "order"
+            made.add_row(
+                references(scop, dependence),
+                " ".join(dependence.kinds),
+                carried + (" parallel" if dependence.parallel else ""),
+                _fit(dependence.minimum_bytes, machine),
+                _fit(dependence.maximum_bytes, machine),
+                one_level_up(scop, plan, dependence, machine),
+            )
+        line = wrapped(f"{Path(scop.file).name}:{statement.line}  {statement.name}  {statement.text}", "")
+        blocks.append("\n".join([*line, rendered(made)]))
+    held = ", ".join(
+        f"{level.name} {size(used)} of {size(level.bytes)}"
+        for level, used in zip(machine.caches, working_sets.levels, strict=True)
+    )
+    blocks.append(f"Held  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})")
+    return "\n\n".join(blocks)
+
+
+def _fit(count: int, machine: Machine) -> str:
+    return f"{size(count)} {innermost_level(count, machine):3.3}"
+
+
+def references(scop: Scop, dependence: DependenceWorkingSet) -> str:
+    """The array references that the dependence is between, as the source would write them."""
+    found = []
+    for name in dict.fromkeys((dependence.source, dependence.target)):
+        statement = scop.statement(name)
+        found += [subscripted(access, statement) for access in statement.accesses if access.array == dependence.array]
+    return ", ".join(dict.fromkeys(found))
+
+
+def one_level_up(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> str:
+    """What would have to shrink for the nearest reuse to fit the next smaller cache; empty if it fits the first.
+
+    Where no loop alone is enough, how many times the smaller cache it takes.
+    """
+    smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
+    if not smaller:
+        return ""
+    level = smaller[-1]
+    shrink = shrink_to_fit(scop, plan, dependence, level.bytes)
+    if shrink is None:
+        return f"{dependence.minimum_bytes / level.bytes:.2g} times {level.name}"
+    return f"{shrink.loop} {shrink.now} to {shrink.to}"
+
+
+def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Machine) -> None:
+    """Working sets of the ranked variants as points over the caches' sizes, written as SVG, PNG or PDF.
+
+    Raises MissingComponentError without matplotlib, ResourceError if the file can't be written.
+    """
+    try:
+        import matplotlib
+
+        matplotlib.use("agg")
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingComponentError("matplotlib is not installed", remedy="pip install matplotlib") from error
+    from io import BytesIO
+
+    from polydl.emit import write_atomically
+
+    matplotlib.rcParams["svg.hashsalt"] = "polydl"
+    figure, axes = pyplot.subplots(figsize=(8, 4.5))
+    for place, entry in enumerate(entries, 1):
+        dependences = entry.working_sets.dependences
+        for values, marker, label in (
+            ([d.minimum_bytes for d in dependences], "o", "to the nearest reuse"),
+            ([d.maximum_bytes for d in dependences], "^", "to the farthest reuse"),
+        ):
+            axes.scatter(
+                [place] * len(values), values, marker=marker, s=18, alpha=0.7,
+                color="tab:blue" if marker == "o" else "tab:orange", label=label if place == 1 else None,
+            )  # fmt: skip
+    for level in machine.caches:
+        axes.axhline(level.bytes, color="gray", linewidth=0.8, linestyle="--")
+        axes.text(
+            1.01,
+            level.bytes,
+            f"{level.name} {size(level.bytes)}",
+            transform=axes.get_yaxis_transform(),
+            va="center",
+            fontsize=8,
+        )
+    axes.set_yscale("log", base=2)
+    axes.set_xlim(0.3, len(entries) + 0.7)
+    axes.set_xticks(range(1, len(entries) + 1), [e.variant.id[:6] for e in entries], rotation=45, fontsize=7)
+    axes.set_xlabel("variants, as ranked")
+    axes.set_ylabel("working set of each dependence [bytes]")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=2, fontsize=8, frameon=False)
+    figure.tight_layout()
+    content = BytesIO()
+    kind = path.suffix.lstrip(".") or "svg"
+    figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    pyplot.close(figure)
+    write_atomically(path, content.getvalue())
