@@ -1,0 +1,420 @@
+"""Ready loop nests: the convolution layers and matrix products that papers on this subject measure.
+
+``workload("resnet_03")`` is C with a ``#pragma scop`` and all sizes in place; ``names()`` lists what there is. The
+layers are those of ten networks (``data/conv_layers.csv``), the products those of ``data/gemm_sizes.csv``; any other
+product is had by writing its sizes, ``gemm_64x96x128`` for M x N x K.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from polydl.errors import OptionError
+
+Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
+
+_DATA = Path(__file__).parent / "data"
+_GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
+_CONVOLUTION_LAYOUTS: tuple[Layout, ...] = ("blocked", "nchw", "nhwc")
+_GEMM_LAYOUTS: tuple[Layout, ...] = ("row-major", "blocked")
+# A multiple of the first fills whole vectors of 16 floats; no block is longer than the second.
+_VECTOR, _LONGEST_BLOCK = 16, 64
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``."""
+
+    images: int
+    channels: int
+    filters: int
+    height: int
+    width: int
+    kernel_height: int
+    kernel_width: int
+    pad_height: int
+    pad_width: int
+    stride: int
+
+    @property
+    def output_height(self) -> int:
+        return (self.height + 2 * self.pad_height - self.kernel_height) // self.stride + 1
+
+    @property
+    def output_width(self) -> int:
+        return (self.width + 2 * self.pad_width - self.kernel_width) // self.stride + 1
+
+    @property
+    def flops(self) -> int:
+        outputs = self.images * self.filters * self.output_height * self.output_width
+        return 2 * outputs * self.channels * self.kernel_height * self.kernel_width
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """``C[m][n] += A[m][k] * B[k][n]``."""
+
+    m: int
+    n: int
+    k: int
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.m * self.n * self.k
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One nest, fp32. ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked.
+
+    The nest adds to its output. A convolution takes the padded image, which may be larger than what the filter
+    reaches: a stride need not come out even.
+    """
+
+    name: str
+    source: str
+    function: str
+    flops: int
+    description: str
+    problem: Convolution | MatrixProduct
+    layout: Layout
+    blocks: tuple[int, ...]
+
+    def write(self, directory: str | Path) -> Path:
+        """Write ``<name>.c`` and return its path. Raises ResourceError if that can't be done."""
+        from polydl.emit import write_atomically
+
+        path = Path(directory) / f"{self.name}.c"
+        write_atomically(path, self.source)
+        return path
+
+
+@dataclass(frozen=True)
+class _Layer:
+    model: str
+    name: str
+    convolution: Convolution
+    in_paper: bool
+    block: int | None
+
+
+def names() -> tuple[str, ...]:
+    """Every layer and every product of the tables, in their order."""
+    return (*_layers(), *_products())
+
+
+def suites() -> tuple[str, ...]:
+    """Names that ``suite`` knows."""
+    return tuple(_suites())
+
+
+def suite(name: str) -> tuple[str, ...]:
+    """The workloads of a suite.
+
+    A network's name gives its layers, ``conv`` all layers, ``conv-paper`` the 201 that the paper measured and
+    ``conv-other`` the rest, ``gemm`` all products and ``gemm-paper`` the 8 of the paper's Table 1. Raises OptionError.
+    """
+    known = _suites()
+    if name not in known:
+        raise OptionError(f"there is no suite {name!r}", remedy=_suggestion(name, tuple(known), "suites"))
+    return known[name]
+
+
+def workload(
+    name: str,
+    images: int = 1,
+    layout: Layout | None = None,
+    block: int | Sequence[int] | None = None,
+) -> Workload:
+    """The nest of that name.
+
+    ``layout`` of a convolution is ``blocked`` (the default: activations nChw_c, filters KCrs_c_k, the block of input
+    channels before that of output channels), ``nchw`` (filters KCRS) or ``nhwc`` (filters RSCK); of a product
+    ``row-major`` (the default) or ``blocked``. ``block`` is one block for all blocked dimensions or one for each
+    (``Workload.blocks``); each must divide its dimension. Raises OptionError.
+    """
+    if images < 1:
+        raise OptionError(f"{images} images", remedy="at least 1")
+    if name in _layers():
+        return _convolution(_layers()[name], images, layout or "blocked", block)
+    sizes = _GEMM.fullmatch(name)
+    if sizes is None:
+        raise OptionError(f"there is no workload {name!r}", remedy=_suggestion(name, names(), "workloads"))
+    if images != 1:
+        raise OptionError(f"{name} is a matrix product and has no images", remedy="leave out the number of images")
+    m, n, k = (int(size) for size in sizes.groups())
+    return _product(name, MatrixProduct(m, n, k), layout or "row-major", block)
+
+
+# ---- the tables
+
+
+@lru_cache(maxsize=1)
+def _layers() -> dict[str, _Layer]:
+    layers = {}
+    with open(_DATA / "conv_layers.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            convolution = Convolution(
+                images=1,
+                channels=int(row["nIfm"]),
+                filters=int(row["nOfm"]),
+                height=int(row["ifh"]),
+                width=int(row["ifw"]),
+                kernel_height=int(row["kh"]),
+                kernel_width=int(row["kw"]),
+                pad_height=int(row["padh"]),
+                pad_width=int(row["padw"]),
+                stride=int(row["stride"]),
+            )
+            block = int(row["gemm_block"]) if row["gemm_block"] else None
+            name = row["layer"]
+            layers[name] = _Layer(row["model"], name, convolution, row["in_paper_201"] == "1", block)
+    return layers
+
+
+@lru_cache(maxsize=1)
+def _products() -> dict[str, bool]:
+    """Names of the products, and whether the paper measured them."""
+    with open(_DATA / "gemm_sizes.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    return {f"gemm_{row['M']}x{row['N']}x{row['K']}": row["source"] == "paper_table1" for row in rows}
+
+
+@lru_cache(maxsize=1)
+def _suites() -> dict[str, tuple[str, ...]]:
+    layers = _layers().values()
+    models = dict.fromkeys(layer.model for layer in layers)
+    return {
+        **{model: tuple(layer.name for layer in layers if layer.model == model) for model in models},
+        "conv": tuple(_layers()),
+        "conv-paper": tuple(layer.name for layer in layers if layer.in_paper),
+        "conv-other": tuple(layer.name for layer in layers if not layer.in_paper),
+        "gemm": tuple(_products()),
+        "gemm-paper": tuple(name for name, in_paper in _products().items() if in_paper),
+    }
+
+
+def _suggestion(name: str, known: Sequence[str], what: str) -> str:
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {', '.join(close)}?"
+    shown = ", ".join(known if len(known) < 20 else [*known[:3], "…", *known[-3:]])
+    return f"the {len(known)} {what} are {shown}"
+
+
+def _block(extent: int) -> int:
+    """The largest divisor that is neither longer than a block may be nor, if there is such a one, leaves vectors
+    partly filled."""
+    divisors = [size for size in range(1, min(extent, _LONGEST_BLOCK) + 1) if extent % size == 0]
+    return max((size for size in divisors if size % _VECTOR == 0), default=divisors[-1])
+
+
+def _checked_blocks(extents: Sequence[int], given: int | Sequence[int], name: str) -> tuple[int, ...]:
+    blocks = (given,) * len(extents) if isinstance(given, int) else tuple(given)
+    if len(blocks) != len(extents):
+        raise OptionError(f"{len(blocks)} blocks for {name}", remedy=f"give one, or {len(extents)}")
+    for extent, block in zip(extents, blocks, strict=True):
+        if block < 1 or extent % block:
+            raise OptionError(f"a block of {block} does not divide {extent}", construct=name, remedy="another block")
+    return blocks
+
+
+def _check_layout(layout: str, known: Sequence[str], block: object, name: str) -> None:
+    if layout not in known:
+        raise OptionError(f"{name} has no layout {layout!r}", remedy=f"one of {', '.join(known)}")
+    if layout != "blocked" and block is not None:
+        raise OptionError(f"the layout {layout} of {name} has no blocks", remedy="leave out the block")
+
+
+# ---- C
+
+
+def _convolution(layer: _Layer, images: int, layout: Layout, block: int | Sequence[int] | None) -> Workload:
+    _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
+    fields = {**vars(layer.convolution), "images": images}
+    problem = Convolution(**fields)
+    if layout != "blocked":
+        blocks: tuple[int, ...] = (1, 1)
+    elif block is not None:
+        blocks = _checked_blocks((problem.channels, problem.filters), block, layer.name)
+    elif layer.block is not None:
+        blocks = (layer.block, layer.block)
+    else:
+        blocks = (_block(problem.channels), _block(problem.filters))
+    description = (
+        f"{problem.channels} to {problem.filters} channels, image {problem.height}x{problem.width}, "
+        f"filter {problem.kernel_height}x{problem.kernel_width}, padding {problem.pad_height}x{problem.pad_width}, "
+        f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
+        + (f" by {blocks[0]} and {blocks[1]}" if layout == "blocked" else "")
+    )
+    source = _source(description, layer.name, _CONVOLUTIONS[layout](problem, blocks))
+    return Workload(layer.name, source, layer.name, problem.flops, description, problem, layout, blocks)
+
+
+def _product(name: str, problem: MatrixProduct, layout: Layout, block: int | Sequence[int] | None) -> Workload:
+    _check_layout(layout, _GEMM_LAYOUTS, block, name)
+    extents = (problem.m, problem.n, problem.k)
+    if layout != "blocked":
+        blocks: tuple[int, ...] = (1, 1, 1)
+    elif block is not None:
+        blocks = _checked_blocks(extents, block, name)
+    else:
+        blocks = tuple(_block(extent) for extent in extents)
+    description = f"matrix product {problem.m}x{problem.n}x{problem.k} (M x N x K), layout {layout}"
+    if layout == "blocked":
+        description += " by {}, {} and {}".format(*blocks)
+    source = _source(description, name, _PRODUCTS[layout](problem, blocks))
+    return Workload(name, source, name, problem.flops, description, problem, layout, blocks)
+
+
+_Loops = list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel."""
+
+    arrays: list[str]
+    loops: _Loops
+    parallel: int
+    statement: str
+
+
+def _source(description: str, function: str, nest: _Nest) -> str:
+    output, *inputs = nest.arrays
+    indent = " " * (len(function) + 6)
+    parameters = f",\n{indent}".join([f"float {output}", *(f"const float {each}" for each in inputs)])
+    lines = [
+        *textwrap.wrap(f"/* {description[0].upper()}{description[1:]}. */", 110, subsequent_indent=" * "),
+        f"void {function}({parameters})",
+        "{",
+        "#pragma scop",
+        f"#pragma omp parallel for collapse({nest.parallel})",
+    ]
+    for depth, (iterator, extent) in enumerate(nest.loops, 1):
+        lines.append(f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})")
+    indent = "  " * (len(nest.loops) + 1)
+    lines += [indent + nest.statement.replace(" += ", f" +=\n{indent}    "), "#pragma endscop", "}", ""]
+    return "\n".join(lines)
+
+
+def _brackets(*parts: object) -> str:
+    return "".join(f"[{part}]" for part in parts)
+
+
+def _shifted(outer: str, stride: int, inner: str, kernel: int) -> str:
+    """The row or column of the input that an output's row or column needs."""
+    position = outer if stride == 1 else f"{outer} * {stride}"
+    return position if kernel == 1 else f"{position} + {inner}"
+
+
+def _input_position(p: Convolution) -> tuple[str, str]:
+    return _shifted("oj", p.stride, "kj", p.kernel_height), _shifted("oi", p.stride, "ki", p.kernel_width)
+
+
+def _padded(p: Convolution) -> tuple[int, int]:
+    return p.height + 2 * p.pad_height, p.width + 2 * p.pad_width
+
+
+def _kernel_loops(p: Convolution) -> _Loops:
+    return [("kj", p.kernel_height), ("ki", p.kernel_width)]
+
+
+def _blocked_convolution(p: Convolution, blocks: tuple[int, ...]) -> _Nest:
+    """The paper's Figure 8, but for its two innermost loops, which compilers vectorize only in this order."""
+    block_c, block_k = blocks
+    kernel = (p.kernel_height, p.kernel_width)
+    arrays = [
+        "output" + _brackets(p.images, p.filters // block_k, p.output_height, p.output_width, block_k),
+        "filter" + _brackets(p.filters // block_k, p.channels // block_c, *kernel, block_c, block_k),
+        "input" + _brackets(p.images, p.channels // block_c, *_padded(p), block_c),
+    ]
+    loops = [
+        ("img", p.images),
+        ("ofm_tile", p.filters // block_k),
+        ("ifm_tile", p.channels // block_c),
+        ("oj", p.output_height),
+        *_kernel_loops(p),
+        ("oi", p.output_width),
+        ("ifm", block_c),
+        ("ofm", block_k),
+    ]
+    statement = (
+        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')} += "
+        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')} * "
+        f"input{_brackets('img', 'ifm_tile', *_input_position(p), 'ifm')};"
+    )
+    return _Nest(arrays, loops, 2, statement)
+
+
+def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
+    arrays = [
+        "output" + _brackets(p.images, p.filters, p.output_height, p.output_width),
+        "filter" + _brackets(p.filters, p.channels, p.kernel_height, p.kernel_width),
+        "input" + _brackets(p.images, p.channels, *_padded(p)),
+    ]
+    loops = [
+        ("img", p.images),
+        ("ofm", p.filters),
+        ("ifm", p.channels),
+        ("oj", p.output_height),
+        *_kernel_loops(p),
+        ("oi", p.output_width),
+    ]
+    statement = (
+        f"output{_brackets('img', 'ofm', 'oj', 'oi')} += filter{_brackets('ofm', 'ifm', 'kj', 'ki')} * "
+        f"input{_brackets('img', 'ifm', *_input_position(p))};"
+    )
+    return _Nest(arrays, loops, 2, statement)
+
+
+def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
+    arrays = [
+        "output" + _brackets(p.images, p.output_height, p.output_width, p.filters),
+        "filter" + _brackets(p.kernel_height, p.kernel_width, p.channels, p.filters),
+        "input" + _brackets(p.images, *_padded(p), p.channels),
+    ]
+    loops = [
+        ("img", p.images),
+        ("oj", p.output_height),
+        ("oi", p.output_width),
+        *_kernel_loops(p),
+        ("ifm", p.channels),
+        ("ofm", p.filters),
+    ]
+    statement = (
+        f"output{_brackets('img', 'oj', 'oi', 'ofm')} += filter{_brackets('kj', 'ki', 'ifm', 'ofm')} * "
+        f"input{_brackets('img', *_input_position(p), 'ifm')};"
+    )
+    return _Nest(arrays, loops, 2, statement)
+
+
+def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> _Nest:
+    """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
+    arrays = ["C" + _brackets(p.m, p.n), "A" + _brackets(p.m, p.k), "B" + _brackets(p.k, p.n)]
+    loops = [("i", p.m), ("k", p.k), ("j", p.n)]
+    return _Nest(arrays, loops, 1, "C[i][j] += A[i][k] * B[k][j];")
+
+
+def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> _Nest:
+    block_m, block_n, block_k = blocks
+    tiles_m, tiles_n, tiles_k = p.m // block_m, p.n // block_n, p.k // block_k
+    arrays = [
+        "C" + _brackets(tiles_m, tiles_n, block_m, block_n),
+        "A" + _brackets(tiles_m, tiles_k, block_m, block_k),
+        "B" + _brackets(tiles_n, tiles_k, block_k, block_n),
+    ]
+    loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
+    return _Nest(arrays, loops, 2, "C[it][jt][i][j] += A[it][kt][i][k] * B[jt][kt][k][j];")
+
+
+_CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
+_PRODUCTS = {"row-major": _row_major_product, "blocked": _blocked_product}

@@ -1,0 +1,142 @@
+"""Every workload's C says what its table says: sizes, blocks, operations; and it parses and compiles cleanly."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import polydl
+from polydl.errors import OptionError
+from polydl.workloads import Convolution, Layout, Workload, names, suite, suites, workload
+
+MODELS = suites()[:10]
+# The two oldest networks' first layers have 3 channels; the others stand for what else there is.
+ODD = ("xception_08", "googlenetv3_20", "googlenetv3_21", "maskrcnn_45", "mobilenet_11", "yolov2_14")
+SAMPLE: list[tuple[str, Layout]] = [
+    *((suite(model)[place], "blocked") for model in MODELS for place in (0, -1)),
+    *((name, "blocked") for name in ODD),
+    *(("resnet_05", layout) for layout in ("nchw", "nhwc")),
+    *((name, "row-major") for name in suite("gemm")),
+    ("gemm_84x1024x4096", "blocked"),
+]
+
+
+def test_the_tables_are_complete() -> None:
+    assert len(suite("conv")) == 234
+    assert len(suite("conv-paper")) == 201
+    assert set(suite("conv-paper")) | set(suite("conv-other")) == set(suite("conv"))
+    assert sum(len(suite(model)) for model in MODELS) == 234
+    assert len(suite("gemm")) == 18
+    assert len(suite("gemm-paper")) == 8
+    assert names() == (*suite("conv"), *suite("gemm"))
+
+
+@pytest.mark.parametrize(("name", "layout"), SAMPLE)
+def test_the_nest_parses_and_does_the_work_it_says(name: str, layout: Layout, tmp_path: Path) -> None:
+    made = workload(name, layout=layout)
+    scop = polydl.parse(made.write(tmp_path), function=made.function)
+    assert scop.flops == made.flops == made.problem.flops
+    assert [scop.array(parameter.array).elements for parameter in scop.function.parameters] == _elements(made)
+    assert [parameter.is_const for parameter in scop.function.parameters] == [False, True, True]
+
+
+def _elements(made: Workload) -> list[int]:
+    p = made.problem
+    if not isinstance(p, Convolution):
+        return [p.m * p.n, p.m * p.k, p.k * p.n]
+    padded = (p.height + 2 * p.pad_height) * (p.width + 2 * p.pad_width)
+    return [
+        p.images * p.filters * p.output_height * p.output_width,
+        p.filters * p.channels * p.kernel_height * p.kernel_width,
+        p.images * p.channels * padded,
+    ]
+
+
+def test_no_layer_reads_beyond_its_padded_image_and_blocks_divide() -> None:
+    for name in suite("conv"):
+        made = workload(name)
+        p = made.problem
+        assert isinstance(p, Convolution)
+        assert (p.output_height - 1) * p.stride + p.kernel_height <= p.height + 2 * p.pad_height
+        assert (p.output_width - 1) * p.stride + p.kernel_width <= p.width + 2 * p.pad_width
+        assert (p.channels % made.blocks[0], p.filters % made.blocks[1]) == (0, 0), name
+
+
+def test_compilers_have_nothing_to_say(tmp_path: Path) -> None:
+    sources = [str(workload(name, layout=layout).write(tmp_path / layout)) for name, layout in SAMPLE]
+    flags = ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-fsyntax-only", "-fopenmp"]
+    done = subprocess.run(["gcc", *flags, *sources], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "blocks"),
+    [
+        ("resnet_03", (64, 64)),
+        ("googlenetv1_15", (32, 32)),
+        ("resnet_00", (3, 64)),
+        ("overfeat_01", (3, 48)),
+        ("xception_08", (56, 56)),
+        ("fastrcnn_22", (64, 24)),
+        ("maskrcnn_46", (64, 27)),
+        ("mobilenet_11", (64, 5)),
+        ("gemm_84x1024x4096", (42, 64, 64)),
+        ("gemm_2048x1x128", (64, 1, 64)),
+    ],
+)
+def test_blocks_are_those_of_the_paper_or_fill_vectors(name: str, blocks: tuple[int, ...]) -> None:
+    assert workload(name, layout="blocked").blocks == blocks
+
+
+def test_the_sizes_of_one_layer() -> None:
+    made = workload("resnet_05", images=28)
+    assert "float output[28][8][28][28][64]" in made.source
+    assert "const float filter[8][4][1][1][64][64]" in made.source
+    assert "const float input[28][4][56][56][64]" in made.source, "a row of the image is longer than the stride needs"
+    assert "input[img][ifm_tile][oj * 2][oi * 2][ifm]" in made.source
+    assert made.flops == 2 * 28 * 512 * 28 * 28 * 256
+
+
+def test_blocks_can_be_given() -> None:
+    made = workload("resnet_03", block=(16, 32))
+    assert made.blocks == (16, 32)
+    assert "float output[1][2][56][56][32]" in made.source
+    assert workload("resnet_03", block=32).blocks == (32, 32)
+    assert workload("gemm_12x10x8", layout="blocked", block=(3, 5, 2)).blocks == (3, 5, 2)
+
+
+def test_any_product_has_a_name() -> None:
+    made = workload("gemm_7x11x13")
+    assert made.flops == 2 * math.prod((7, 11, 13))
+    assert "void gemm_7x11x13(float C[7][11]" in made.source
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"name": "resnet_3"}, "did you mean .*resnet_03"),
+        ({"name": "gemm_4096x4096"}, "did you mean gemm_4096x4096x4096"),
+        ({"name": "gemm_0x1x1"}, "no workload"),
+        ({"name": "resnet_03", "images": 0}, "0 images"),
+        ({"name": "resnet_03", "layout": "row-major"}, "one of blocked, nchw, nhwc"),
+        ({"name": "gemm_8x8x8", "layout": "nchw"}, "one of row-major, blocked"),
+        ({"name": "gemm_8x8x8", "images": 2}, "has no images"),
+        ({"name": "resnet_03", "layout": "nchw", "block": 16}, "has no blocks"),
+        ({"name": "resnet_03", "block": 48}, "48 does not divide 64"),
+        ({"name": "resnet_03", "block": (16, 16, 16)}, "3 blocks"),
+        ({"name": "resnet_03", "block": 0}, "0 does not divide"),
+    ],
+)
+def test_mistakes_are_named(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(OptionError) as raised:
+        workload(**arguments)  # type: ignore[arg-type]
+    assert re.search(message, str(raised.value)), str(raised.value)
+
+
+def test_an_unknown_suite_is_named() -> None:
+    with pytest.raises(OptionError, match="did you mean resnet"):
+        suite("resnett")
