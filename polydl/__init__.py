@@ -17,7 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polydl.errors import PolydlError as PolydlError
+    from polydl.execute.contract import Peer as Peer
     from polydl.machine import Machine as Machine
+    from polydl.peers import PeerComparison as PeerComparison
+    from polydl.peers import compare_with_peers as compare_with_peers
     from polydl.pipeline import Optimization as Optimization
     from polydl.pipeline import generate_variants as generate_variants
     from polydl.pipeline import optimize as optimize
@@ -30,10 +33,13 @@ if TYPE_CHECKING:
 _HOME = {
     "Machine": "polydl.machine",
     "Optimization": "polydl.pipeline",
+    "Peer": "polydl.execute.contract",
+    "PeerComparison": "polydl.peers",
     "PolydlError": "polydl.errors",
     "Ranking": "polydl.types",
     "Scop": "polydl.types",
     "Variant": "polydl.types",
+    "compare_with_peers": "polydl.peers",
     "generate_variants": "polydl.pipeline",
     "optimize": "polydl.pipeline",
     "parse": "polydl.pipeline",

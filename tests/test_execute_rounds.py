@@ -43,6 +43,11 @@ def test_probes_tell_disturbed_samples(probes: tuple[float, float], disturbed: b
     assert is_disturbed(RawSample(1.0, probes), best_probe=100.0) is disturbed
 
 
+@pytest.mark.parametrize(("waited", "disturbed"), [(0.0, False), (0.015, False), (0.03, True)])
+def test_waiting_for_a_core_disturbs_a_sample(waited: float, disturbed: bool) -> None:
+    assert is_disturbed(RawSample(1.0, (100.0, 100.0), waited), best_probe=100.0) is disturbed
+
+
 def test_only_undisturbed_samples_count() -> None:
     calm, busy = (100.0, 99.0), (50.0, 50.0)
     raw = [RawSample(0.5, busy), RawSample(3.0, calm), RawSample(1.0, calm), RawSample(2.0, calm)]

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,7 @@ from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.types import Status
 
 _STDERR_BYTES = 1 << 20
+WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
 
 
 class ChildError(Exception):
@@ -33,12 +34,18 @@ class ChildError(Exception):
 
 
 class Child:
-    """A worker process, pinned to some cores and alone in its process group.
+    """A worker process, or another program that speaks its protocol, for some cores and alone in its process group.
 
     Use it as a context manager; the group is killed at the end, however that comes about.
     """
 
-    def __init__(self, cores: Sequence[int], directory: Path) -> None:
+    def __init__(
+        self,
+        cores: Sequence[int],
+        directory: Path,
+        command: Sequence[str] = WORKER,
+        environment: Mapping[str, str | None] | None = None,
+    ) -> None:
         self._directory = directory
         self._stderr = bytearray()
         self._ended = False
@@ -47,12 +54,12 @@ class Child:
         self._errors, error_writer = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "polydl.execute.worker", str(command_reader), str(reply_writer)],
+                [*command, str(command_reader), str(reply_writer)],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=error_writer,
                 pass_fds=(command_reader, reply_writer),
-                env=_environment(cores),
+                env=_environment(cores, environment or {}),
                 start_new_session=True,
             )
         except OSError as error:
@@ -178,10 +185,10 @@ class Child:
         self._ended = True
 
 
-def _environment(cores: Sequence[int]) -> dict[str, str]:
-    """The caller's, but for what governs threads: that is the same in every measurement."""
+def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict[str, str]:
+    """The caller's, but for what governs threads: that is the same in every measurement. Then the ``others``."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_"))}
-    return inherited | {
+    wanted = inherited | {
         "OMP_NUM_THREADS": str(len(cores)),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "true",
@@ -195,7 +202,9 @@ def _environment(cores: Sequence[int]) -> dict[str, str]:
         "MKL_NUM_THREADS": "1",
         # glibc's last words go to the terminal otherwise.
         "LIBC_FATAL_STDERR_": "1",
+        **others,
     }
+    return {name: value for name, value in wanted.items() if value is not None}
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

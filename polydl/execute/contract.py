@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
@@ -59,6 +59,22 @@ class Built:
 
 
 @dataclass(frozen=True)
+class Peer:
+    """Another program that solves the nest's problem, to be timed in the same rounds as the candidates.
+
+    ``command`` gets two file descriptors as further arguments and speaks the protocol of docs/benchmarks.md;
+    ``problem`` goes along with ``start``. ``environment`` overrides what children get; None removes a variable.
+    ``bytes`` is the memory that its arrays take at most. It makes its own data and checks its own result.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    problem: Mapping[str, Any]
+    bytes: int
+    environment: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Progress:
     """``done`` of ``total`` kernels built or checked, or timing rounds finished. ``id`` is the kernel's, if any."""
 
@@ -98,8 +114,9 @@ class Executor(Protocol):
         policy: TimingPolicy,
         seed: int = 0,
         progress: ProgressCallback | None = None,
+        peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
-        """The measurement of ``reference``, the original nest, and then one per candidate, in order.
+        """The measurement of ``reference``, the original nest, then one per candidate and one per peer, in order.
 
         Raises ResourceError when the arrays don't fit into memory or the disk is full, and OptionError for more
         threads than there are cores.

@@ -12,7 +12,7 @@ from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, element_dtype
 from polydl.execute.build import build
 from polydl.execute.child import ChildError
-from polydl.execute.contract import Built, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.contract import Built, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.session import Job, Participant, Session
 from polydl.execute.tolerance import tolerance
@@ -54,12 +54,14 @@ class LocalExecutor:
         policy: TimingPolicy,
         seed: int = 0,
         progress: ProgressCallback | None = None,
+        peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
         """See ``Executor.measure``. Beside its errors, MissingComponentError if the C runtime is not installed."""
         runtime()
         cores = choose_cores(threads)
         original = Participant(reference)
         others = [Participant(candidate) for candidate in candidates]
+        foreign = [Participant(peer) for peer in peers]
         report: Callable[[Progress], None] = progress if progress is not None else lambda _: None
         with _temporary_directory(reference.source.parent) as directory:
             try:
@@ -67,16 +69,18 @@ class LocalExecutor:
             except UnsupportedConstructError as error:
                 original.failure = ChildError("unsupported", error.message)
             else:
-                capacity = processes_at_once(job.bytes, available_bytes())
-                Session(job, original, others, report).run(capacity)
-        for other in others:
-            if other.built.library is None:
-                other.failure = ChildError("compile", other.built.message)
+                most = max([job.bytes, *(peer.bytes for peer in peers)])
+                # The peers first, so that they are in one wave with the first candidates.
+                Session(job, original, [*foreign, *others], report).run(processes_at_once(most, available_bytes()))
+        for other in (*others, *foreign):
+            if isinstance(other.program, Built) and other.program.library is None:
+                other.failure = ChildError("compile", other.program.message)
             elif original.failure is not None and other.failure is None and not other.raw:
                 because = f"not run, since the original nest failed: {original.failure.message}"
                 other.failure = ChildError("unsupported", because)
-        best_probe = max((probe for p in (original, *others) for s in p.raw for probe in s.probes), default=0.0)
-        return tuple(participant.measurement(best_probe) for participant in (original, *others))
+        everyone = (original, *others, *foreign)
+        best_probe = max((probe for p in everyone for s in p.raw for probe in s.probes), default=0.0)
+        return tuple(participant.measurement(best_probe) for participant in everyone)
 
 
 EXECUTOR = LocalExecutor()

@@ -14,16 +14,19 @@ from polydl.types import Sample
 
 # A sample is disturbed if its two probes differ by more than this, or one lies this far below the best.
 _PROBE_SPREAD = 0.10
+# ... or if its threads were kept from their cores for more than this part of its time.
+_MOST_WAITED = 0.02
 # One invocation of that many seconds needs no warm-up, and the run that was checked counts as a sample.
 LONG_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class RawSample:
-    """Seconds of one invocation, and the probes before and after it in GFLOPS."""
+    """Seconds of one invocation, the probes before and after it in GFLOPS, and the part of the time spent waiting."""
 
     seconds: float
     probes: tuple[float, float]
+    waited: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,8 @@ def takes_part(round_index: int, count: int, rounds: int) -> bool:
 
 def is_disturbed(sample: RawSample, best_probe: float) -> bool:
     low, high = min(sample.probes), max(sample.probes)
-    return high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * best_probe
+    slow = high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * best_probe
+    return slow or sample.waited > _MOST_WAITED
 
 
 def summarise(raw: Sequence[RawSample], best_probe: float) -> Summary:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.execute.child import Child, ChildError
-from polydl.execute.contract import Built, Progress, TimingPolicy
+from polydl.execute.contract import Built, Peer, Progress, TimingPolicy
 from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, sample_counts, summarise, takes_part
 from polydl.types import Measurement
 
@@ -49,9 +49,10 @@ class Job:
 
 @dataclass
 class Participant:
-    """One kernel on its way through checking and timing."""
+    """One kernel, or a peer, on its way through checking and timing. ``note`` is what a peer says of itself."""
 
-    built: Built
+    program: Built | Peer
+    note: str = ""
     child: Child | None = None
     failure: ChildError | None = None
     error: float | None = None
@@ -60,6 +61,10 @@ class Participant:
     # Seconds that one sample takes with all that goes with it.
     cost: float = 0.0
     raw: list[RawSample] = field(default_factory=list)
+
+    @property
+    def id(self) -> str:
+        return self.program.name if isinstance(self.program, Peer) else self.program.kernel.id
 
     @property
     def running(self) -> Child:
@@ -75,18 +80,19 @@ class Participant:
         return sum(1 for sample in self.raw if not is_disturbed(sample, best_probe))
 
     def measurement(self, best_probe: float) -> Measurement:
-        name, source = self.built.kernel.id, str(self.built.source)
+        source = "" if isinstance(self.program, Peer) else str(self.program.source)
         if self.failure is not None:
-            return Measurement(name, self.failure.status, error=self.error, message=self.failure.message, source=source)
+            status, message = self.failure.status, self.failure.message
+            return Measurement(self.id, status, error=self.error, message=message, source=source)
         summary = summarise(self.raw, best_probe)
         return Measurement(
-            name,
+            self.id,
             "ok",
             samples=summary.samples,
             seconds_minimum=summary.minimum,
             seconds_median=summary.median,
             error=self.error,
-            message=summary.message,
+            message="; ".join(filter(None, (self.note, summary.message))),
             source=source,
         )
 
@@ -171,27 +177,33 @@ class Session:
 
     def _report_check(self, participant: Participant) -> None:
         self._checked += 1
-        self._report(Progress("check", self._checked, len(self._others) + 1, participant.built.kernel.id))
+        self._report(Progress("check", self._checked, len(self._others) + 1, participant.id))
 
     # ---- starting and checking
 
     def _launch(self, participant: Participant, signed: bool, stack: ExitStack) -> None:
-        if participant.built.library is None:
-            raise ChildError("compile", participant.built.message)
-        job = self._job
-        participant.child = stack.enter_context(Child(job.cores, job.directory))
+        program, job = participant.program, self._job
+        cores = list(job.cores)
+        if isinstance(program, Peer):
+            child = Child(cores, job.directory, program.command, program.environment)
+            participant.child = stack.enter_context(child)
+            child.send("start", problem=dict(program.problem), cores=cores)
+            return
+        if program.library is None:
+            raise ChildError("compile", program.message)
+        participant.child = stack.enter_context(Child(cores, job.directory))
         participant.child.send(
             "start",
-            library=str(participant.built.library.resolve()),
+            library=str(program.library.resolve()),
             parameters=job.parameters,
             global_arrays=job.global_arrays,
-            cores=list(job.cores),
+            cores=cores,
             seed=job.seed,
             signed=signed,
         )
 
     def _await(self, participant: Participant) -> None:
-        participant.running.receive(self._job.walk_seconds)
+        participant.note = participant.running.receive(self._job.walk_seconds).get("note", "")
 
     def _reference(self, stack: ExitStack) -> _Expected | None:
         """Run the original nest and keep its result; None if it fails."""
@@ -220,12 +232,13 @@ class Session:
 
     def _check(self, participant: Participant, expected: _Expected) -> None:
         self._first_run(participant)
-        self._compare(participant, expected)
+        if not isinstance(participant.program, Peer):
+            self._compare(participant, expected)
         self._calibrate(participant)
 
     def _check_again(self, participant: Participant, expected: _Expected) -> None:
         """Once more after timing, as a data race need not show the first time; not where it would take long."""
-        if participant.long:
+        if participant.long or isinstance(participant.program, Peer):
             return
         child, job = participant.running, self._job
         child.request("fill", job.walk_seconds, seed=job.seed, signed=expected.signed)
@@ -325,4 +338,4 @@ class Session:
 
 def _raw(reply: dict[str, Any]) -> RawSample:
     before, after = reply["probes"]
-    return RawSample(reply["seconds"], (before, after))
+    return RawSample(reply["seconds"], (before, after), reply["waited"])

@@ -1,39 +1,24 @@
 """The child process that runs one kernel: ``python -m polydl.execute.worker COMMANDS REPLIES`` (two file descriptors).
 
-One JSON object per line each way. It starts quickly, so it imports NumPy, ctypes and little else, and it ends
-when the parent closes the pipe or dies.
+It starts quickly, so it imports NumPy, ctypes and little else, and it ends when the parent closes the pipe or dies.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
-import math
 import os
-import signal
 import sys
-import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from polydl.errors import MissingComponentError
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, first_not_finite, store
+from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
 
-Reply = dict[str, Any]
-
-_PR_SET_PDEATHSIG = 1
-_PROBE_ITERATIONS = 250_000
-# OpenMP's threads spin a while after a parallel loop; the probe must not share its core with them.
-_SETTLE_SECONDS = 0.002
 # Elements per array that are looked at to see where the values drift.
 _INSPECTED = 1 << 16
-_MOST_REPEATS = 1 << 24
 _MOST_COLD_REPEATS = 50
 
 
@@ -45,7 +30,7 @@ class Worker:
         self._outputs: list[Buffer] = []
         self._drifts = True
         # Invocations in a row that leave the values in a range where they take no other time than usual.
-        self._batch = _MOST_REPEATS
+        self._batch = MOST_REPEATS
 
     def start(
         self,
@@ -57,10 +42,7 @@ class Worker:
         signed: bool,
     ) -> Reply:
         """Pin this process to the cores, load the library, allocate and fill the arrays."""
-        # Before OpenMP or the probes start a thread, since threads inherit it.
-        os.sched_setaffinity(0, cores)
-        self._cores = cores
-        self._fma_gflops = runtime().fma_gflops
+        self._sampler = Sampler(cores)
         self._flush = runtime().flush
         try:
             loaded = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL)
@@ -95,9 +77,7 @@ class Worker:
 
     def run(self) -> Reply:
         """One invocation, with the probes beside it."""
-        before = self._probe()
-        seconds = self._invocations(1)
-        return {"seconds": seconds, "probes": [before, self._probe()]}
+        return self._sampler.sample(1, self._invocations)
 
     def store(self, path: str) -> Reply:
         """Keep what the original nest left; ``wrong`` says why it can't be a reference."""
@@ -121,22 +101,13 @@ class Worker:
         return {"error": verdict.error, "wrong": verdict.wrong}
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
-        """How many invocations last at least so long, the seconds of one, and those that such a sample costs."""
-        most = _MOST_COLD_REPEATS if cold else _MOST_REPEATS
-        repeats = 1
-        while True:
-            start = time.monotonic()
-            seconds = self._sample(repeats, warmup, cold)
-            if seconds >= 0.9 * minimum_seconds or repeats == most:
-                return {"repeats": repeats, "seconds": seconds / repeats, "cost": time.monotonic() - start}
-            wanted = math.ceil(1.1 * repeats * minimum_seconds / max(seconds, 1e-9))
-            repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
+        """See ``Sampler.calibrate``."""
+        most = _MOST_COLD_REPEATS if cold else MOST_REPEATS
+        return self._sampler.calibrate(minimum_seconds, most, lambda repeats: self._sample(repeats, warmup, cold))
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
-        """Seconds of one invocation, the mean of ``repeats``."""
-        before = self._probe()
-        seconds = self._sample(repeats, warmup, cold)
-        return {"seconds": seconds / repeats, "probes": [before, self._probe()]}
+        """See ``Sampler.sample``."""
+        return self._sampler.sample(repeats, lambda repeats: self._sample(repeats, warmup, cold))
 
     def _arrays(self) -> list[Buffer]:
         return [buffer for buffer in self._buffers if buffer.name not in self._bound]
@@ -161,7 +132,7 @@ class Worker:
         total, done, fresh = 0.0, 0, False
         while done < repeats:
             batch = 1 if cold else min(repeats - done, self._batch)
-            if self._batch < _MOST_REPEATS and not fresh:
+            if self._batch < MOST_REPEATS and not fresh:
                 self._refill(self._outputs)
                 fresh = True
             if warmup and not cold:
@@ -196,58 +167,19 @@ class Worker:
                 return True
         return False
 
-    def _probe(self) -> float:
-        """GFLOPS of the slowest of the cores, all of them probed at once."""
-        if len(self._cores) == 1:
-            return float(self._fma_gflops(_PROBE_ITERATIONS))
-        time.sleep(_SETTLE_SECONDS)
-        rates: list[float] = []
-        probes = [threading.Thread(target=self._probe_core, args=(core, rates)) for core in self._cores]
-        for probe in probes:
-            probe.start()
-        for probe in probes:
-            probe.join()
-        return min(rates)
-
-    def _probe_core(self, core: int, rates: list[float]) -> None:
-        os.sched_setaffinity(0, {core})
-        rates.append(float(self._fma_gflops(_PROBE_ITERATIONS)))
-
 
 def main(commands: int, replies: int) -> None:
-    _die_with_parent()
-    # What the kernel prints must neither fill a pipe nor pass for a reply.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     worker = Worker()
-    methods: dict[str, Callable[..., Reply]] = {
-        method.__name__: method
-        for method in (
-            worker.start,
-            worker.fill,
-            worker.run,
-            worker.store,
-            worker.compare,
-            worker.calibrate,
-            worker.sample,
-        )
-    }
-    with open(commands, encoding="utf-8") as requests, open(replies, "w", encoding="utf-8") as answers:
-        for line in requests:
-            request = json.loads(line)
-            try:
-                reply = methods[request.pop("command")](**request)
-            except (OSError, MemoryError) as error:
-                reply = {"resource": getattr(error, "errno", None), "message": str(error) or "not enough memory"}
-            except MissingComponentError as error:
-                reply = {"missing": error.message, "remedy": error.remedy}
-            answers.write(json.dumps(reply) + "\n")
-            answers.flush()
-
-
-def _die_with_parent() -> None:
-    libc = ctypes.CDLL(None)
-    if hasattr(libc, "prctl"):
-        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+    methods = (
+        worker.start,
+        worker.fill,
+        worker.run,
+        worker.store,
+        worker.compare,
+        worker.calibrate,
+        worker.sample,
+    )
+    serve(commands, replies, methods)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,114 @@
+"""What every timed process does in the same way: kernels' workers and peers' programs alike.
+
+It pins itself to the cores, answers one JSON object per line, and takes samples with a probe before and after.
+Imported by processes that must start quickly: the standard library only, beside the C runtime.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from polydl.errors import MissingComponentError
+from polydl.native import runtime
+
+Reply = dict[str, Any]
+MOST_REPEATS = 1 << 24
+
+_PR_SET_PDEATHSIG = 1
+_PROBE_ITERATIONS = 250_000
+# OpenMP's threads spin a while after a parallel loop; the probe must not share its core with them.
+_SETTLE_SECONDS = 0.002
+
+
+class Sampler:
+    """Pins this process to ``cores``. Make one before OpenMP starts a thread, since threads inherit it."""
+
+    def __init__(self, cores: list[int]) -> None:
+        os.sched_setaffinity(0, cores)
+        self._cores = cores
+        self._fma_gflops = runtime().fma_gflops
+
+    def sample(self, repeats: int, timed: Callable[[int], float]) -> Reply:
+        """Seconds of one invocation, the mean of ``repeats``; ``timed`` makes so many and returns their seconds.
+
+        ``waited`` is the part of the time in which a thread of this process was ready and had no core.
+        """
+        before = self._probe()
+        start, waiting = time.monotonic(), _waiting_seconds()
+        seconds = timed(repeats)
+        # A thread that ended meanwhile takes its share along.
+        waited = max(0.0, _waiting_seconds() - waiting) / max(time.monotonic() - start, 1e-9)
+        return {"seconds": seconds / repeats, "probes": [before, self._probe()], "waited": waited}
+
+    def calibrate(self, minimum_seconds: float, most: int, timed: Callable[[int], float]) -> Reply:
+        """How many invocations last at least so long, the seconds of one, and those that such a sample costs."""
+        repeats = 1
+        while True:
+            start = time.monotonic()
+            seconds = timed(repeats)
+            if seconds >= 0.9 * minimum_seconds or repeats == most:
+                return {"repeats": repeats, "seconds": seconds / repeats, "cost": time.monotonic() - start}
+            wanted = math.ceil(1.1 * repeats * minimum_seconds / max(seconds, 1e-9))
+            repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
+
+    def _probe(self) -> float:
+        """GFLOPS of the slowest of the cores, all of them probed at once."""
+        if len(self._cores) == 1:
+            return float(self._fma_gflops(_PROBE_ITERATIONS))
+        time.sleep(_SETTLE_SECONDS)
+        rates: list[float] = []
+        probes = [threading.Thread(target=self._probe_core, args=(core, rates)) for core in self._cores]
+        for probe in probes:
+            probe.start()
+        for probe in probes:
+            probe.join()
+        return min(rates)
+
+    def _probe_core(self, core: int, rates: list[float]) -> None:
+        os.sched_setaffinity(0, {core})
+        rates.append(float(self._fma_gflops(_PROBE_ITERATIONS)))
+
+
+def _waiting_seconds() -> float:
+    """How long the threads of this process have been ready to run without running; 0 where Linux does not say."""
+    nanoseconds = 0
+    with suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            # A thread may end meanwhile.
+            with suppress(OSError, ValueError, IndexError), open(f"/proc/self/task/{thread}/schedstat") as file:
+                nanoseconds += int(file.read().split()[1])
+    return nanoseconds / 1e9
+
+
+def serve(commands: int, replies: int, methods: Iterable[Callable[..., Reply]]) -> None:
+    """Answer requests until the parent closes the pipe or dies; a command is the name of a method."""
+    _die_with_parent()
+    # What the kernel prints must neither fill a pipe nor pass for a reply.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    named = {method.__name__: method for method in methods}
+    with open(commands, encoding="utf-8") as requests, open(replies, "w", encoding="utf-8") as answers:
+        for line in requests:
+            request = json.loads(line)
+            try:
+                reply = named[request.pop("command")](**request)
+            except (OSError, MemoryError) as error:
+                reply = {"resource": getattr(error, "errno", None), "message": str(error) or "not enough memory"}
+            except MissingComponentError as error:
+                reply = {"missing": error.message, "remedy": error.remedy}
+            answers.write(json.dumps(reply) + "\n")
+            answers.flush()
+
+
+def _die_with_parent() -> None:
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "prctl"):
+        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
