@@ -1,0 +1,159 @@
+"""One workload after the other: optimize it, then time the leaders and the peers in the same rounds."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polydl
+from experiments.bench_results import SCHEMA, Document
+from experiments.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
+from polydl.workloads import Layout, Workload, workload
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Everything that decides what is measured and how; results of other settings are not mixed with these."""
+
+    peers: tuple[str, ...]
+    threads: int
+    images: int
+    layout: Layout | None
+    top_k: int
+    leaders: int
+    max_variants: int
+    rounds: int
+    budget_seconds: float
+    timeout_seconds: float
+    seed: int
+    accumulate: bool
+
+    def to_json(self) -> Document:
+        return {**asdict(self), "peers": list(self.peers)}
+
+
+def installed(names: Sequence[str], setting: Setting) -> tuple[list[PeerKind], dict[str, MissingPeerError]]:
+    """The peers that are there, and what the others lack."""
+    found: list[PeerKind] = []
+    missing: dict[str, MissingPeerError] = {}
+    for name in names:
+        try:
+            KINDS[name].check(setting)
+            found.append(KINDS[name])
+        except MissingPeerError as error:
+            missing[name] = error
+    return found, missing
+
+
+def new_document(settings: Settings, machine: polydl.Machine, missing: dict[str, MissingPeerError]) -> Document:
+    return {
+        "schema": SCHEMA,
+        "started": _now(),
+        "machine": asdict(machine),
+        "versions": {
+            "polydl": polydl.__version__,
+            "python": platform.python_version(),
+            "system": platform.platform(),
+        },
+        "settings": settings.to_json(),
+        "missing": {name: {"reason": each.reason, "remedy": each.remedy} for name, each in missing.items()},
+        "results": {},
+    }
+
+
+def images_of(name: str, images: int) -> int:
+    """Products have none."""
+    return 1 if name.startswith("gemm_") else images
+
+
+def measure(
+    names: Iterable[str], settings: Settings, machine: polydl.Machine, kinds: Sequence[PeerKind], say: Say
+) -> Iterable[tuple[str, Document]]:
+    """The result of each workload, as soon as it is there. A workload that fails is a result too."""
+    for name in names:
+        made = workload(name, images=images_of(name, settings.images), layout=settings.layout)
+        start = time.perf_counter()
+        result: Document = {
+            "description": made.description,
+            "flops": made.flops,
+            "date": _now(),
+            "status": "ok",
+            "message": "",
+            "best_probe_gflops": 0.0,
+            "leaders": [],
+            "peers": {},
+        }
+        try:
+            result |= _one(made, settings, machine, kinds, say)
+        except polydl.PolydlError as error:
+            result |= {"status": "failed", "message": str(error)}
+        result["seconds_spent"] = round(time.perf_counter() - start, 2)
+        yield name, result
+
+
+def _one(made: Workload, settings: Settings, machine: polydl.Machine, kinds: Sequence[PeerKind], say: Say) -> Document:
+    setting = Setting(settings.threads, settings.accumulate)
+    with tempfile.TemporaryDirectory(prefix="polydl-bench-") as directory:
+        say(f"{made.name}: optimizing")
+        found = polydl.optimize(
+            made.write(Path(directory)),
+            function=made.function,
+            machine=machine,
+            top_k=settings.top_k,
+            max_variants=settings.max_variants,
+            seed=settings.seed,
+            timeout_seconds=settings.timeout_seconds,
+        )
+        say(f"{made.name}: beside its peers")
+        peers = [kind.program(made, setting) for kind in kinds if made.layout in kind.layouts]
+        compared = polydl.compare_with_peers(
+            found,
+            peers,
+            leaders=settings.leaders,
+            rounds=settings.rounds,
+            budget_seconds=settings.budget_seconds,
+            timeout_seconds=settings.timeout_seconds,
+            seed=settings.seed,
+        )
+    everyone = [compared.baseline, *(leader.measurement for leader in compared.leaders), *compared.peers]
+    probes = [rate for each in everyone for sample in each.samples for rate in sample.probe_gflops]
+    toolchain = found.toolchain
+    return {
+        "variants": len(found.generation.variants),
+        "optimize_seconds": round(found.seconds["total"], 2),
+        "compiler": None if toolchain is None else f"{toolchain.kind} {toolchain.version}",
+        "best_probe_gflops": max(probes, default=0.0),
+        "original": _timing(compared.baseline),
+        "leaders": [
+            {
+                "variant": leader.ranked.variant.id,
+                "rank": leader.rank,
+                "steps": leader.ranked.variant.to_json(),
+                "microkernels": [asdict(use) for use in leader.kernel.microkernels],
+                **_timing(leader.measurement),
+            }
+            for leader in compared.leaders
+        ],
+        "peers": {each.id: _timing(each) for each in compared.peers},
+    }
+
+
+def _timing(measurement: Any) -> Document:
+    return {
+        "status": measurement.status,
+        "note": measurement.message,
+        "error": measurement.error,
+        "samples": [asdict(sample) for sample in measurement.samples],
+    }
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

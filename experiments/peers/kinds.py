@@ -1,0 +1,160 @@
+"""What polydl is compared with: how each peer is had, and the process that runs it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
+from typing import Any
+
+import polydl
+from experiments.peers.native import HERE, UnavailableError, library
+from polydl.workloads import Convolution, Workload, workload
+
+TORCH = "torch==2.13.0"
+_ROOT = HERE.parents[1]
+# This folder comes last, so that it does not hide the polydl that is installed.
+_START = "import sys; sys.path.append(sys.argv[1]); from experiments.peers.process import main; main(*sys.argv[2:])"
+_NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"
+_WARNINGS = ("-Wall", "-Wextra", "-Werror")
+# Settings of the user that a peer at its best does not have; one of them may halve its speed.
+_HANDICAPS = ("OPENBLAS_", "GOTO_", "MKL_", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_")
+
+
+class MissingPeerError(Exception):
+    """A peer that is not installed, and the one command that installs it."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Under what conditions all peers work. With ``accumulate``, products add to their result as the nest does."""
+
+    threads: int
+    accumulate: bool = False
+
+
+@dataclass(frozen=True)
+class PeerKind:
+    """``backend`` is one of process.py; ``details`` makes what that needs to know beside the problem.
+
+    ``layouts`` are those that it can work in (a peer may choose its own in place of blocked ones), ``remedy`` the
+    packages to install, ``bytes`` the memory that it takes beyond its arrays.
+    """
+
+    name: str
+    backend: str
+    remedy: str
+    details: Callable[[Workload, Setting], dict[str, Any]]
+    layouts: frozenset[str] = frozenset({"blocked", "nchw", "nhwc", "row-major"})
+    bytes: int = 0
+
+    def check(self, setting: Setting) -> None:
+        """Find out whether it is installed. Raises MissingPeerError."""
+        self._details(workload("gemm_1x1x1"), setting)
+
+    def program(self, wanted: Workload, setting: Setting) -> polydl.Peer:
+        """The process to measure. Raises MissingPeerError."""
+        problem = wanted.problem
+        is_convolution = isinstance(problem, Convolution)
+        # A layout of its own takes a second copy, if only while it is made.
+        copies = 1 if wanted.layout == "row-major" else 2
+        return polydl.Peer(
+            name=self.name,
+            command=(sys.executable, "-P", "-c", _START, str(_ROOT), self.backend),
+            problem={
+                "kind": "convolution" if is_convolution else "product",
+                "sizes": list(astuple(problem)),
+                "accumulate": setting.accumulate and not is_convolution,
+                **self._details(wanted, setting),
+            },
+            bytes=copies * _array_bytes(wanted) + self.bytes,
+            environment=_environment(setting.threads),
+        )
+
+    def _details(self, wanted: Workload, setting: Setting) -> dict[str, Any]:
+        try:
+            return self.details(wanted, setting)
+        except UnavailableError as error:
+            raise MissingPeerError(str(error), self.remedy) from None
+
+
+def _onednn(wanted: Workload, _setting: Setting) -> dict[str, Any]:
+    made = library("g++", [HERE / "onednn.cpp"], ["-O2", "-std=c++17", *_WARNINGS], ["-ldnnl"])
+    return {"library": str(made), "plain": wanted.layout == "row-major"}
+
+
+def _openblas(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
+    made = library("gcc", [HERE / "openblas.c"], ["-O2", *_WARNINGS], ["-lopenblas"])
+    return {"library": str(made), "plain": True}
+
+
+def _torch(_wanted: Workload, setting: Setting) -> dict[str, Any]:
+    if importlib.util.find_spec("torch") is None:
+        raise UnavailableError(f"{sys.executable} has no PyTorch")
+    return {"threads": setting.threads}
+
+
+def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
+    """The workload's own C. Like polydl, the compiler may change the order of sums."""
+
+    def details(wanted: Workload, setting: Setting) -> dict[str, Any]:
+        flags = ["-O3", _NATIVE, "-ffast-math", *(["-fopenmp"] if setting.threads > 1 else [])]
+        with tempfile.TemporaryDirectory(prefix="polydl-nest-") as directory:
+            source = wanted.write(directory)
+            made = library(compiler, [source, HERE / "nest_timer.c"], [*flags, f"-DNEST={wanted.function}"])
+        return {
+            "library": str(made),
+            "compiler": " ".join([compiler, *flags]),
+            "layout": wanted.layout,
+            "blocks": list(wanted.blocks),
+        }
+
+    return details
+
+
+_KINDS = (
+    PeerKind("onednn", "library", "apt-get install -y g++ libdnnl-dev", _onednn),
+    PeerKind("torch", "pytorch", f"{shlex.quote(sys.executable)} -m pip install {TORCH}", _torch, bytes=512 << 20),
+    PeerKind(
+        "openblas", "library", "apt-get install -y gcc libopenblas-dev", _openblas, layouts=frozenset({"row-major"})
+    ),
+    PeerKind("gcc", "nest", "apt-get install -y gcc libc6-dev", _nest("gcc")),
+    PeerKind("clang", "nest", "apt-get install -y clang libomp-dev", _nest("clang")),
+)
+KINDS = {kind.name: kind for kind in _KINDS}
+
+
+def _environment(threads: int) -> dict[str, str | None]:
+    handicaps: dict[str, str | None] = {name: None for name in os.environ if name.startswith(_HANDICAPS)}
+    return handicaps | {
+        "OPENBLAS_NUM_THREADS": str(threads),
+        "MKL_NUM_THREADS": str(threads),
+        # Two to that many cycles, a fraction of a millisecond: idle threads give up the core as those of OpenMP do.
+        "OPENBLAS_THREAD_TIMEOUT": "20",
+        # Huge pages, which polydl's own arrays get from NumPy.
+        "THP_MEM_ALLOC_ENABLE": "1",
+    }
+
+
+def _array_bytes(wanted: Workload) -> int:
+    """Of all arrays of the problem, the result twice."""
+    p = wanted.problem
+    if isinstance(p, Convolution):
+        elements = (
+            p.images * p.channels * p.height * p.width
+            + p.channels * p.filters * p.kernel_height * p.kernel_width
+            + 2 * p.images * p.filters * p.output_height * p.output_width
+        )
+    else:
+        elements = p.m * p.k + p.k * p.n + 2 * p.m * p.n
+    return 4 * elements

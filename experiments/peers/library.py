@@ -1,0 +1,50 @@
+"""Peers that are a compiled library behind peer.h."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+
+_FloatPointer = ctypes.POINTER(ctypes.c_float)
+
+
+class LibraryBackend:
+    """``description`` names the ``library`` and says whether matrices stay in ``plain`` layouts."""
+
+    def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
+        self._shapes = problem.shapes
+        self._library = ctypes.CDLL(description["library"])
+        for name in ("peer_convolution", "peer_product", "peer_ready", "peer_note"):
+            getattr(self._library, name).restype = ctypes.c_char_p
+        self._library.peer_run.restype, self._library.peer_run.argtypes = ctypes.c_double, [ctypes.c_long]
+        self._library.peer_result.restype = _FloatPointer
+        sizes = (ctypes.c_long * len(problem.sizes))(*problem.sizes)
+        arrays = [_FloatPointer(), _FloatPointer()]
+        references = [ctypes.byref(array) for array in arrays]
+        if isinstance(problem, Convolution):
+            _check(self._library.peer_convolution(sizes, *references))
+        else:
+            plain, accumulate = int(description["plain"]), int(problem.accumulate)
+            _check(self._library.peer_product(sizes, plain, accumulate, *references))
+        for array, shape, stream in zip(arrays, self._shapes, (SOURCE, WEIGHTS), strict=False):
+            fill(np.ctypeslib.as_array(array, shape=shape).reshape(-1), stream)
+        _check(self._library.peer_ready())
+
+    @property
+    def note(self) -> str:
+        return str(self._library.peer_note().decode())
+
+    def run(self, repeats: int) -> float:
+        return float(self._library.peer_run(repeats))
+
+    def result(self) -> Floats:
+        return np.ctypeslib.as_array(self._library.peer_result(), shape=self._shapes[2])
+
+
+def _check(message: bytes | None) -> None:
+    if message is not None:
+        raise PeerError(message.decode())

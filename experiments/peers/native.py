@@ -1,0 +1,49 @@
+"""Compiles what a peer needs, once, into the user's cache directory."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import platformdirs
+
+_TIMEOUT_SECONDS = 120
+_KEPT_LINES = 8
+HERE = Path(__file__).parent
+
+
+class UnavailableError(Exception):
+    """What a peer needs is not there, or a compiler refused; the message says which and why."""
+
+
+def library(compiler: str, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str] = ()) -> Path:
+    """The shared library made from the sources; headers are looked for beside them. Raises UnavailableError.
+
+    An earlier one is used if sources, headers of this folder, compiler and flags are the same.
+    """
+    path = shutil.which(compiler)
+    if path is None:
+        raise UnavailableError(f"there is no {compiler}")
+    headers = sorted(HERE.glob("*.h"))
+    content = [each.read_bytes() for each in (*sources, *headers)]
+    content.append(shlex.join([os.path.realpath(path), *flags, *link]).encode())
+    digest = hashlib.sha256(b"\0".join(content)).hexdigest()[:16]
+    directory = platformdirs.user_cache_path("polydl") / "peers"
+    target = directory / f"{sources[0].stem}-{digest}.so"
+    if target.exists():
+        return target
+    directory.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=directory) as workplace:
+        unfinished = Path(workplace, target.name)
+        command = [path, *flags, "-shared", "-fPIC", f"-I{HERE}", *map(str, sources), "-o", str(unfinished), *link]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
+        if done.returncode:
+            raise UnavailableError("\n".join([shlex.join(command), *done.stderr.splitlines()[:_KEPT_LINES]]))
+        unfinished.replace(target)
+    return target

@@ -1,0 +1,35 @@
+/* What a library that wraps a peer offers to experiments/peers/process.py. Sizes and counts are in elements. */
+#ifndef PEER_H
+#define PEER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PEER_API __attribute__((visibility("default")))
+
+/* Each returns NULL, or what is wrong. The arrays to fill are source and weights, in plain layouts: NCHW and OIHW,
+   or A and B by rows. sizes: images, channels, filters, height, width, kernel height, kernel width, padding of the
+   height, padding of the width, stride. */
+PEER_API const char *peer_convolution(const long *sizes, float **source, float **weights);
+
+/* sizes: m, n, k. With plain, the timed call takes all matrices by rows; with accumulate, it adds to the result. */
+PEER_API const char *peer_product(const long *sizes, int plain, int accumulate, float **source, float **weights);
+
+/* Once both arrays are filled: choose how to compute, and clear the result. */
+PEER_API const char *peer_ready(void);
+
+/* Seconds of so many computations in a row. */
+PEER_API double peer_run(long repeats);
+
+/* The result so far, in the plain layout. */
+PEER_API const float *peer_result(void);
+
+/* Version and algorithm. */
+PEER_API const char *peer_note(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,84 @@
+"""A peer's process. docs/benchmarks.md describes the commands that it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Protocol
+
+from experiments.peers.problems import Floats, PeerError, Problem, first_error, problem_of
+from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
+
+BACKENDS = {
+    "library": "experiments.peers.library:LibraryBackend",
+    "nest": "experiments.peers.nest:NestBackend",
+    "pytorch": "experiments.peers.pytorch:PyTorchBackend",
+}
+
+
+class Backend(Protocol):
+    """Solves one problem again and again. It is made in the process, once that is pinned to its cores.
+
+    Making it allocates and fills the arrays, chooses how to compute, and leaves the result cleared.
+    """
+
+    @property
+    def note(self) -> str:
+        """Version and algorithm."""
+
+    def run(self, repeats: int) -> float:
+        """Seconds of so many computations in a row."""
+
+    def result(self) -> Floats:
+        """The result in the problem's plain layout."""
+
+
+class Process:
+    """Each public method answers the command of its name."""
+
+    def __init__(self, backend: str) -> None:
+        self._module, _, self._class = BACKENDS[backend].partition(":")
+        self._checked = False
+
+    def start(self, problem: dict[str, Any], cores: list[int]) -> Reply:
+        """Pin this process to the cores and get everything ready."""
+        self._sampler = Sampler(cores)
+        self._problem = problem_of(problem)
+        try:
+            make: Callable[[Problem, dict[str, Any]], Backend] = getattr(import_module(self._module), self._class)
+            self._backend = make(self._problem, problem)
+        except (PeerError, ImportError, OSError) as error:
+            return {"failed": "unsupported", "message": str(error)}
+        return {"note": self._backend.note}
+
+    def run(self) -> Reply:
+        """One computation; the first one's result is checked."""
+        reply = self._sampler.sample(1, self._backend.run)
+        if not self._checked:
+            self._checked = True
+            if error := first_error(self._problem, self._backend.result()):
+                return {"failed": "wrong", "message": error}
+        return reply
+
+    def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
+        return _refusal(cold) or self._sampler.calibrate(minimum_seconds, MOST_REPEATS, self._warm(warmup))
+
+    def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
+        return _refusal(cold) or self._sampler.sample(repeats, self._warm(warmup))
+
+    def _warm(self, warmup: int) -> Callable[[int], float]:
+        def timed(repeats: int) -> float:
+            if warmup:
+                self._backend.run(warmup)
+            return self._backend.run(repeats)
+
+        return timed
+
+
+def _refusal(cold: bool) -> Reply | None:
+    return {"failed": "unsupported", "message": "peers are timed with warm caches only"} if cold else None
+
+
+def main(backend: str, commands: str, replies: str) -> None:
+    process = Process(backend)
+    serve(int(commands), int(replies), (process.start, process.run, process.calibrate, process.sample))

@@ -1,0 +1,84 @@
+"""PyTorch: convolutions through oneDNN in whichever layout is faster, products through MKL."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
+
+_TRIALS = 5
+Compute = Callable[[], torch.Tensor]
+
+
+class PyTorchBackend:
+    """``description`` says how many ``threads``."""
+
+    def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
+        torch.set_num_threads(description["threads"])
+        torch.set_grad_enabled(False)
+        source, weights, result = (torch.empty(shape) for shape in problem.shapes)
+        fill(source.numpy().reshape(-1), SOURCE)
+        fill(weights.numpy().reshape(-1), WEIGHTS)
+        self._last = result.zero_()
+        if isinstance(problem, Convolution):
+            ways = _convolutions(problem, source, weights)
+        else:
+            ways = _products(problem, source, weights, result)
+        times = {name: _fastest_of_trials(compute) for name, compute in ways.items()}
+        chosen = min(times, key=lambda name: times[name])
+        self._compute = ways[chosen]
+        self.note = f"PyTorch {torch.__version__}, {chosen}"
+        result.zero_()
+
+    def run(self, repeats: int) -> float:
+        compute = self._compute
+        start = time.perf_counter()
+        for _ in range(repeats):
+            last = compute()
+        seconds = time.perf_counter() - start
+        self._last = last
+        return seconds
+
+    def result(self) -> Floats:
+        dense = self._last.to_dense() if self._last.is_mkldnn else self._last
+        found: Floats = dense.contiguous().numpy()
+        return found
+
+
+def _convolutions(problem: Convolution, source: torch.Tensor, weights: torch.Tensor) -> dict[str, Compute]:
+    """In channels_last, in oneDNN's own layouts, and as compiled models do it: channels_last with packed filters."""
+    strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [1, 1]
+    image = source.contiguous(memory_format=torch.channels_last)
+    filters = weights.contiguous(memory_format=torch.channels_last)
+    opaque = source.to_mkldnn()
+    packed = torch._C._nn.mkldnn_reorder_conv2d_weight(
+        weights.to_mkldnn(), padding, strides, dilation, 1, list(source.shape)
+    )
+    pointwise = torch.ops.mkldnn._convolution_pointwise
+    return {
+        "conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding),
+        "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding),
+        "conv2d, channels_last, packed filters": lambda: pointwise(
+            image, packed, None, padding, strides, dilation, 1, "none", [], ""
+        ),
+    }
+
+
+def _products(problem: MatrixProduct, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> dict[str, Compute]:
+    if problem.accumulate:
+        return {"addmm": lambda: torch.addmm(c, a, b, out=c)}
+    return {"matmul": lambda: torch.matmul(a, b, out=c)}
+
+
+def _fastest_of_trials(compute: Compute) -> float:
+    compute()
+    times: list[float] = []
+    while len(times) < _TRIALS and (not times or min(times) < 1.0):
+        start = time.perf_counter()
+        compute()
+        times.append(time.perf_counter() - start)
+    return min(times)

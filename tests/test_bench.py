@@ -1,0 +1,374 @@
+"""The benchmark: peers' processes, what is made of recorded results, and one real run at a tiny size."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import shutil
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from execute_nests import matmul, matmul_kernel
+
+import polydl
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.types import Measurement
+from polydl.workloads import Workload, workload
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))
+
+from experiments import bench  # noqa: E402
+from experiments.bench_driver import Settings  # noqa: E402
+from experiments.bench_results import (  # noqa: E402
+    Document,
+    mean_ratio,
+    own_timing,
+    ratio,
+    read,
+    seconds,
+    summary_table,
+    workloads_table,
+    write,
+)
+from experiments.peers import native  # noqa: E402
+from experiments.peers.kinds import KINDS, MissingPeerError, Setting  # noqa: E402
+from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error  # noqa: E402
+
+RECORDED = Path(__file__).parent / "data" / "bench_results.json"
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=20.0)
+ONE_THREAD = Setting(1)
+
+
+@pytest.fixture(scope="module")
+def toolchain() -> Toolchain:
+    return Toolchain.find()
+
+
+# ---- peers' programs beside kernels
+
+
+def timed_beside(peers: list[polydl.Peer], toolchain: Toolchain, directory: Path) -> tuple[Measurement, ...]:
+    """A small product, and peers in the same rounds: the peers' measurements."""
+    built = EXECUTOR.build([matmul_kernel("original"), matmul_kernel("candidate")], toolchain, directory)
+    measured = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=QUICK, peers=peers)
+    assert [each.id for each in measured[:2]] == ["original", "candidate"]
+    assert [each.status for each in measured[:2]] == ["ok", "ok"], "no peer harms the candidates"
+    return measured[2:]
+
+
+FOREIGN = """
+import os, sys, time
+from polydl.execute.sampling import MOST_REPEATS, Sampler, serve
+
+way = sys.argv[1]
+
+class Program:
+    def start(self, problem, cores):
+        if way == "unsupported":
+            return {"failed": "unsupported", "message": f"can't do {problem['task']}"}
+        self.sampler = Sampler(cores)
+        return {"note": f"{problem['task']} on {os.environ.get('TASTE')} {os.environ.get('HANDICAP')}"}
+
+    def run(self):
+        if way == "wrong":
+            return {"failed": "wrong", "message": "element [0] is off"}
+        if way == "crash":
+            os.abort()
+        return self.sampler.sample(1, self.timed)
+
+    def timed(self, repeats):
+        start = time.perf_counter()
+        sum(range(20_000 * repeats))
+        return time.perf_counter() - start
+
+    def calibrate(self, minimum_seconds, warmup, cold):
+        return self.sampler.calibrate(minimum_seconds, MOST_REPEATS, self.timed)
+
+    def sample(self, repeats, warmup, cold):
+        return self.sampler.sample(repeats, self.timed)
+
+program = Program()
+serve(int(sys.argv[2]), int(sys.argv[3]), (program.start, program.run, program.calibrate, program.sample))
+"""
+
+
+def test_foreign_programs_are_timed_beside_the_candidates(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "foreign.py"
+    script.write_text(textwrap.dedent(FOREIGN))
+    monkeypatch.setenv("HANDICAP", "slow")
+    ways = ("sums", "unsupported", "wrong", "crash")
+    peers = [
+        polydl.Peer(way, (sys.executable, str(script), way), {"task": way}, 1000, {"TASTE": "sweet", "HANDICAP": None})
+        for way in ways
+    ]
+    sums, *failed = timed_beside(peers, toolchain, tmp_path)
+    assert (sums.id, sums.status, sums.source) == ("sums", "ok", "")
+    assert sums.message.startswith("sums on sweet None")
+    assert len(sums.samples) >= 2
+    assert [each.status for each in failed] == ["unsupported", "wrong", "crash"]
+    assert [each.samples for each in failed] == [(), (), ()]
+    for each, words in zip(failed, ("can't do unsupported", "element [0] is off", "SIGABRT"), strict=True):
+        assert words in each.message
+
+
+def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> polydl.Peer:
+    try:
+        return KINDS[name].program(wanted, setting)
+    except MissingPeerError as error:
+        pytest.skip(f"{name} is missing: {error.remedy}")
+
+
+@pytest.mark.parametrize(
+    ("peer", "name", "layout"),
+    [
+        ("gcc", "googlenetv3_22", "blocked"),
+        ("gcc", "googlenetv3_22", "nchw"),
+        ("gcc", "resnet_16", "nhwc"),
+        ("gcc", "gemm_33x20x17", "row-major"),
+        ("gcc", "gemm_36x20x18", "blocked"),
+        ("clang", "googlenetv3_22", "blocked"),
+        ("openblas", "gemm_33x20x17", "row-major"),
+        ("onednn", "googlenetv3_22", "blocked"),
+        ("onednn", "resnet_16", "blocked"),
+        ("onednn", "gemm_33x20x17", "row-major"),
+        ("onednn", "gemm_36x20x18", "blocked"),
+        ("torch", "resnet_16", "blocked"),
+        ("torch", "gemm_33x20x17", "row-major"),
+    ],
+)
+def test_peers_compute_what_the_workload_says(
+    peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
+) -> None:
+    """Each process compares elements of its own result with the definition; the nests thereby as well."""
+    made = workload(name, layout=layout)  # type: ignore[arg-type]
+    [measured] = timed_beside([peer_or_skip(peer, made)], toolchain, tmp_path)
+    assert measured.status == "ok", measured.message
+    assert measured.id == peer
+    assert measured.message, "a peer says what it is"
+
+
+def test_a_nest_that_computes_something_else_is_found_out(toolchain: Toolchain, tmp_path: Path) -> None:
+    made = workload("gemm_33x20x17")
+    wrong = replace(made, source=made.source.replace("B[k][j]", "B[k][0]"))
+    [measured] = timed_beside([peer_or_skip("gcc", wrong)], toolchain, tmp_path)
+    assert measured.status == "wrong"
+    assert "of the result is" in measured.message
+
+
+def test_settings_that_slow_a_peer_down_are_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
+    peer = peer_or_skip("gcc", workload("gemm_4x4x4"), Setting(2))
+    assert peer.environment["OPENBLAS_CORETYPE"] is None
+    assert peer.environment["MKL_CBWR"] is None
+    assert peer.environment["OPENBLAS_NUM_THREADS"] == "2"
+
+
+def test_a_missing_peer_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingPeerError, match=r"there is no g\+\+") as raised:
+        KINDS["onednn"].check(ONE_THREAD)
+    assert raised.value.remedy == "apt-get install -y g++ libdnnl-dev"
+
+
+def test_libraries_are_compiled_once(tmp_path: Path) -> None:
+    source = tmp_path / "answer.c"
+    source.write_text("int answer(void) { return 42; }\n")
+    first = native.library("gcc", [source], ["-O1"])
+    written = first.stat().st_mtime_ns
+    assert native.library("gcc", [source], ["-O1"]) == first
+    assert first.stat().st_mtime_ns == written
+    assert native.library("gcc", [source], ["-O2"]) != first
+    source.write_text("int answer(void) { return }\n")
+    with pytest.raises(native.UnavailableError, match="expected expression"):
+        native.library("gcc", [source], ["-O1"])
+
+
+# ---- what peers compute
+
+
+def test_elements_are_those_of_a_convolution_done_in_full() -> None:
+    problem = Convolution((2, 3, 4, 6, 5, 3, 2, 1, 0, 2))
+    source, weights, result = (np.zeros(shape, np.float32) for shape in problem.shapes)
+    fill(source.reshape(-1), SOURCE)
+    fill(weights.reshape(-1), WEIGHTS)
+    padded = np.pad(source, ((0, 0), (0, 0), (1, 1), (0, 0)))
+    for n, k, y, x in np.ndindex(result.shape):
+        result[n, k, y, x] = np.sum(padded[n, :, 2 * y : 2 * y + 3, 2 * x : 2 * x + 2] * weights[k])
+    assert result.shape == (2, 4, 3, 2)
+    for index, value in enumerate(result.reshape(-1)):
+        assert problem.expected(index) == pytest.approx(float(value), abs=1e-5)
+    assert first_error(problem, result) is None
+    result[1, 3, 2, 1] += 0.5
+    assert "[1][3][2][1]" in (first_error(problem, result) or "")
+
+
+def test_nothing_that_is_no_number_passes() -> None:
+    problem = MatrixProduct((4, 5, 6))
+    a, b, _ = (np.zeros(shape, np.float32) for shape in problem.shapes)
+    fill(a.reshape(-1), SOURCE)
+    fill(b.reshape(-1), WEIGHTS)
+    assert first_error(problem, a @ b) is None
+    assert first_error(problem, np.full((4, 5), np.nan, np.float32)) is not None
+    assert first_error(problem, np.zeros((4, 5), np.float32)) is not None
+
+
+# ---- what is made of results
+
+
+@pytest.fixture
+def recorded() -> Document:
+    return read(RECORDED)
+
+
+def timing(*samples: float, disturbed: tuple[int, ...] = ()) -> Document:
+    return {
+        "status": "ok",
+        "samples": [{"seconds": each, "disturbed": place in disturbed} for place, each in enumerate(samples)],
+    }
+
+
+def test_only_undisturbed_samples_count_unless_there_are_none() -> None:
+    assert seconds(timing(1.0, 2.0, 3.0, disturbed=(0,))) == [2.0, 3.0]
+    assert seconds(timing(1.0, 2.0, disturbed=(0, 1))) == [1.0, 2.0]
+
+
+def test_a_ratio_is_of_medians_with_the_interval_around_it() -> None:
+    result = {
+        "description": "a layer",
+        "leaders": [timing(9.0, 9.0), timing(1.0, 2.0, 3.0), {"status": "wrong", "samples": []}],
+        "peers": {"other": timing(2.0, 3.0, 4.0, 100.0, disturbed=(3,)), "broken": {"status": "crash", "samples": []}},
+    }
+    assert own_timing(result) == timing(1.0, 2.0, 3.0)
+    found = ratio(result, "other")
+    assert found is not None
+    assert (found.value, found.of_minima) == (1.5, 2.0)
+    assert 2 / 3 <= found.low < 1.5 < found.high <= 4.0
+    assert ratio(result, "broken") is None
+    assert ratio(result, "absent") is None
+    assert ratio({**result, "leaders": []}, "other") is None
+
+
+def test_the_mean_is_geometric_and_steadier_than_its_parts() -> None:
+    def layer(number: int, factor: float) -> Document:
+        samples = [1.0 + 0.01 * place for place in range(10)]
+        own, other = timing(*samples), timing(*(factor * each for each in samples))
+        return {"description": f"layer {number}", "leaders": [own], "peers": {"other": other}}
+
+    layers = [layer(number, factor) for number, factor in enumerate([0.5, 2.0, 4.0, 1.0] * 4)]
+    found = mean_ratio(layers, "other")
+    assert found is not None
+    mean, each = found
+    assert mean.value == pytest.approx(math.sqrt(2.0))
+    assert each == pytest.approx([0.5, 2.0, 4.0, 1.0] * 4)
+    single = ratio(layers[0], "other")
+    assert single is not None
+    assert mean.high / mean.low < single.high / single.low
+    assert mean_ratio(layers, "absent") is None
+
+
+def test_the_tables_of_recorded_results(recorded: Document) -> None:
+    rows = workloads_table(recorded)
+    assert rows.row_count == len(recorded["results"]) == 3
+    result = CliRunner().invoke(bench.main, ["--show", "--out", str(RECORDED)])
+    assert result.exit_code == 0, result.output
+    for name, layer in recorded["results"].items():
+        own = own_timing(layer)
+        assert own is not None
+        line = next(line for line in result.output.splitlines() if name in line)
+        assert f"{layer['flops'] / np.median(seconds(own)) / 1e9:.1f}" in line
+        found = ratio(layer, "onednn")
+        assert found is not None
+        assert f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}]" in line
+    summary = next(line for line in result.output.splitlines() if line.startswith("│ openblas"))
+    assert "of 1 " in summary, "OpenBLAS has no convolutions"
+
+
+def test_failures_stay_in_the_tables(recorded: Document) -> None:
+    layers = recorded["results"]
+    layers["resnet_18"]["peers"]["torch"] = {"status": "crash", "samples": []}
+    layers["mobilenet_11"] |= {"status": "failed", "message": "nothing passed", "leaders": [], "peers": {}}
+    assert workloads_table(recorded).row_count == 3
+    cells = [list(column.cells) for column in workloads_table(recorded).columns]
+    assert "[red]failed[/red]" in cells[1]
+    assert any("[red]crash[/red]" in column for column in cells)
+    assert summary_table(recorded).title is not None
+    assert "2 of 3 workloads" in str(summary_table(recorded).title)
+
+
+def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "results.json"
+    write(recorded, path)
+    assert read(path) == recorded
+    assert [each.name for each in path.parent.iterdir()] == ["results.json"]
+    other = copy.deepcopy(recorded)
+    other["schema"] = 0
+    path.write_text(json.dumps(other))
+    with pytest.raises(ValueError, match="schema"):
+        read(path)
+
+
+# ---- the command
+
+
+def options(*more: str) -> list[str]:
+    tiny = ["--max-variants", "4", "--top-k", "2", "--rounds", "2", "--budget", "1", "--timeout", "20"]
+    return ["--workload", "gemm_32x32x32", "--peers", "gcc", *tiny, *more]
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
+    out = tmp_path / "results.json"
+    first = CliRunner().invoke(bench.main, options("--out", str(out)))
+    assert first.exit_code == 0, first.output
+    document = read(out)
+    result = document["results"]["gemm_32x32x32"]
+    assert result["status"] == "ok", result["message"]
+    assert result["flops"] == 2 * 32**3
+    assert result["peers"]["gcc"]["status"] == "ok"
+    assert result["peers"]["gcc"]["note"].startswith("gcc -O3")
+    assert len(result["leaders"]) == 2
+    assert ratio(result, "gcc") is not None
+    assert "gcc / polydl" in first.output
+    again = CliRunner().invoke(bench.main, options("--out", str(out)))
+    assert again.exit_code == 0, again.output
+    assert read(out) == document, "what is there is not measured again"
+    other = CliRunner().invoke(bench.main, options("--out", str(out), "--seed", "1"))
+    assert other.exit_code == 1
+    assert "other settings: seed" in other.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name a --suite"),
+        (["--suite", "resnett"], "did you mean resnet"),
+        (["--workload", "resnet_3"], "did you mean"),
+        (["--workload", "resnet_03", "--peers", "mkl"], "the peers are onednn"),
+        (["--workload", "resnet_03", "--layout", "row-major"], "no layout"),
+        (["--show"], "--show needs --out"),
+        (["--workload", "resnet_03", "--threads", "4096"], "4096 threads"),
+    ],
+)
+def test_mistakes_are_named(arguments: list[str], words: str) -> None:
+    result = CliRunner().invoke(bench.main, arguments)
+    assert result.exit_code != 0
+    assert words in result.output
+
+
+def test_every_setting_is_stored() -> None:
+    settings = Settings(("gcc",), 1, 1, None, 10, 3, 400, 15, 30.0, 120.0, 0, False)
+    assert json.loads(json.dumps(settings.to_json())) == settings.to_json()
