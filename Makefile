@@ -3,10 +3,12 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize test lint types format clean FORCE
+.PHONY: help optimize test bench lint types format clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
+SUITE ?= resnet
+THREADS ?= 1
 
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
@@ -14,6 +16,7 @@ FOLDERS := variants microkernels ranking fusion
 BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch])
 INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev
+INSTALLED_BENCH := .venv/installed-bench
 # A user-wide pip setting must not send packages outside of .venv.
 export PIP_USER := 0
 
@@ -25,6 +28,10 @@ optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACH
 
 test: $(INSTALLED_DEV) ## install what is missing, then run the tests
 	$(BIN)/pytest
+
+bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
+	$(BIN)/python -m experiments.bench --suite $(SUITE) --threads $(THREADS) \
+	  --out polydl-out/bench-$(SUITE)-$(THREADS).json
 
 lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check .
@@ -60,3 +67,6 @@ $(INSTALLED): $(BUILT_FROM)
 
 $(INSTALLED_DEV): $(INSTALLED)
 	$(call install,.[dev])
+
+$(INSTALLED_BENCH): $(INSTALLED)
+	$(call install,.[bench])
