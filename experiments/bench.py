@@ -72,7 +72,7 @@ def run(names: Sequence[str], settings: Settings, out: Path | None, console: Con
     kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate))
     for name, each in missing.items():
         console.print(f"[yellow]{name} is missing and left out.[/yellow] To have it: [bold]{each.remedy}[/bold]")
-        console.print(f"  {each.reason.splitlines()[-1]}", markup=False, highlight=False)
+        console.print(f"  {_headline(each.reason)}", markup=False, highlight=False)
     document = new_document(settings, machine, missing)
     if out is not None and out.exists():
         document = _continued(_stored(out), document, out)
@@ -90,6 +90,12 @@ def run(names: Sequence[str], settings: Settings, out: Path | None, console: Con
 def _print(document: Document, console: Console) -> None:
     console.print(workloads_table(document))
     console.print(summary_table(document))
+
+
+def _headline(reason: str) -> str:
+    """The line of a compiler's output that says what it lacks."""
+    lines = reason.splitlines()
+    return next((line for line in lines if "cannot find" in line or "error:" in line), lines[-1])
 
 
 def _line(name: str, result: Document, settings: Settings) -> str:

@@ -141,9 +141,12 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         ("openblas", "gemm_33x20x17", "row-major"),
         ("onednn", "googlenetv3_22", "blocked"),
         ("onednn", "resnet_16", "blocked"),
+        ("onednn", "resnet_16", "nhwc"),
+        ("onednn", "googlenetv3_22", "nchw"),
         ("onednn", "gemm_33x20x17", "row-major"),
         ("onednn", "gemm_36x20x18", "blocked"),
         ("torch", "resnet_16", "blocked"),
+        ("torch", "resnet_16", "nhwc"),
         ("torch", "gemm_33x20x17", "row-major"),
     ],
 )

@@ -75,6 +75,7 @@ class PeerKind:
                 "kind": "convolution" if is_convolution else "product",
                 "sizes": list(astuple(problem)),
                 "accumulate": setting.accumulate and not is_convolution,
+                "layout": wanted.layout,
                 **self._details(wanted, setting),
             },
             bytes=copies * _array_bytes(wanted) + self.bytes,
@@ -88,14 +89,14 @@ class PeerKind:
             raise MissingPeerError(str(error), self.remedy) from None
 
 
-def _onednn(wanted: Workload, _setting: Setting) -> dict[str, Any]:
+def _onednn(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
     made = library("g++", [HERE / "onednn.cpp"], ["-O2", "-std=c++17", *_WARNINGS], ["-ldnnl"])
-    return {"library": str(made), "plain": wanted.layout == "row-major"}
+    return {"library": str(made)}
 
 
 def _openblas(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
     made = library("gcc", [HERE / "openblas.c"], ["-O2", *_WARNINGS], ["-lopenblas"])
-    return {"library": str(made), "plain": True}
+    return {"library": str(made)}
 
 
 def _torch(_wanted: Workload, setting: Setting) -> dict[str, Any]:
@@ -115,7 +116,6 @@ def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
         return {
             "library": str(made),
             "compiler": " ".join([compiler, *flags]),
-            "layout": wanted.layout,
             "blocks": list(wanted.blocks),
         }
 

@@ -10,10 +10,12 @@ import numpy as np
 from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
 
 _FloatPointer = ctypes.POINTER(ctypes.c_float)
+# As peer.h numbers them. In place of one kind of blocks a library chooses its own.
+_LAYOUTS = {"blocked": 0, "nchw": 1, "row-major": 1, "nhwc": 2}
 
 
 class LibraryBackend:
-    """``description`` names the ``library`` and says whether matrices stay in ``plain`` layouts."""
+    """``description`` names the ``library`` and the workload's ``layout``."""
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         self._shapes = problem.shapes
@@ -25,11 +27,11 @@ class LibraryBackend:
         sizes = (ctypes.c_long * len(problem.sizes))(*problem.sizes)
         arrays = [_FloatPointer(), _FloatPointer()]
         references = [ctypes.byref(array) for array in arrays]
+        layout = _LAYOUTS[description["layout"]]
         if isinstance(problem, Convolution):
-            _check(self._library.peer_convolution(sizes, *references))
+            _check(self._library.peer_convolution(sizes, layout, *references))
         else:
-            plain, accumulate = int(description["plain"]), int(problem.accumulate)
-            _check(self._library.peer_product(sizes, plain, accumulate, *references))
+            _check(self._library.peer_product(sizes, layout, int(problem.accumulate), *references))
         for array, shape, stream in zip(arrays, self._shapes, (SOURCE, WEIGHTS), strict=False):
             fill(np.ctypeslib.as_array(array, shape=shape).reshape(-1), stream)
         _check(self._library.peer_ready())

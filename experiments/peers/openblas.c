@@ -16,13 +16,13 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-const char *peer_convolution(const long *sizes, float **source, float **weights) {
-  (void)sizes, (void)source, (void)weights;
+const char *peer_convolution(const long *sizes, int layout, float **source, float **weights) {
+  (void)sizes, (void)layout, (void)source, (void)weights;
   return "OpenBLAS has no convolutions";
 }
 
-const char *peer_product(const long *sizes, int plain, int accumulate, float **source, float **weights) {
-  if (!plain)
+const char *peer_product(const long *sizes, int layout, int accumulate, float **source, float **weights) {
+  if (layout != PEER_PLAIN)
     return "OpenBLAS has no layouts of its own";
   m = sizes[0], n = sizes[1], k = sizes[2];
   beta = accumulate ? 1.0f : 0.0f;

@@ -8,13 +8,17 @@ extern "C" {
 
 #define PEER_API __attribute__((visibility("default")))
 
-/* Each returns NULL, or what is wrong. The arrays to fill are source and weights, in plain layouts: NCHW and OIHW,
-   or A and B by rows. sizes: images, channels, filters, height, width, kernel height, kernel width, padding of the
-   height, padding of the width, stride. */
-PEER_API const char *peer_convolution(const long *sizes, float **source, float **weights);
+/* Where the timed computation finds its arrays: where it likes best, in the plain layouts (NCHW, OIHW; by rows), or
+   with channels last (NHWC, HWIO). */
+enum { PEER_OWN = 0, PEER_PLAIN = 1, PEER_NHWC = 2 };
 
-/* sizes: m, n, k. With plain, the timed call takes all matrices by rows; with accumulate, it adds to the result. */
-PEER_API const char *peer_product(const long *sizes, int plain, int accumulate, float **source, float **weights);
+/* Each returns NULL, or what is wrong. The arrays to fill are source and weights, always in the plain layouts: images
+   and filters, or A and B. sizes: images, channels, filters, height, width, kernel height, kernel width, padding of
+   the height, padding of the width, stride. */
+PEER_API const char *peer_convolution(const long *sizes, int layout, float **source, float **weights);
+
+/* sizes: m, n, k. With accumulate, the computation adds to the result. */
+PEER_API const char *peer_product(const long *sizes, int layout, int accumulate, float **source, float **weights);
 
 /* Once both arrays are filled: choose how to compute, and clear the result. */
 PEER_API const char *peer_ready(void);

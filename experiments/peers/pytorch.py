@@ -15,7 +15,7 @@ Compute = Callable[[], torch.Tensor]
 
 
 class PyTorchBackend:
-    """``description`` says how many ``threads``."""
+    """``description`` says how many ``threads``, and the workload's ``layout``."""
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         torch.set_num_threads(description["threads"])
@@ -25,7 +25,7 @@ class PyTorchBackend:
         fill(weights.numpy().reshape(-1), WEIGHTS)
         self._last = result.zero_()
         if isinstance(problem, Convolution):
-            ways = _convolutions(problem, source, weights)
+            ways = _convolutions(problem, source, weights, description["layout"])
         else:
             ways = _products(problem, source, weights, result)
         times = {name: _fastest_of_trials(compute) for name, compute in ways.items()}
@@ -49,18 +49,23 @@ class PyTorchBackend:
         return found
 
 
-def _convolutions(problem: Convolution, source: torch.Tensor, weights: torch.Tensor) -> dict[str, Compute]:
-    """In channels_last, in oneDNN's own layouts, and as compiled models do it: channels_last with packed filters."""
+def _convolutions(problem: Convolution, source: torch.Tensor, weights: torch.Tensor, layout: str) -> dict[str, Compute]:
+    """In the layout that is asked for. In place of a blocked one: in channels_last, in oneDNN's own layouts, and as
+    compiled models do it, in channels_last with packed filters."""
     strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [1, 1]
+    if layout == "nchw":
+        return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding)}
     image = source.contiguous(memory_format=torch.channels_last)
     filters = weights.contiguous(memory_format=torch.channels_last)
+    ways: dict[str, Compute] = {"conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding)}
+    if layout == "nhwc":
+        return ways
     opaque = source.to_mkldnn()
     packed = torch._C._nn.mkldnn_reorder_conv2d_weight(
         weights.to_mkldnn(), padding, strides, dilation, 1, list(source.shape)
     )
     pointwise = torch.ops.mkldnn._convolution_pointwise
-    return {
-        "conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding),
+    return ways | {
         "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding),
         "conv2d, channels_last, packed filters": lambda: pointwise(
             image, packed, None, padding, strides, dilation, 1, "none", [], ""
