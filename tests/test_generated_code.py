@@ -162,6 +162,25 @@ void f(float out[30][20], float in[30][21]) {
 #pragma endscop
 }
 """,
+    "marked calls": """
+static void product(const float *a, const float *b, float *c, int skip) {
+  for (int i = skip; i < 8; ++i)
+    for (int j = 0; j < 8; ++j)
+      for (int k = 0; k < 8; ++k)
+        c[i * 48 + j] += a[i * 40 + k] * b[k * 48 + j];
+}
+void f(float C[64][48], float A[64][40], float B[40][48]) {
+#pragma scop
+  for (int it = 0; it < 8; ++it)
+    for (int jt = 5; jt >= 0; --jt)
+      for (int kt = 0; kt < 5; ++kt) {
+#pragma polydl microkernel(for (int i = 0; i < 8; ++i) for (int j = 0; j < 8; ++j) for (int k = 0; k < 8; ++k) \\
+          C[8 * it + i][8 * jt + j] += A[8 * it + i][8 * kt + k] * B[8 * kt + k][8 * jt + j];)
+        product(&A[8 * it][8 * kt], &B[8 * kt][8 * jt], &C[8 * it][8 * jt], 0);
+      }
+#pragma endscop
+}
+""",
     "global arrays and a linear subscript": """
 static float table[20][24];
 void f(float *out, int n) {
@@ -230,6 +249,12 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     flags = ["-O3", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
     done = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_marked_call_is_put_back_inside_moved_loops(tmp_path: Path, toolchain: Toolchain) -> None:
+    codes = run(parse(tmp_path, NESTS["marked calls"]), tmp_path, toolchain, 2, "auto", 12)
+    assert all(code.count("product(&A") == 1 for code in codes)
+    assert len({code.partition("#pragma omp")[2] for code in codes}) > 1
 
 
 def test_a_fixed_size_falls_back_to_the_original_for_others(tmp_path: Path, toolchain: Toolchain) -> None:

@@ -143,10 +143,14 @@ def _annotated_call(scop: Scop, plan: NestPlan, values: Sequence[str]) -> str:
     statement = scop.statement(plan.nest.statements[0])
     outer = statement.depth - plan.nest.call.inner_loops
     found = _iterator_values(plan, statement.depth, values)[:outer]
-    counters = [
-        f"const int {name} = {stripped(value)};" for name, value in zip(statement.iterators, found, strict=False)
-    ]
-    return f"{{ {' '.join([*counters, plan.nest.call.call.rstrip(';') + ';'])} }}"
+    others = [(n, stripped(v)) for n, v in zip(statement.iterators, found, strict=False) if stripped(v) != n]
+    call = plan.nest.call.call.rstrip(";") + ";"
+    if not others:
+        return call
+    # First the values, since they may name the very counters that are declared next.
+    values_of = " ".join(f"const int polydl_{name} = {value};" for name, value in others)
+    counters = " ".join(f"const int {name} = polydl_{name};" for name, _ in others)
+    return f"{{ {values_of} {{ {counters} {call} }} }}"
 
 
 def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
