@@ -162,6 +162,42 @@ void f(float out[30][20], float in[30][21]) {
 #pragma endscop
 }
 """,
+    "depthwise convolution with bias and activation": """
+#include <math.h>
+void f(float y[2][9][10][24], const float x[2][11][12][24], const float w[3][3][24], const float b[24]) {
+#pragma scop
+  for (int n = 0; n < 2; ++n)
+    for (int i = 0; i < 9; ++i)
+      for (int j = 0; j < 10; ++j)
+        for (int c = 0; c < 24; ++c) {
+          float sum = b[c];
+          for (int r = 0; r < 3; ++r)
+            for (int s = 0; s < 3; ++s)
+              sum += x[n][i + r][j + s][c] * w[r][s][c];
+          y[n][i][j][c] = fmaxf(sum, 0.0f);
+        }
+#pragma endscop
+}
+""",
+    "softmax": """
+#include <math.h>
+void f(float y[20][60], float x[20][60]) {
+#pragma scop
+  for (int i = 0; i < 20; i++) {
+    float most = x[i][0];
+    for (int j = 1; j < 60; j++)
+      most = fmaxf(most, x[i][j]);
+    float sum = 0;
+    for (int j = 0; j < 60; j++) {
+      y[i][j] = expf(x[i][j] - most);
+      sum += y[i][j];
+    }
+    for (int j = 0; j < 60; j++)
+      y[i][j] = y[i][j] / sum;
+  }
+#pragma endscop
+}
+""",
     "marked calls": """
 static void product(const float *a, const float *b, float *c, int skip) {
   for (int i = skip; i < 8; ++i)

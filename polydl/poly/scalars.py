@@ -2,16 +2,21 @@
 
 ``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` keeps a sum in a register and orders every iteration of
 the outer loops; ``float t = x[i]; y[i] = t * t;`` names a value. Both are rewritten on arrays: the sum goes to
-the element that receives it, the name is replaced by what it stands for. The C compiler puts registers back.
+the element that receives it, the name is replaced by what it stands for. What is neither gets an element of its
+own in every iteration of the loops around it. The C compiler puts registers back.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import islpy as isl
 
-from polydl.types import Access, Array, Expression, Scop, Statement
+from polydl.types import Access, Affine, Array, Expression, Scop, Statement
+
+# Bytes; a scalar that would need more stays one.
+_LARGEST_EXPANSION = 1 << 26
 
 
 def without_local_scalars(scop: Scop) -> Scop:
@@ -22,7 +27,7 @@ def without_local_scalars(scop: Scop) -> Scop:
         for array in scop.arrays:
             if array.storage != "local" or array.extents:
                 continue
-            for rewrite in (_forwarded, _promoted):
+            for rewrite in (_forwarded, _promoted, _expanded):
                 made = rewrite(scop, array)
                 if made is not None:
                     scop, changed = made, True
@@ -142,9 +147,12 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
         return None
     inlet, outlet = inlets[0], outlets[0]
     body = outlet.body
-    if not _is_plain_assignment(outlet) or body.arguments[1].kind != "access" or len(outlet.reads) != 1:
+    if not _is_plain_assignment(outlet):
         return None
     target = outlet.access(body.arguments[0].text, "write")
+    copied = body.arguments[1].kind == "access"
+    if any(access.array == target.array for access in outlet.reads):
+        return None
     if scop.array(target.array).element != array.element or not _same_block(inlet, outlet):
         return None
     if inlet.betas >= outlet.betas or not _same_instances(inlet, outlet):
@@ -165,9 +173,9 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
     if not isl.Map(target.relation).is_injective():
         return None
     changed = {}
-    for statement in (inlet, *updates):
+    for statement in (inlet, *updates, outlet):
         changed[statement.name] = _retargeted(statement, array, target)
-    dropped = {outlet.name}
+    dropped = {outlet.name} if copied else set()
     if inlet.body.arguments[1].kind == "access" and start:
         dropped.add(inlet.name)
     return _without(scop, dropped, changed, array)
@@ -182,6 +190,57 @@ def _retargeted(statement: Statement, array: Array, target: Access) -> Statement
     moved = _moved(target, statement)
     accesses = tuple(
         replace(moved, reference=access.reference, kind=access.kind) if access.array == array.name else access
+        for access in statement.accesses
+    )
+    return replace(statement, accesses=accesses)
+
+
+def _expanded(scop: Scop, array: Array) -> Scop | None:
+    """Give each iteration of the loops around the scalar an element of its own, if it is set anew in each."""
+    users = [s for s in scop.statements if any(a.array == array.name for a in s.accesses)]
+    first = users[0]
+    depth = first.depth
+    if depth == 0 or not _is_plain_assignment(first, array) or any(a.array == array.name for a in first.reads):
+        return None
+    if first.box is None or any(low < 0 for low, _ in first.box) or any(way != 1 for way in first.directions):
+        return None
+    domain = isl.Set(first.domain).set_tuple_name("")
+    for user in users[1:]:
+        if not _inside(user, first) or user.betas <= first.betas:
+            return None
+        outer = isl.Set(user.domain).project_out(isl.dim_type.set, depth, user.depth - depth).set_tuple_name("")
+        if not outer.is_subset(domain):
+            return None
+    extents = tuple(high + 1 for _, high in first.box)
+    if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
+        return None
+    taken = {each.name for each in scop.arrays}
+    name = f"{array.name}_of"
+    while name in taken:
+        name += "_"
+    expanded = replace(array, name=name, extents=extents)
+    changed = {user.name: _with_element(user, array, expanded) for user in users}
+    made = _without(scop, set(), changed, array)
+    return replace(made, arrays=(*made.arrays, expanded))
+
+
+def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:
+    depth = len(expanded.extents)
+    head = f"{statement.name}[{', '.join(statement.iterators)}]"
+    element = f"{expanded.name}[{', '.join(statement.iterators[:depth])}]"
+    index = f"{expanded.name}[{', '.join(f'({name})' for name in statement.iterators[:depth])}]"
+    relation = isl.Map(f"{{ {head} -> {element} }}").intersect_domain(isl.Set(statement.domain))
+    subscripts = tuple(Affine(tuple(int(i == d) for i in range(statement.depth))) for d in range(depth))
+    accesses = tuple(
+        replace(
+            access,
+            array=expanded.name,
+            relation=str(relation),
+            index=f"{{ {head} -> {index} }}",
+            subscripts=subscripts,
+        )
+        if access.array == array.name
+        else access
         for access in statement.accesses
     )
     return replace(statement, accesses=accesses)
