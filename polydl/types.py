@@ -463,13 +463,15 @@ class WorkingSets:
     """All working sets of a variant, and what each cache level holds (Algorithm 2), in bytes.
 
     ``levels`` has one entry per cache, innermost first; ``memory`` is what fits none. ``method``
-    says how it was counted: ``closed-form`` or ``isl``.
+    says how it was counted: ``closed-form`` or ``isl``. With ``line_bytes``, all bytes are those of whole cache
+    lines of that size.
     """
 
     dependences: tuple[DependenceWorkingSet, ...]
     levels: tuple[int, ...]
     memory: int
     method: Literal["closed-form", "isl"]
+    line_bytes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -2,53 +2,92 @@
 
 isl's own ``count_val`` walks the points but for those of the innermost dimension, which takes most of a minute for a
 box of 4096³. Here each disjoint piece is split into groups of dimensions that no constraint couples; a lone dimension
-is counted from its bounds, and only what is left, small as a rule, is walked.
+is counted from its bounds. What is left is counted in rows along one dimension, with the bounds of all rows in arrays;
+isl walks only what is smaller than a row can express.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 
 import islpy as isl
+import numpy as np
+import numpy.typing as npt
 
 from polydl.errors import AnalysisError
 
 _SET, _DIV, _PARAMETER, _CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst
-# Two to three seconds of walking.
+# Two to three seconds of isl's walking, or of rows.
 _OPERATIONS = 20_000_000
+# Rows whose bounds are computed together.
+_ROWS = 1 << 16
+_REMEDY = "make the sizes smaller, or write the subscripts without divisions and conditions"
+
+_limited: set[isl.Context] = set()
 
 
 @contextmanager
 def quota(context: isl.Context, operations: int) -> Iterator[None]:
-    """Lets isl spend at most ``operations`` in its body; raises AnalysisError when they are used up."""
+    """Lets isl spend at most ``operations`` in its body; raises AnalysisError when they are used up.
+
+    Within another quota of the same context, that one alone counts.
+    """
+    if context in _limited:
+        yield
+        check_quota(context)
+        return
     context.reset_operations()
     context.set_max_operations(operations)
+    _limited.add(context)
     try:
         yield
-        # count_val hands back what it had counted when its quota ended; any further operation then fails.
-        isl.Set.read_from_str(context, "{ [] }").is_empty()
+        check_quota(context)
     except isl.Error as error:
         if "operations" not in str(error):
             raise
-        raise AnalysisError(f"isl gave up after {operations} operations") from error
+        raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
+        _limited.discard(context)
         context.set_max_operations(0)
         context.reset_operations()
+
+
+def check_quota(context: isl.Context) -> None:
+    """Raises isl's error if the quota has ended: ``count_val`` hands back what it had counted by then, without one."""
+    isl.Set.read_from_str(context, "{ [] }").is_empty()
 
 
 def count(points: str | isl.BasicSet | isl.Set | isl.UnionSet, *, operations: int = _OPERATIONS) -> int:
     """The number of points of a bounded set, or union of sets, without parameters.
 
-    ``operations`` bounds what isl may spend on walking one coupled group of dimensions. Raises AnalysisError beyond
-    it, for an unbounded set, and for one with parameters.
+    ``operations`` bounds the rows of one coupled group of dimensions, or what isl may spend on walking it. Raises
+    AnalysisError beyond it, for an unbounded set, and for one with parameters.
     """
     union = isl.UnionSet(points) if isinstance(points, str) else points
     if isinstance(union, isl.BasicSet):
         union = isl.Set.from_basic_set(union)
     sets = _sets(union) if isinstance(union, isl.UnionSet) else [union]
     return sum(_count_set(each, operations) for each in sets)
+
+
+def components(coupled: Iterable[Sequence[int]], members: int) -> list[list[int]]:
+    """The connected components of ``members`` numbers of which some are coupled, each in ascending order."""
+    label = list(range(members))
+    for group in coupled:
+        for other in group[1:]:
+            old, new = label[other], label[group[0]]
+            if old != new:
+                label = [new if each == old else each for each in label]
+    found: dict[int, list[int]] = {}
+    for member, each in enumerate(label):
+        found.setdefault(each, []).append(member)
+    return list(found.values())
+
+
+def matrix_rows(matrix: isl.Mat) -> list[list[int]]:
+    columns = range(matrix.cols())
+    return [[matrix.get_element_val(row, column).to_python() for column in columns] for row in range(matrix.rows())]
 
 
 def _sets(union: isl.UnionSet) -> list[isl.Set]:
@@ -59,72 +98,75 @@ def _sets(union: isl.UnionSet) -> list[isl.Set]:
 def _count_set(points: isl.Set, operations: int) -> int:
     if points.dim(_PARAMETER) > 0 and points.involves_dims(_PARAMETER, 0, points.dim(_PARAMETER)):
         raise AnalysisError(f"a set with parameters can't be counted: {points}")
-    disjoint = points.project_out(_PARAMETER, 0, points.dim(_PARAMETER)).compute_divs().make_disjoint()
+    disjoint = points.project_out(_PARAMETER, 0, points.dim(_PARAMETER)).compute_divs()
+    if disjoint.n_basic_set() > 1:
+        disjoint = disjoint.make_disjoint()
     return sum(_count_basic(piece, operations) for piece in disjoint.get_basic_sets())
+
+
+def coupled_dimensions(points: isl.BasicSet) -> list[list[int]]:
+    """Groups of dimensions that constraints relate; integer divisions, numbered after them, are members as well."""
+    members = range(points.dim(_SET) + points.dim(_DIV))
+    equalities, inequalities = _constraints(points)
+    rows = [*equalities, *inequalities, *(row for row in _divisions(points) if row is not None)]
+    return components(([m for m in members if row[m]] for row in rows), len(members))
 
 
 def _count_basic(points: isl.BasicSet, operations: int) -> int:
     if points.is_empty():
         return 0
-    dimensions, divisions = points.dim(_SET), points.dim(_DIV)
-    equalities = _rows(points.equalities_matrix(_SET, _DIV, _PARAMETER, _CONSTANT))
-    inequalities = _rows(points.inequalities_matrix(_SET, _DIV, _PARAMETER, _CONSTANT))
+    if None in _divisions(points):
+        return _count_set(isl.Set.from_basic_set(points), operations)
+    dimensions = points.dim(_SET)
     total = 1
-    for group in _groups(points, [*equalities, *inequalities], dimensions, divisions):
-        members = [member for member in group if member < dimensions]
-        if not members:
+    for group in coupled_dimensions(points):
+        own = [member for member in group if member < dimensions]
+        if not own:
             continue
         if len(group) == 1:
-            total *= _bounded_width(points, members[0], equalities, inequalities)
+            total *= _bounded_width(points, own[0])
         else:
             alone = points
             for other in reversed(range(dimensions)):
-                if other not in members:
+                if other not in own:
                     alone = alone.project_out(_SET, other, 1)
             total *= _count_coupled(alone, operations)
     return total
 
 
-def _rows(matrix: isl.Mat) -> list[list[int]]:
-    columns = range(matrix.cols())
-    return [[matrix.get_element_val(row, column).to_python() for column in columns] for row in range(matrix.rows())]
+def _constraints(points: isl.BasicSet) -> tuple[list[list[int]], list[list[int]]]:
+    """Equalities and inequalities (at least 0): coefficients of dimensions and divisions, then the constant."""
+    order = _SET, _DIV, _PARAMETER, _CONSTANT
+    return matrix_rows(points.equalities_matrix(*order)), matrix_rows(points.inequalities_matrix(*order))
 
 
-def _groups(points: isl.BasicSet, rows: list[list[int]], dimensions: int, divisions: int) -> list[list[int]]:
-    """Connected components of the set's dimensions and, numbered after them, its integer divisions."""
-    parent = list(range(dimensions + divisions))
+def _divisions(points: isl.BasicSet) -> list[list[int] | None]:
+    """What each integer division rounds down: numerators as the constraints' rows, and -denominator for itself.
 
-    def root(member: int) -> int:
-        while parent[member] != member:
-            parent[member] = parent[parent[member]]
-            member = parent[member]
-        return member
-
-    def join(coefficients: Sequence[int]) -> None:
-        involved = [member for member in range(dimensions + divisions) if coefficients[member]]
-        for left, right in pairwise(involved):
-            parent[root(left)] = root(right)
-
-    for row in rows:
-        join(row)
-    if divisions:
-        space = points.get_local_space()
-        for number in range(divisions):
-            division = space.get_div(number)
-            used = [int(division.involves_dims(isl.dim_type.in_, position, 1)) for position in range(dimensions)]
-            used += [int(division.involves_dims(_DIV, position, 1)) for position in range(divisions)]
-            used[dimensions + number] = 1
-            join(used)
-    components: dict[int, list[int]] = {}
-    for member in range(dimensions + divisions):
-        components.setdefault(root(member), []).append(member)
-    return list(components.values())
+    None for one that only the constraints determine.
+    """
+    dimensions, divisions = points.dim(_SET), points.dim(_DIV)
+    if not divisions:
+        return []
+    space = points.get_local_space()
+    return [_division(space.get_div(number), dimensions, divisions, number) for number in range(divisions)]
 
 
-def _bounded_width(
-    points: isl.BasicSet, dimension: int, equalities: list[list[int]], inequalities: list[list[int]]
-) -> int:
+def _division(rounded: isl.Aff, dimensions: int, divisions: int, number: int) -> list[int] | None:
+    if rounded.is_nan():
+        return None
+    values = [rounded.get_coefficient_val(isl.dim_type.in_, place) for place in range(dimensions)]
+    values += [rounded.get_coefficient_val(_DIV, place) for place in range(divisions)]
+    values.append(rounded.get_constant_val())
+    denominator = rounded.get_denominator_val()
+    row = [int((value * denominator).to_python()) for value in values]
+    row[dimensions + number] = -int(denominator.to_python())
+    return row
+
+
+def _bounded_width(points: isl.BasicSet, dimension: int) -> int:
     """The number of values of a dimension whose constraints involve no other; the set is not empty."""
+    equalities, inequalities = _constraints(points)
     if any(row[dimension] for row in equalities):
         return 1
     lowest = [-(row[-1] // row[dimension]) for row in inequalities if row[dimension] > 0]
@@ -146,13 +188,14 @@ def _count_coupled(points: isl.BasicSet, operations: int) -> int:
         progression = _arithmetic_progression(whole)
         if progression is not None:
             return progression
-    return _walk(_widest_last(whole), operations)
+    in_rows = _count_rows(points, operations)
+    return _walk(_widest_last(whole), operations) if in_rows is None else in_rows
 
 
 def _determined_dimension(points: isl.BasicSet) -> int | None:
     """A dimension that an equality makes an integer combination of the others, which thus adds no points."""
     dimensions, divisions = points.dim(_SET), points.dim(_DIV)
-    for row in _rows(points.equalities_matrix(_SET, _DIV, _PARAMETER, _CONSTANT)):
+    for row in _constraints(points)[0]:
         if any(row[dimensions : dimensions + divisions]):
             continue
         for dimension in range(dimensions):
@@ -170,6 +213,87 @@ def _arithmetic_progression(points: isl.Set) -> int | None:
     return (high - low) // stride + 1 if points.reset_tuple_id().is_equal(even) else None
 
 
+def _ranges(points: isl.BasicSet) -> list[tuple[int, int]]:
+    whole = isl.Set.from_basic_set(points)
+    return [(whole.dim_min_val(d).to_python(), whole.dim_max_val(d).to_python()) for d in range(points.dim(_SET))]
+
+
+def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
+    """The points in rows along the widest dimension that no division involves; None if there is none such.
+
+    The other dimensions run over their ranges, in arrays.
+    """
+    dimensions = points.dim(_SET)
+    divisions = [row for row in _divisions(points) if row is not None]
+    if len(divisions) < points.dim(_DIV):
+        return None
+    free = [d for d in range(dimensions) if not any(row[d] for row in divisions)]
+    if not free:
+        return None
+    ranges = _ranges(points)
+    along = max(free, key=lambda d: ranges[d][1] - ranges[d][0])
+    others = [d for d in range(dimensions) if d != along]
+    lengths = [ranges[d][1] - ranges[d][0] + 1 for d in others]
+    rows = 1
+    for length in lengths:
+        rows *= length
+    equalities, inequalities = _constraints(points)
+    constraints = [*inequalities, *equalities, *([-c for c in row] for row in equalities)]
+    largest = max(abs(c) for row in (*constraints, *divisions) for c in row)
+    if max((max(-low, high) for low, high in ranges), default=0) * largest * largest >= 1 << 56:
+        return None
+    if rows > operations:
+        raise AnalysisError(
+            f"counting {rows} rows takes more than {operations} operations",
+            construct=_shortened(points),
+            remedy=_REMEDY,
+        )
+    total = 0
+    for start in range(0, rows, _ROWS):
+        place = np.arange(start, min(start + _ROWS, rows))
+        values: dict[int, npt.NDArray[np.int64]] = {}
+        for dimension, length in zip(reversed(others), reversed(lengths), strict=True):
+            place, value = np.divmod(place, length)
+            values[dimension] = value + ranges[dimension][0]
+        total += _row_lengths(values, along, ranges[along], divisions, constraints, dimensions)
+    return total
+
+
+def _row_lengths(
+    values: dict[int, npt.NDArray[np.int64]],
+    along: int,
+    limits: tuple[int, int],
+    divisions: list[list[int]],
+    constraints: list[list[int]],
+    dimensions: int,
+) -> int:
+    """How many points the rows at ``values`` of the other dimensions have together."""
+    count = len(next(iter(values.values()))) if values else 1
+
+    def at(row: list[int]) -> npt.NDArray[np.int64]:
+        total = np.full(count, row[-1])
+        for member, value in values.items():
+            if row[member]:
+                total += row[member] * value
+        return total
+
+    for number, row in enumerate(divisions):
+        denominator = -row[dimensions + number]
+        known = [*row]
+        known[dimensions + number] = 0
+        values = {**values, dimensions + number: at(known) // denominator}
+    low, high = np.full(count, limits[0]), np.full(count, limits[1])
+    for row in constraints:
+        rest, coefficient = at(row), row[along]
+        if coefficient > 0:
+            np.maximum(low, -(rest // coefficient), out=low)
+        elif coefficient < 0:
+            np.minimum(high, rest // -coefficient, out=high)
+        else:
+            high = np.where(rest >= 0, high, low - 1)
+    return int(np.maximum(high - low + 1, 0).sum())
+
+
 def _widest_last(points: isl.Set) -> isl.Set:
     """The same points, the dimension with the largest range innermost, since isl counts that one at once."""
     dimensions = points.dim(_SET)
@@ -182,10 +306,16 @@ def _widest_last(points: isl.Set) -> isl.Set:
 
 
 def _walk(points: isl.Set, operations: int) -> int:
+    context = points.get_ctx()
     try:
-        with quota(points.get_ctx(), operations):
+        with quota(context, operations):
             counted = points.count_val()
+            check_quota(context)
     except AnalysisError as error:
-        text = str(points)
-        raise AnalysisError(error.message, construct=text if len(text) <= 200 else f"{text[:200]} ...") from None
+        raise AnalysisError(error.message, construct=_shortened(points), remedy=error.remedy) from None
     return int(counted.to_python())
+
+
+def _shortened(points: isl.Set | isl.BasicSet) -> str:
+    text = str(points)
+    return text if len(text) <= 200 else f"{text[:200]} ..."

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Literal, Protocol
 
 from polydl.errors import AnalysisError
+from polydl.poly.reuse_batch import BatchReuse, batch_reuse
+from polydl.poly.reuse_boxes import box_nest
+from polydl.poly.reuse_caches import fit_caches
 from polydl.poly.reuse_closed_form import closed_form
 from polydl.poly.reuse_groups import SearchLimitError
 from polydl.poly.reuse_isl import IslReuse
-from polydl.poly.reuse_references import Representative, Time
+from polydl.poly.reuse_lines import check_line_bytes
+from polydl.poly.reuse_references import KINDS, Representative, Time
+from polydl.poly.reuse_table import TableBuilder, WorkingSetsTable
 from polydl.types import DependenceKind, DependenceWorkingSet, Loop, Schedule, Scop, WorkingSets
 
 Method = Literal["closed-form", "isl"]
 
-_KIND_ORDER: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
+# As many schedules as keep the intermediate arrays within the caches.
+_BATCH = 256
 
 
 class _Reuse(Protocol):
@@ -26,44 +33,94 @@ class _Reuse(Protocol):
     def footprint(self, first: Time, last: Time) -> tuple[int, int]: ...
 
 
-def working_sets(scop: Scop, schedule: Schedule, caches: Sequence[int], *, method: Method | None = None) -> WorkingSets:
+def working_sets(
+    scop: Scop,
+    schedule: Schedule,
+    caches: Sequence[int],
+    *,
+    method: Method | None = None,
+    line_bytes: int | None = None,
+    inclusive: bool = False,
+) -> WorkingSets:
     """All working sets of a nest run in the order of ``schedule``, and what each cache holds of them.
 
     ``caches`` are the bytes that one thread has of each level, innermost first. The closed form is used where the nest
-    is in its class, isl elsewhere; ``method`` forces one of them. Raises AnalysisError when isl gives up, and when the
-    closed form is forced on a nest outside its class.
+    is in its class, isl elsewhere; ``method`` forces one of them. With ``line_bytes``, bytes are those of the cache
+    lines touched, each array beginning at a line; ``inclusive`` is explained in ``reuse_caches``. Raises AnalysisError
+    when isl gives up, and when the closed form is forced on a nest outside its class; OptionError for a line that does
+    not hold a whole number of elements.
     """
+    check_line_bytes(scop, line_bytes)
     if method != "isl":
-        reuse = closed_form(scop, schedule)
+        reuse = closed_form(scop, schedule, line_bytes)
         if reuse is not None:
             try:
-                return _analyse(reuse, scop, schedule, caches)
+                return _analyse(reuse, scop, schedule, caches, line_bytes, inclusive)
             except SearchLimitError:
                 pass
         if method == "closed-form":
-            raise AnalysisError("the nest is outside the class that has a closed form", file=scop.file, line=scop.line)
-    return _analyse(IslReuse(scop, schedule), scop, schedule, caches)
+            raise AnalysisError(
+                "the nest is outside the class that has a closed form",
+                file=scop.file,
+                line=scop.line,
+                remedy="let isl count it (method='isl', or none)",
+            )
+    by_isl = IslReuse(scop, schedule, line_bytes)
+    with by_isl.limited():
+        return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
 
 
-def fit_caches(sizes: Iterable[int], caches: Sequence[int]) -> tuple[tuple[int, ...], int]:
-    """The sum of the working sets that each cache level holds, and of those that none does (paper, Algorithm 2).
+def working_sets_of_many(
+    scop: Scop,
+    schedules: Iterable[Schedule],
+    caches: Sequence[int],
+    *,
+    method: Method | None = None,
+    line_bytes: int | None = None,
+    inclusive: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> WorkingSetsTable:
+    """``working_sets`` of each schedule, in the same order and with the same numbers.
 
-    From the smallest to the largest, a working set goes to the first level where it still fits beside those already
-    there: caches are fully associative and exclusive. All in bytes.
+    Schedules in the class of the closed form are counted together, a batch at a time; ``schedules`` is gone through
+    once and not kept, so that it may make them as they are needed. ``progress`` is told how many are done. A schedule
+    that can't be analysed becomes an entry in the table's ``failures``.
     """
-    held = [0] * len(caches)
-    memory = 0
-    for size in sorted(sizes):
-        for level, capacity in enumerate(caches):
-            if held[level] + size <= capacity:
-                held[level] += size
-                break
-        else:
-            memory += size
-    return tuple(held), memory
+    check_line_bytes(scop, line_bytes)
+    nest = None if method == "isl" else box_nest(scop)
+    together = None if nest is None else batch_reuse(nest, line_bytes)
+    table = TableBuilder(scop, caches, line_bytes, inclusive)
+    remaining = iter(schedules)
+    while batch := list(islice(remaining, _BATCH)):
+        rest: Iterable[int] = range(len(batch))
+        start = table.rows
+        table.extend(len(batch))
+        if together is not None:
+            rest = _add_together(together, batch, table)
+        for number in rest:
+            try:
+                found = working_sets(
+                    scop, batch[number], caches, method=method, line_bytes=line_bytes, inclusive=inclusive
+                )
+            except AnalysisError as error:
+                table.add_failure(start + number, error)
+            else:
+                table.add(start + number, found)
+        if progress is not None:
+            progress(table.rows)
+    return table.build()
 
 
-def _analyse(reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int]) -> WorkingSets:
+def _add_together(together: BatchReuse, batch: Sequence[Schedule], table: TableBuilder) -> list[int]:
+    """Adds the schedules that can be counted together to the table, and says which can't."""
+    found = together.working_sets(batch)
+    table.add_batch(found, together.loops)
+    return [number for number, analysed in enumerate(found.analysed) if not analysed]
+
+
+def _analyse(
+    reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int], line_bytes: int | None, inclusive: bool
+) -> WorkingSets:
     order = {array.name: number for number, array in enumerate(scop.arrays)}
     merged = _merge(reuse.representatives())
     merged.sort(key=lambda r: (order[r.array], r.level, r.source, r.nearest, r.farthest, r.source_statement))
@@ -80,7 +137,7 @@ def _analyse(reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int
             most = reuse.footprint(representative.source, representative.farthest)
         found.append(
             DependenceWorkingSet(
-                kinds=tuple(kind for kind in _KIND_ORDER if kind in representative.kinds),
+                kinds=tuple(kind for kind in KINDS if kind in representative.kinds),
                 array=representative.array,
                 source=representative.source_statement,
                 target=representative.target_statement,
@@ -95,8 +152,8 @@ def _analyse(reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int
         sizes.append(least[1])
         if not parallel and representative.nearest != representative.farthest:
             sizes.append(most[1])
-    levels, memory = fit_caches(sizes, caches)
-    return WorkingSets(tuple(found), levels, memory, reuse.method)
+    levels, memory = fit_caches(sizes, caches, inclusive=inclusive)
+    return WorkingSets(tuple(found), levels, memory, reuse.method, line_bytes)
 
 
 def _merge(representatives: Iterable[Representative]) -> list[Representative]:

@@ -24,32 +24,37 @@ _WIDEST_SCATTERED = 1 << 22
 class Subscript:
     """``constant + sum(coefficient * iterator)``, as (iterator, coefficient) pairs.
 
-    ``scattered`` says that values of this dimension need not be contiguous when iterators run over ranges.
+    ``scattered`` says that values of this dimension need not be contiguous when iterators run over ranges. With a
+    ``divisor``, a footprint's coordinate is the value divided by it and rounded down.
     """
 
     terms: Terms
     constant: int
     scattered: bool = False
+    divisor: int = 1
 
 
 @dataclass(frozen=True)
 class BoxReference:
     """A reference with its elements in split, and where possible compressed, coordinates.
 
-    ``shifted`` lists (iterator, constant) when every subscript is one iterator plus a constant.
+    ``digits`` are the split subscripts as they were before that.
     """
 
     statement: int
     array: int
     kinds: tuple[AccessKind, ...]
     subscripts: tuple[Subscript, ...]
-    shifted: tuple[tuple[int, int], ...] | None
+    digits: tuple[Subscript, ...]
 
 
 @dataclass(frozen=True)
 class BoxArray:
+    """``units`` are the elements between neighbouring values of each of its references' digits, outermost first."""
+
     name: str
     element_bytes: int
+    units: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +93,13 @@ def _box_nest(scop: Scop) -> BoxNest | None:
         own = [reference for reference in found if reference.array == array.name]
         own_boxes = [boxes[reference.statement] for reference in own]
         columns: list[list[Subscript]] = []
-        for dimension in range(len(array.extents)):
+        digits: list[list[Subscript]] = []
+        units: list[int] = []
+        for dimension, stride in enumerate(array.strides):
             column = [_subscript(r, dimension, box) for r, box in zip(own, own_boxes, strict=True)]
             if any(subscript is None for subscript in column):
                 return None
-            for digit in _split([s for s in column if s is not None], own_boxes):
+            for unit, digit in _split([s for s in column if s is not None], own_boxes, stride):
                 compressed = _compress(digit)
                 if compressed is None:
                     low, high = _extremes(digit, own_boxes)
@@ -100,21 +107,18 @@ def _box_nest(scop: Scop) -> BoxNest | None:
                         return None
                     compressed = [Subscript(s.terms, s.constant - low, scattered=True) for s in digit]
                 columns.append(compressed)
+                digits.append(digit)
+                units.append(unit)
         for number, reference in enumerate(own):
             subscripts = tuple(column[number] for column in columns)
             used = [iterator for subscript in subscripts for iterator, _ in subscript.terms]
             if len(used) != len(set(used)):
                 return None
             owner = names.index(reference.statement)
-            made.append(BoxReference(owner, len(arrays), reference.kinds, subscripts, _shifted(subscripts)))
-        arrays.append(BoxArray(array.name, array.element_bytes))
+            raw = tuple(digit[number] for digit in digits)
+            made.append(BoxReference(owner, len(arrays), reference.kinds, subscripts, raw))
+        arrays.append(BoxArray(array.name, array.element_bytes, tuple(units)))
     return BoxNest(names, tuple(boxes.values()), tuple(arrays), tuple(made))
-
-
-def _shifted(subscripts: Sequence[Subscript]) -> tuple[tuple[int, int], ...] | None:
-    if any(subscript.scattered or [c for _, c in subscript.terms] != [1] for subscript in subscripts):
-        return None
-    return tuple((subscript.terms[0][0], subscript.constant) for subscript in subscripts)
 
 
 def _subscript(reference: Reference, dimension: int, box: Box) -> Subscript | None:
@@ -131,7 +135,7 @@ def _subscript(reference: Reference, dimension: int, box: Box) -> Subscript | No
     return Subscript(tuple(terms), constant)
 
 
-def _range(terms: Terms, box: Box) -> tuple[int, int]:
+def value_range(terms: Terms, box: Box) -> tuple[int, int]:
     """Least and greatest value of the terms over a box."""
     ends = [(c * box[i][0], c * box[i][1]) for i, c in terms]
     return sum(min(e) for e in ends), sum(max(e) for e in ends)
@@ -139,14 +143,15 @@ def _range(terms: Terms, box: Box) -> tuple[int, int]:
 
 def _extremes(column: Sequence[Subscript], boxes: Sequence[Box]) -> tuple[int, int]:
     """Least and greatest value of a dimension over all references."""
-    ranges = [(s.constant, *_range(s.terms, box)) for s, box in zip(column, boxes, strict=True)]
+    ranges = [(s.constant, *value_range(s.terms, box)) for s, box in zip(column, boxes, strict=True)]
     return min(c + low for c, low, _ in ranges), max(c + high for c, _, high in ranges)
 
 
-def _split(column: Sequence[Subscript], boxes: Sequence[Box]) -> list[list[Subscript]]:
+def _split(column: Sequence[Subscript], boxes: Sequence[Box], unit: int) -> list[tuple[int, list[Subscript]]]:
     """One dimension as the digits of a mixed radix, where no reference ever carries from one digit to the next.
 
-    Elements are then the same exactly when all their digits are.
+    Elements are then the same exactly when all their digits are. ``unit`` is the distance of neighbouring values; each
+    digit comes with its own.
     """
     for radix in sorted({abs(c) for s in column for _, c in s.terms if abs(c) > 1}, reverse=True):
         high: list[Subscript] = []
@@ -154,7 +159,7 @@ def _split(column: Sequence[Subscript], boxes: Sequence[Box]) -> list[list[Subsc
         for subscript, box in zip(column, boxes, strict=True):
             upper = tuple((i, c // radix) for i, c in subscript.terms if c % radix == 0)
             lower = tuple((i, c) for i, c in subscript.terms if c % radix)
-            least, most = _range(lower, box)
+            least, most = value_range(lower, box)
             quotient = (subscript.constant + least) // radix
             constant = subscript.constant - quotient * radix
             if constant + most >= radix:
@@ -163,8 +168,8 @@ def _split(column: Sequence[Subscript], boxes: Sequence[Box]) -> list[list[Subsc
             low.append(Subscript(lower, constant))
         else:
             if any(s.terms for s in low) or len({s.constant for s in low}) > 1:
-                return [*_split(high, boxes), *_split(low, boxes)]
-    return [list(column)]
+                return [*_split(high, boxes, unit * radix), *_split(low, boxes, unit)]
+    return [(unit, list(column))]
 
 
 def _compress(column: Sequence[Subscript]) -> list[Subscript] | None:
@@ -180,15 +185,16 @@ def _compress(column: Sequence[Subscript]) -> list[Subscript] | None:
     return [Subscript(tuple((i, c // step) for i, c in s.terms), s.constant // step) for s in column]
 
 
-class BoxRegion:
-    """The instances of a statement in a box of its iterators.
+# (iterator, size, origin, direction), or (-1, position, 0, 1) in a sequence.
+TimeDimension = tuple[int, int, int, int]
 
-    A time dimension is (iterator, size, origin, direction), or (-1, position, 0, 1) in a sequence.
-    """
+
+class BoxRegion:
+    """The instances of a statement in a box of its iterators."""
 
     __slots__ = ("box", "dimensions")
 
-    def __init__(self, dimensions: tuple[tuple[int, int, int, int], ...], box: Box) -> None:
+    def __init__(self, dimensions: tuple[TimeDimension, ...], box: Box) -> None:
         self.dimensions = dimensions
         self.box = box
 
@@ -226,9 +232,12 @@ class BoxRegion:
         return -((high - origin) // size), -((low - origin) // size)
 
 
+def region_dimensions(dimensions: Dimensions) -> tuple[TimeDimension, ...]:
+    return tuple(
+        (-1, d, 0, 1) if isinstance(d, int) else (d.iterator, d.size, d.origin, d.direction) for d in dimensions
+    )
+
+
 def whole_region(dimensions: Dimensions, box: Box) -> BoxRegion:
     """All instances of a statement."""
-    return BoxRegion(
-        tuple((-1, d, 0, 1) if isinstance(d, int) else (d.iterator, d.size, d.origin, d.direction) for d in dimensions),
-        box,
-    )
+    return BoxRegion(region_dimensions(dimensions), box)

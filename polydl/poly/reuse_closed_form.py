@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-from polydl.poly.reuse_boxes import Box, BoxNest, BoxReference, box_nest, whole_region
+from polydl.poly.reuse_boxes import Box, BoxNest, Subscript, box_nest, whole_region
 from polydl.poly.reuse_groups import Bounds, Group, GroupPoints, GroupTable, Linear, Step, group_table
 from polydl.poly.reuse_intervals import Intervals
+from polydl.poly.reuse_lines import line_coordinates, line_mask
 from polydl.poly.reuse_references import (
     Dimensions,
     Representative,
@@ -24,10 +25,11 @@ from polydl.poly.reuse_unions import Product, ValueSet, union_size, value_mask
 from polydl.types import Loop, Schedule, Scop
 
 Couples = tuple[tuple[int, int], ...]
+Shift = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class _Pair:
+class Pair:
     """The equations between two references, in groups of iterators that these and common loops couple.
 
     ``sources`` and ``targets`` list the iterators of each group by their index in the statement; ``source_group`` and
@@ -43,10 +45,10 @@ class _Pair:
     target_group: tuple[tuple[int, int], ...]
 
 
-def closed_form(scop: Scop, schedule: Schedule) -> ClosedFormReuse | None:
+def closed_form(scop: Scop, schedule: Schedule, line_bytes: int | None = None) -> ClosedFormReuse | None:
     """None when the nest or its schedule isn't in the class that ``reuse_boxes`` describes."""
     nest = box_nest(scop)
-    if nest is None:
+    if nest is None or (line_bytes is not None and line_coordinates(nest, line_bytes) is None):
         return None
     dimensions = tuple(schedule.of(name) for name in nest.statements)
     if not all(_is_complete(d, box) for d, box in zip(dimensions, nest.boxes, strict=True)):
@@ -54,7 +56,7 @@ def closed_form(scop: Scop, schedule: Schedule) -> ClosedFormReuse | None:
     for number, own in enumerate(dimensions):
         if not all(_is_aligned(own, other) for other in dimensions[:number]):
             return None
-    return ClosedFormReuse(nest, dimensions)
+    return ClosedFormReuse(nest, dimensions, line_bytes)
 
 
 def _is_complete(dimensions: Dimensions, box: Box) -> bool:
@@ -83,9 +85,13 @@ class ClosedFormReuse:
 
     method: Literal["closed-form"] = "closed-form"
 
-    def __init__(self, nest: BoxNest, dimensions: tuple[Dimensions, ...]) -> None:
+    def __init__(self, nest: BoxNest, dimensions: tuple[Dimensions, ...], line_bytes: int | None) -> None:
         self._nest = nest
         self._dimensions = dimensions
+        self._elements = _Coordinates(nest, tuple(reference.subscripts for reference in nest.references))
+        lines = None if line_bytes is None else line_coordinates(nest, line_bytes)
+        self._lines = None if lines is None else _Coordinates(nest, lines)
+        self._line_bytes = line_bytes or 0
         self._intervals = [Intervals(whole_region(d, box)) for d, box in zip(dimensions, nest.boxes, strict=True)]
         self._footprints: dict[tuple[Time, Time], tuple[int, int]] = {}
 
@@ -97,28 +103,21 @@ class ClosedFormReuse:
                 yield from self._of_pair(source, target)
 
     def footprint(self, first: Time, last: Time) -> tuple[int, int]:
-        """Distinct elements, and their bytes, that instances from ``first`` to ``last`` access, both included.
+        """Distinct elements that instances from ``first`` to ``last`` access, both included, and their bytes.
 
-        A point that is cut short stands for all points that begin so.
+        Bytes are those of whole lines if lines are counted. A point that is cut short stands for all points that
+        begin so.
         """
         key = (first, last)
         if key not in self._footprints:
-            self._footprints[key] = self._footprint(first, last)
+            between = [[piece.box for piece in intervals.between(first, last)] for intervals in self._intervals]
+            elements = self._elements.sizes(between)
+            if self._lines is None:
+                size = sum(n * array.element_bytes for n, array in zip(elements, self._nest.arrays, strict=True))
+            else:
+                size = sum(self._lines.sizes(between)) * self._line_bytes
+            self._footprints[key] = sum(elements), size
         return self._footprints[key]
-
-    def _footprint(self, first: Time, last: Time) -> tuple[int, int]:
-        nest = self._nest
-        between = [intervals.between(first, last) for intervals in self._intervals]
-        images: list[list[Product]] = [[] for _ in nest.arrays]
-        for reference in nest.references:
-            images[reference.array] += [_image(reference, piece.box) for piece in between[reference.statement]]
-        elements = size = 0
-        for array, products in zip(nest.arrays, images, strict=True):
-            if products:
-                touched = union_size(tuple(products))
-                elements += touched
-                size += touched * array.element_bytes
-        return elements, size
 
     def _of_pair(self, source: int, target: int) -> Iterator[Representative]:
         nest = self._nest
@@ -128,7 +127,7 @@ class ClosedFormReuse:
         if not levels:
             return
         common = divergence(own, other)
-        pair = _pair(nest, source, target, _couples(own[:common], other[:common]))
+        pair = reference_pair(nest, source, target, _couples(own[:common], other[:common]))
         if pair is None:
             return
         tables = _tables(pair, own, other, common)
@@ -172,7 +171,7 @@ def _couples(own: Dimensions, other: Dimensions) -> Couples:
 
 
 @lru_cache(maxsize=4096)
-def _pair(nest: BoxNest, source: int, target: int, couples: Couples) -> _Pair | None:
+def reference_pair(nest: BoxNest, source: int, target: int, couples: Couples) -> Pair | None:
     """None where constant subscripts differ, so that the two never meet."""
     first, second = nest.references[source], nest.references[target]
     own, other = nest.boxes[first.statement], nest.boxes[second.statement]
@@ -195,7 +194,7 @@ def _pair(nest: BoxNest, source: int, target: int, couples: Couples) -> _Pair | 
         equations[place[terms[0][0]][0]].append((tuple((place[v][1], c) for v, c in terms), constant))
     sources = tuple(tuple(v for v in group if v < count) for group in groups)
     targets = tuple(tuple(v - count for v in group if v >= count) for group in groups)
-    return _Pair(
+    return Pair(
         sources,
         targets,
         tuple(tuple(own[i] for i in group) for group in sources),
@@ -218,7 +217,7 @@ def _components(count: int, joined: list[tuple[int, int]]) -> list[list[int]]:
     return list(groups.values())
 
 
-def _tables(pair: _Pair, own: Dimensions, other: Dimensions, common: int) -> list[GroupTable]:
+def _tables(pair: Pair, own: Dimensions, other: Dimensions, common: int) -> list[GroupTable]:
     """Each group with its time dimensions, which is all that a schedule adds to a pair."""
     steps: list[list[Step]] = [[] for _ in pair.sources]
     for first, second in zip(own[:common], other[:common], strict=True):
@@ -239,14 +238,43 @@ def _tables(pair: _Pair, own: Dimensions, other: Dimensions, common: int) -> lis
     return [group_table(Group(*part)) for part in parts]
 
 
-def _image(reference: BoxReference, box: Box) -> Product:
-    """The elements that a box of instances accesses; the subscripts share no iterator, so they form a product."""
-    if reference.shifted is not None:
-        return tuple([(box[i][0] + c, box[i][1] + c) if c else box[i] for i, c in reference.shifted])
+class _Coordinates:
+    """Counts what the references touch, in coordinates of elements or of lines."""
+
+    def __init__(self, nest: BoxNest, subscripts: Sequence[tuple[Subscript, ...]]) -> None:
+        self._arrays = len(nest.arrays)
+        self._images = [
+            (reference.statement, reference.array, own, _shifted(own))
+            for reference, own in zip(nest.references, subscripts, strict=True)
+        ]
+
+    def sizes(self, boxes: Sequence[Sequence[Box]]) -> list[int]:
+        """Of each array, what is touched by the instances in ``boxes``, which are given for each statement."""
+        images: list[list[Product]] = [[] for _ in range(self._arrays)]
+        for statement, array, subscripts, shifted in self._images:
+            images[array] += [_image(subscripts, shifted, box) for box in boxes[statement]]
+        return [union_size(tuple(products)) if products else 0 for products in images]
+
+
+def _shifted(subscripts: Sequence[Subscript]) -> Shift | None:
+    """The (iterator, constant) of each subscript when all are one iterator plus a constant."""
+    if any(s.scattered or s.divisor > 1 or [c for _, c in s.terms] != [1] for s in subscripts):
+        return None
+    return tuple((subscript.terms[0][0], subscript.constant) for subscript in subscripts)
+
+
+def _image(subscripts: Sequence[Subscript], shifted: Shift | None, box: Box) -> Product:
+    """What a box of instances accesses; the subscripts share no iterator, so it is a product."""
+    if shifted is not None:
+        return tuple([(box[i][0] + c, box[i][1] + c) if c else box[i] for i, c in shifted])
     values: list[ValueSet] = []
-    for subscript in reference.subscripts:
+    for subscript in subscripts:
         if subscript.scattered:
-            values.append(value_mask(subscript.constant, tuple((c, *box[i]) for i, c in subscript.terms)))
+            ranges = tuple((c, *box[i]) for i, c in subscript.terms)
+            if subscript.divisor > 1:
+                values.append(line_mask(subscript.constant, ranges, subscript.divisor))
+            else:
+                values.append(value_mask(subscript.constant, ranges))
             continue
         low = high = subscript.constant
         for iterator, coefficient in subscript.terms:
@@ -257,5 +285,5 @@ def _image(reference: BoxReference, box: Box) -> Product:
             else:
                 low += coefficient * last
                 high += coefficient * first
-        values.append((low, high))
+        values.append((low // subscript.divisor, high // subscript.divisor) if subscript.divisor > 1 else (low, high))
     return tuple(values)

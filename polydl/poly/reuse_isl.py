@@ -2,46 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Literal
 
 import islpy as isl
 
-from polydl.poly.counting import count, quota
+from polydl.poly.counting import quota
+from polydl.poly.reuse_boxes import region_dimensions, whole_region
 from polydl.poly.reuse_intervals import Intervals
+from polydl.poly.reuse_isl_footprints import IslFootprints, IslRegion
+from polydl.poly.reuse_isl_pairs import Expression, GroupSteps, IslPairs, PairGroup, StepTimes
+from polydl.poly.reuse_isl_regions import SetRegion
 from polydl.poly.reuse_references import (
     Dimensions,
     Reference,
     Representative,
     Time,
     carrying_levels,
+    divergence,
     pair_kinds,
     references,
 )
-from polydl.types import Schedule, Scop
+from polydl.types import Loop, Schedule, Scop
 
-_SET = isl.dim_type.set
-# Some seconds for one pair of references.
-_OPERATIONS = 100_000_000
+# Some seconds for all that isl does for one schedule.
+OPERATIONS = 200_000_000
 
 
-@dataclass(frozen=True)
-class _TimeRegion:
-    """Instances of a statement by the times at which they run."""
+class _Nest:
+    """What isl knows of a nest whatever its schedule. ``domains`` leaves out statements without instances."""
 
-    times: isl.Set
+    def __init__(self, scop: Scop) -> None:
+        self.context = isl.Context()
+        self.domains: dict[str, isl.Set] = {}
+        accesses: dict[Reference, isl.Map] = {}
+        with quota(self.context, OPERATIONS):
+            for statement in scop.statements:
+                domain = isl.Set.read_from_str(self.context, statement.domain)
+                if not domain.is_empty():
+                    self.domains[statement.name] = domain
+            for reference in references(scop):
+                if reference.statement in self.domains:
+                    relation = isl.Map.read_from_str(self.context, reference.relation)
+                    accesses[reference] = relation.intersect_domain(self.domains[reference.statement])
+            self.references = tuple(accesses)
+            self.boxes = {s.name: s.box for s in scop.statements if s.box is not None and s.name in self.domains}
+            self.pairs = IslPairs(self.context, accesses)
+            self.footprints = IslFootprints(self.context, scop, accesses)
 
-    @property
-    def levels(self) -> int:
-        return int(self.times.dim(_SET))
 
-    def within(self, level: int, earliest: int, latest: int) -> _TimeRegion | None:
-        times = self.times.lower_bound_val(_SET, level, earliest).upper_bound_val(_SET, level, latest)
-        return None if times.is_empty() else _TimeRegion(times)
+_nests: dict[str, _Nest] = {}
 
-    def time_range(self, level: int) -> tuple[int, int]:
-        return self.times.dim_min_val(level).to_python(), self.times.dim_max_val(level).to_python()
+
+def _nest(scop: Scop) -> _Nest:
+    if scop.digest not in _nests:
+        if len(_nests) >= 16:
+            _nests.clear()
+        _nests[scop.digest] = _Nest(scop)
+    return _nests[scop.digest]
 
 
 class IslReuse:
@@ -49,107 +68,125 @@ class IslReuse:
 
     method: Literal["isl"] = "isl"
 
-    def __init__(self, scop: Scop, schedule: Schedule) -> None:
-        self._context = isl.Context()
-        self._scop = scop
-        self._references = references(scop)
+    def __init__(self, scop: Scop, schedule: Schedule, line_bytes: int | None = None) -> None:
+        self._nest = _nest(scop)
         self._dimensions = dict(schedule.statements)
-        self._elements: dict[Reference, isl.Map] = {}
-        self._intervals: dict[str, Intervals[_TimeRegion]] = {}
-        for statement in scop.statements:
-            domain = self._set(statement.domain)
-            time = self._map(_time_text(statement.name, statement.depth, self._dimensions[statement.name]))
-            time = time.intersect_domain(domain)
-            if not domain.is_empty():
-                self._intervals[statement.name] = Intervals(_TimeRegion(time.range()))
-            for reference in self._references:
-                if reference.statement == statement.name:
-                    # From points in time to elements.
-                    self._elements[reference] = self._map(reference.relation).apply_domain(time).coalesce()
+        self._line_bytes = line_bytes
+        self._intervals: dict[str, Intervals[IslRegion]] = {}
+        for name, domain in self._nest.domains.items():
+            box = self._nest.boxes.get(name)
+            region: IslRegion
+            if box is not None:
+                region = whole_region(self._dimensions[name], box)
+            else:
+                region = SetRegion(region_dimensions(self._dimensions[name]), domain)
+            self._intervals[name] = Intervals(region)
         self._footprints: dict[tuple[Time, Time], tuple[int, int]] = {}
+
+    def limited(self) -> AbstractContextManager[None]:
+        """Bounds what isl does for all answers that are asked for in it."""
+        return quota(self._nest.context, OPERATIONS)
 
     def representatives(self) -> Iterator[Representative]:
         """Every dependence, split by the time dimension that carries it."""
-        for source in self._references:
-            for target in self._references:
+        for source in self._nest.references:
+            for target in self._nest.references:
                 if source.array == target.array:
-                    with quota(self._context, _OPERATIONS):
-                        found = list(self._of_pair(source, target))
-                    yield from found
+                    yield from self._of_pair(source, target)
 
     def footprint(self, first: Time, last: Time) -> tuple[int, int]:
-        """Distinct elements, and their bytes, that instances from ``first`` to ``last`` access, both included.
+        """Distinct elements that instances from ``first`` to ``last`` access, both included, and their bytes.
 
-        A point that is cut short stands for all points that begin so.
+        Bytes are those of whole lines if lines are counted. A point that is cut short stands for all points that
+        begin so.
         """
         key = (first, last)
         if key not in self._footprints:
-            self._footprints[key] = self._footprint(first, last)
+            between = {name: intervals.between(first, last) for name, intervals in self._intervals.items()}
+            self._footprints[key] = self._nest.footprints.sizes(between, self._line_bytes)
         return self._footprints[key]
-
-    def _footprint(self, first: Time, last: Time) -> tuple[int, int]:
-        touched: dict[str, isl.Set] = {}
-        for name, intervals in self._intervals.items():
-            pieces = intervals.between(first, last)
-            for reference in self._references:
-                if reference.statement == name:
-                    for piece in pieces:
-                        elements = self._elements[reference].intersect_domain(piece.times).range()
-                        known = touched.get(reference.array)
-                        touched[reference.array] = elements if known is None else known.union(elements)
-        counts = {array: count(elements.coalesce()) for array, elements in touched.items()}
-        return sum(counts.values()), sum(n * self._scop.array(array).element_bytes for array, n in counts.items())
 
     def _of_pair(self, source: Reference, target: Reference) -> Iterator[Representative]:
         own, other = self._dimensions[source.statement], self._dimensions[target.statement]
         levels = carrying_levels(own, other)
         if not levels:
             return
-        relation = self._elements[source].apply_range(self._elements[target].reverse())
-        if relation.is_empty():
+        common = divergence(own, other)
+        groups = self._nest.pairs.groups(source, target, _couples(own[:common], other[:common]))
+        if groups is None:
             return
+        timed = [_Timed(group, own, other, common) for group in groups]
         for level in levels:
-            carried = relation.intersect(self._map(_carried_text(len(own), len(other), level)))
-            if carried.is_empty():
-                continue
-            # The earliest source comes first, and with it its earliest target.
-            both = _coordinates(carried.wrap().lexmin())
-            first, nearest = both[: len(own)], both[len(own) :]
-            point = self._set(f"{{ [{', '.join(map(str, first))}] }}")
-            farthest = _coordinates(carried.intersect_domain(point).range().lexmax())
-            yield Representative(
-                source.array,
-                source.statement,
-                target.statement,
-                pair_kinds(source.kinds, target.kinds),
-                level,
-                first,
-                nearest,
-                farthest,
-            )
+            found = self._points(timed, level)
+            if found is not None:
+                times: list[list[int]] = [
+                    [d if isinstance(d, int) else 0 for d in dimensions] for dimensions in (own, other, other)
+                ]
+                for each, points in zip(timed, found, strict=True):
+                    for place, value in zip(each.source_levels, points.source, strict=True):
+                        times[0][place] = value
+                    for place, near, far in zip(each.target_levels, points.nearest, points.farthest, strict=True):
+                        times[1][place], times[2][place] = near, far
+                yield Representative(
+                    source.array,
+                    source.statement,
+                    target.statement,
+                    pair_kinds(source.kinds, target.kinds),
+                    level,
+                    tuple(times[0]),
+                    tuple(times[1]),
+                    tuple(times[2]),
+                )
 
-    def _set(self, text: str) -> isl.Set:
-        return isl.Set.read_from_str(self._context, text)
-
-    def _map(self, text: str) -> isl.Map:
-        return isl.Map.read_from_str(self._context, text)
-
-
-def _time_text(name: str, depth: int, dimensions: Dimensions) -> str:
-    times = [
-        str(d) if isinstance(d, int) else f"{d.direction}*floor((x{d.iterator} - ({d.origin}))/{d.size})"
-        for d in dimensions
-    ]
-    return f"{{ {name}[{', '.join(f'x{i}' for i in range(depth))}] -> [{', '.join(times)}] }}"
-
-
-def _carried_text(own: int, other: int, level: int) -> str:
-    """Pairs of times that first differ in dimension ``level``, the source's being the earlier."""
-    same = "".join(f"t{d} = u{d} and " for d in range(level))
-    left, right = ", ".join(f"t{d}" for d in range(own)), ", ".join(f"u{d}" for d in range(other))
-    return f"{{ [{left}] -> [{right}] : {same}t{level} < u{level} }}"
+    def _points(self, timed: Sequence[_Timed], level: int) -> list[StepTimes] | None:
+        """The groups' points for the dependence that ``level`` carries; None if there is none."""
+        found = []
+        # The group that carries it is the likeliest to have no point.
+        for each in sorted(timed, key=lambda group: level not in group.shared_levels):
+            points = each.points(self._nest.pairs, level)
+            if points is None:
+                return None
+            found.append((each, points))
+        by_group = {id(each): points for each, points in found}
+        return [by_group[id(each)] for each in timed]
 
 
-def _coordinates(point: isl.Set) -> Time:
-    sample = point.sample_point()
-    return tuple(sample.get_coordinate_val(_SET, d).to_python() for d in range(point.dim(_SET)))
+class _Timed:
+    """A group with the time dimensions of its iterators, by level."""
+
+    def __init__(self, group: PairGroup, own: Dimensions, other: Dimensions, common: int) -> None:
+        self._group = group
+        sources = {iterator: at for at, iterator in enumerate(group.sources)}
+        targets = {iterator: at for at, iterator in enumerate(group.targets)}
+        shared = [level for level in range(common) if _belongs(own[level], sources) or _belongs(other[level], targets)]
+        own_levels = [level for level in range(common, len(own)) if _belongs(own[level], sources)]
+        other_levels = [level for level in range(common, len(other)) if _belongs(other[level], targets)]
+        self.shared_levels = shared
+        self.source_levels = [*shared, *own_levels]
+        self.target_levels = [*shared, *other_levels]
+        self._steps = GroupSteps(
+            tuple((_expression(own[level], sources), _expression(other[level], targets)) for level in shared),
+            tuple(_expression(own[level], sources) for level in own_levels),
+            tuple(_expression(other[level], targets) for level in other_levels),
+        )
+
+    def points(self, pairs: IslPairs, level: int) -> StepTimes | None:
+        """The points when the target first differs from the source at ``level``."""
+        before = sum(1 for each in self.shared_levels if each < level)
+        return pairs.points(self._group, self._steps, before, level in self.shared_levels)
+
+
+def _belongs(dimension: int | Loop, members: dict[int, int]) -> bool:
+    return isinstance(dimension, Loop) and dimension.iterator in members
+
+
+def _expression(dimension: int | Loop, members: dict[int, int]) -> Expression:
+    if isinstance(dimension, int):
+        return dimension
+    return members[dimension.iterator], dimension.size, dimension.origin, dimension.direction
+
+
+def _couples(own: Dimensions, other: Dimensions) -> tuple[tuple[int, int], ...]:
+    """Pairs of iterators of source and target that run in a common loop."""
+    loops = zip(own, other, strict=True)
+    return tuple(sorted({(a.iterator, b.iterator) for a, b in loops if isinstance(a, Loop) and isinstance(b, Loop)}))

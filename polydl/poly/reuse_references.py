@@ -10,7 +10,9 @@ from polydl.types import Access, AccessKind, Affine, DependenceKind, Loop, Scop
 Time = tuple[int, ...]
 Dimensions = tuple[int | Loop, ...]
 
-_KINDS: dict[tuple[AccessKind, AccessKind], DependenceKind] = {
+# In the order in which results list them.
+KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
+_KIND_OF: dict[tuple[AccessKind, AccessKind], DependenceKind] = {
     ("write", "read"): "RAW",
     ("read", "write"): "WAR",
     ("write", "write"): "WAW",
@@ -60,7 +62,7 @@ def references(scop: Scop) -> tuple[Reference, ...]:
 
 
 def pair_kinds(source: Sequence[AccessKind], target: Sequence[AccessKind]) -> frozenset[DependenceKind]:
-    return frozenset(_KINDS[first, second] for first in source for second in target)
+    return frozenset(_KIND_OF[first, second] for first in source for second in target)
 
 
 def divergence(source: Dimensions, target: Dimensions) -> int:
