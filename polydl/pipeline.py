@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,13 +19,14 @@ from polydl import registry
 from polydl.codegen.kernel import generate as generate_code
 from polydl.codegen.kernel import make_site, original
 from polydl.contracts import Candidate, Microkernel, Ranker
-from polydl.errors import ExecutionError, IllegalVariantError, OptionError
+from polydl.errors import AnalysisError, ExecutionError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plans import Plan, make_plan
-from polydl.poly.reuse import working_sets
+from polydl.poly.reuse import Method, working_sets, working_sets_of_many
+from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.traffic import traffic
 from polydl.types import (
@@ -34,6 +35,7 @@ from polydl.types import (
     MicrokernelUse,
     RankedVariant,
     Ranking,
+    Rewrite,
     Scop,
     Variant,
     WorkingSets,
@@ -48,6 +50,9 @@ DEFAULT_SEED = 0
 DEFAULT_RANKER = "cost-model"
 AUTOMATIC = "auto"
 NO_MICROKERNEL = "none"
+
+# Variants that are analysed together, between two reports of progress.
+_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -232,8 +237,85 @@ def _parallel_iterations(plan: Plan) -> tuple[int, ...]:
     return tuple(found)
 
 
-def candidate(space: VariantSpace, variant: Variant, machine: Machine) -> Candidate:
-    """What a ranker sees of a variant: working sets, predicted compute time, parallelism."""
+@dataclass(frozen=True, eq=False)
+class AnalysedVariants:
+    """``analyze`` of many variants in columns, with a table for each way in which their nest was rewritten.
+
+    Variant n is row ``rows[n]`` of ``tables[table_of[n]]``. ``analysed[n]`` is its ``WorkingSets``, or raises the
+    AnalysisError for which it is in ``failures``.
+    """
+
+    tables: tuple[WorkingSetsTable, ...]
+    table_of: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, number: int) -> WorkingSets:
+        return self.tables[self.table_of[number]][self.rows[number]]
+
+    @cached_property
+    def failures(self) -> Mapping[int, AnalysisError]:
+        places = enumerate(zip(self.table_of, self.rows, strict=True))
+        return {n: self.tables[t].failures[row] for n, (t, row) in places if row in self.tables[t].failures}
+
+
+def analyze_variants(
+    nest: Scop,
+    variants: Sequence[Variant],
+    *,
+    machine: Machine,
+    microkernel: str = AUTOMATIC,
+    strict_fp: bool = False,
+    method: Method | None = None,
+    line_bytes: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> AnalysedVariants:
+    """``analyze`` for each variant: fit for hundreds of thousands of them.
+
+    A variant's plan is made when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
+    ``working_sets``. ``progress`` is told how many are done.
+    """
+    space = _space(nest, machine, microkernel, strict_fp)
+    numbers: dict[tuple[Rewrite, ...], int] = {}
+    spaces: list[VariantSpace] = []
+    counts: list[int] = []
+    table_of, rows = [], []
+    for variant in variants:
+        number = numbers.setdefault(variant.rewrites, len(numbers))
+        if number == len(spaces):
+            spaces.append(space.of(variant))
+            counts.append(0)
+        table_of.append(number)
+        rows.append(counts[number])
+        counts[number] += 1
+    tables = []
+    done = 0
+    for number, own in enumerate(spaces):
+        chosen = (variant for variant, table in zip(variants, table_of, strict=True) if table == number)
+        tables.append(
+            working_sets_of_many(
+                own.scop,
+                (make_plan(own.scop, own.nests, variant).schedule for variant in chosen),
+                [level.bytes for level in machine.caches],
+                method=method,
+                line_bytes=line_bytes,
+                progress=None if progress is None else partial(_advance, progress, done),
+            )
+        )
+        done += counts[number]
+    return AnalysedVariants(tuple(tables), tuple(table_of), tuple(rows))
+
+
+def _advance(progress: Callable[[int], None], before: int, done: int) -> None:
+    progress(before + done)
+
+
+def candidate(
+    space: VariantSpace, variant: Variant, machine: Machine, *, known: WorkingSets | None = None
+) -> Candidate:
+    """What a ranker sees of a variant: working sets (unless they are known), predicted compute time, parallelism."""
     space = space.of(variant)
     plan = make_plan(space.scop, space.nests, variant)
     matches = space.matches(plan)
@@ -252,7 +334,7 @@ def candidate(space: VariantSpace, variant: Variant, machine: Machine) -> Candid
             cycles.append(plain_cycles(space.scop, nest, found, vector_elements))
     return Candidate(
         variant=variant,
-        working_sets=analyze(space.scop, plan, machine),
+        working_sets=known or analyze(space.scop, plan, machine),
         cycles=tuple(cycles),
         traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
         parallel_iterations=_parallel_iterations(plan),
@@ -269,13 +351,21 @@ def candidates(
     strict_fp: bool = False,
     progress: ProgressCallback | None = None,
 ) -> tuple[Candidate, ...]:
-    """Analyse each variant."""
+    """Analyse each variant. Those that isl gives up on are left out; raises its AnalysisError if that leaves none."""
     space = _space(nest, machine, microkernel, strict_fp)
-    found = []
-    for number, variant in enumerate(variants, 1):
-        found.append(candidate(space, variant, machine))
-        if progress is not None:
-            progress(Stage("analyse", number, len(variants)))
+    found: list[Candidate] = []
+    failures: list[AnalysisError] = []
+    for start in range(0, len(variants), _BATCH):
+        batch = variants[start : start + _BATCH]
+        known = analyze_variants(nest, batch, machine=machine, microkernel=microkernel, strict_fp=strict_fp)
+        failures += known.failures.values()
+        for number, variant in enumerate(batch):
+            if number not in known.failures:
+                found.append(candidate(space, variant, machine, known=known[number]))
+            if progress is not None:
+                progress(Stage("analyse", start + number + 1, len(variants)))
+    if failures and not found:
+        raise failures[0]
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -138,6 +139,7 @@ class _Packed:
     farthest: Integers
 
 
+@lru_cache(maxsize=16)
 def batch_reuse(nest: BoxNest, line_bytes: int | None) -> BatchReuse | None:
     """None where the nest can't be counted in 64-bit ranges."""
     if any(max(-low, high) >= LARGEST for box in nest.boxes for low, high in box) or not nest.statements:
