@@ -89,7 +89,8 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
             f"void reference{number}({parameters}) {{\n"
             f"const long m = last_m ? {case.m[1]} : {case.m[0]}, n = last_n ? {case.n[1]} : {case.n[0]};\n"
             f"const long k = last_k ? {case.k[1]} : {case.k[0]};\n"
-            f"const long lda = {case.lda}, ldc = {case.ldc}, stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
+            f"const long lda = {case.lda}, ldc = {case.ldc};\n"
+            f"const long stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
             f"const long *a_offsets = oa{number}, *b_offsets = ob{number};\n{kernel.reference}}}"
         )
     head = "\n".join(f"#include <{name}>" for name in includes)
