@@ -23,12 +23,13 @@ from polydl.errors import AnalysisError, ExecutionError, IllegalVariantError, Op
 from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.poly.cache_sets import geometry
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plans import Plan, make_plan
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
-from polydl.poly.traffic import traffic
+from polydl.poly.traffic import fills, traffic
 from polydl.types import (
     KernelSource,
     Measurement,
@@ -366,6 +367,31 @@ def candidates(
                 progress(Stage("analyse", start + number + 1, len(variants)))
     if failures and not found:
         raise failures[0]
+    return tuple(found)
+
+
+def predicted_misses(
+    nest: Scop,
+    variants: Sequence[Variant],
+    *,
+    machine: Machine,
+    ways: Sequence[int] | None = None,
+    microkernel: str = AUTOMATIC,
+    strict_fp: bool = False,
+) -> tuple[tuple[float, ...], ...]:
+    """For each variant, the lines that it brings into each of the machine's caches, which are empty at first.
+
+    ``ways`` are the places that the caches have in a set, if they are known.
+    """
+    space = _space(nest, machine, microkernel, strict_fp)
+    line_bytes = machine.caches[0].line_bytes
+    known = ways if ways is not None else [None] * len(machine.caches)
+    caches = [geometry(level.bytes, line_bytes, each) for level, each in zip(machine.caches, known, strict=True)]
+    found = []
+    for variant in variants:
+        own = space.of(variant)
+        filled = fills(own.scop, make_plan(own.scop, own.nests, variant), caches, line_bytes)
+        found.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
     return tuple(found)
 
 

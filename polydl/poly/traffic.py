@@ -1,134 +1,212 @@
-"""How many bytes a plan moves into each level of cache, estimated from the footprints of its loops.
+"""How much a plan moves into each level of cache, estimated from footprints (``refills``, ``footprints``).
 
-For one nest and one cache, find the outermost loop whose body's data fits. Everything inside runs from that
-cache; each array's data for one more loop outwards must be brought in once per iteration of the loops around
-that one, since consecutive iterations of the loop itself find what they share still there. A fast estimate
-for ranking; what each level can hold exactly is the business of ``polydl.poly.reuse``.
+``fills`` predicts which lines miss, nest by nest, and knows what an earlier nest has left in a cache. ``traffic``
+weighs them for rankers. Estimates, fast enough to rank hundreds of thousands of variants; how much each reuse needs
+exactly is the business of ``polydl.poly.reuse``. ``docs/cache-validation.md`` compares them with simulated caches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
+from typing import Any
 
+import numpy as np
+
+from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.poly.plans import NestPlan, Plan
-from polydl.types import Access, Array, Loop, Scop
+from polydl.poly.refills import Refills
+from polydl.types import Loop, Scop
 
-# Some of a cache is always taken by what the model doesn't see.
-_USABLE = 0.9
 # What a prefetcher could have fetched while it was finding the next run.
 _START_BYTES = 128
+# Points per dimension at which two nests' ways through an array are compared, and dimensions that are.
+_POINTS = 10
+_DIMENSIONS = 2
 
-
-def inner_ranges(plan: NestPlan, loops: Sequence[Loop], depth: int) -> dict[int, int]:
-    """Iterations that each own iterator of the nest runs through inside the first ``depth`` loops."""
-    ranges = {plan.nest.depth + position: high - low + 1 for position, (low, high) in enumerate(plan.bounds)}
-    for loop in loops[:depth]:
-        ranges[loop.iterator] = min(ranges[loop.iterator], loop.size)
-    return ranges
+Walk = tuple[tuple[int, int, int], ...]
+Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def trips(plan: NestPlan) -> tuple[int, ...]:
-    """Iterations of each time loop, for one execution of it."""
-    loops = (*plan.loops, *plan.inner)
-    return tuple(-(-inner_ranges(plan, loops, depth)[loop.iterator] // loop.size) for depth, loop in enumerate(loops))
+    """Iterations of each time loop, for one execution of it; of a shorter last tile's loops, as of a full one's."""
+    ranges = [high - low + 1 for low, high in plan.bounds]
+    counts = []
+    for loop in (*plan.loops, *plan.inner):
+        place = loop.iterator - plan.nest.depth
+        counts.append(-(-ranges[place] // loop.size))
+        ranges[place] = min(ranges[place], loop.size)
+    return tuple(counts)
 
 
-def _spans(array: Array, accesses: Sequence[Access], ranges: dict[int, int]) -> list[int]:
-    """Extent of the smallest box that holds all elements accessed, per dimension."""
-    spans = []
-    for dimension, extent in enumerate(array.extents):
-        lows, highs = [], []
-        for access in accesses:
-            if access.subscripts is None:
-                lows, highs = [0], [extent - 1]
-                break
-            form = access.subscripts[dimension]
-            reach = [c * (ranges.get(iterator, 1) - 1) for iterator, c in enumerate(form.coefficients)]
-            lows.append(form.constant + sum(r for r in reach if r < 0))
-            highs.append(form.constant + sum(r for r in reach if r > 0))
-        spans.append(min(extent, max(highs) - min(lows) + 1))
-    return spans
+def fills(
+    scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int
+) -> tuple[tuple[Mapping[str, float], ...], ...]:
+    """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
+    nests = [Refills(scop, nest, line_bytes, tuple(caches)) for nest in plan.nests]
+    found = []
+    for number, nest in enumerate(nests):
+        per_cache: list[dict[str, float]] = [{} for _ in caches]
+        for stream, each in enumerate(nest.streams):
+            for lines, level in zip(per_cache, _stream_fills(scop, plan, nests, number, stream), strict=True):
+                lines[each.array] = lines.get(each.array, 0.0) + level
+        found.append(tuple(per_cache))
+    return tuple(found)
 
 
-def _footprint(array: Array, spans: Sequence[int], line_bytes: int) -> int:
-    """Bytes of the cache lines that the box touches, lines counted whole."""
-    run, outer = 1, 1
-    joined = True
-    for span, extent in zip(reversed(spans), reversed(array.extents), strict=True):
-        if joined:
-            run *= span
-            joined = span == extent
-        else:
-            outer *= span
-    return outer * -(-run * array.element_bytes // line_bytes) * line_bytes
-
-
-def _run_bytes(scop: Scop, access: Access, loops: Sequence[Loop], counts: Sequence[int]) -> int:
-    """Bytes that the innermost loops walk through one after the other before they jump."""
-    array = scop.array(access.array)
-    if access.subscripts is None:
-        return array.element_bytes
-    run = 1
-    for loop, count in zip(reversed(loops), reversed(counts), strict=True):
-        if count == 1:
-            continue
-        stride = loop.size * sum(
-            step * form.coefficients[loop.iterator] for step, form in zip(array.strides, access.subscripts, strict=True)
-        )
-        if stride not in (0, run):
-            break
-        run *= count if stride else 1
-    return run * array.element_bytes
-
-
-def nest_traffic(scop: Scop, plan: NestPlan, caches: Sequence[int], line_bytes: int) -> tuple[int, ...]:
-    """Bytes that one execution of the nest brings into each cache, innermost first.
+def traffic(
+    scop: Scop, plan: Plan, caches: Sequence[int], line_bytes: int, ways: Sequence[int] | None = None
+) -> tuple[tuple[int, ...], ...]:
+    """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
     Written lines count twice. Data that is walked through in short runs counts more, up to three times for single
-    lines: prefetchers need a start each time.
+    lines: prefetchers need a start each time. ``ways`` are the places that each cache has in a set, if they are known.
     """
-    loops = (*plan.loops, *plan.inner)
-    counts = trips(plan)
-    by_array: dict[str, list[Access]] = {}
-    for name in plan.nest.statements:
-        for access in scop.statement(name).accesses:
-            by_array.setdefault(access.array, []).append(access)
-    weights = {
-        name: (2 if any(a.kind == "write" for a in uses) else 1)
-        * (1 + _START_BYTES / max(line_bytes, min(_run_bytes(scop, a, loops, counts) for a in uses)))
-        for name, uses in by_array.items()
-    }
-    footprints: list[dict[str, int]] = []
-    for depth in range(len(loops) + 1):
-        ranges = inner_ranges(plan, loops, depth)
-        footprints.append(
-            {
-                name: _footprint(scop.array(name), _spans(scop.array(name), uses, ranges), line_bytes)
-                for name, uses in by_array.items()
-            }
-        )
+    known = ways if ways is not None else [None] * len(caches)
+    geometries = tuple([geometry(size, line_bytes, each) for size, each in zip(caches, known, strict=True)])
+    nests = [Refills(scop, nest, line_bytes, geometries) for nest in plan.nests]
     found = []
-    for capacity in caches:
-        fits = next((d for d in range(len(loops) + 1) if sum(footprints[d].values()) <= _USABLE * capacity), len(loops))
-        # Loops of one iteration bring in nothing new.
-        around = fits - 1
-        while around > 0 and counts[around] == 1:
-            around -= 1
-        around = max(around, 0)
-        executions = prod(counts[:around])
-        found.append(round(sum(weights[name] * size * executions for name, size in footprints[around].items())))
+    for number, nest in enumerate(nests):
+        moved = [0.0] * len(caches)
+        for stream in range(len(nest.streams)):
+            weight = line_bytes * _weight(nest, stream, line_bytes)
+            for level, lines in enumerate(_stream_fills(scop, plan, nests, number, stream)):
+                moved[level] += weight * lines
+        found.append(tuple([round(size) for size in moved]))
     return tuple(found)
 
 
-def traffic(scop: Scop, plan: Plan, caches: Sequence[int], line_bytes: int) -> tuple[tuple[int, ...], ...]:
-    """``nest_traffic`` of each nest, times the executions of it by loops that it shares with others."""
-    found = []
-    for nest in plan.nests:
-        shared = 1
-        first = scop.statement(nest.nest.statements[0])
-        if nest.nest.depth:
-            own = prod(high - low + 1 for low, high in nest.bounds)
-            shared = max(1, first.instances // max(1, own))
-        found.append(tuple(shared * moved for moved in nest_traffic(scop, nest, caches, line_bytes)))
-    return tuple(found)
+def _stream_fills(scop: Scop, plan: Plan, nests: Sequence[Refills], number: int, stream: int) -> list[float]:
+    """Lines of one stream of a nest that all its executions bring into each cache."""
+    nest = nests[number]
+    times = _executions(scop, plan.nests[number])
+    brought = [times * nest.lines(stream, level) for level in range(len(nest.caches))]
+    before = _used_before(plan, nests, number, stream, times)
+    if before is not None:
+        earlier, between, repeats = before
+        for level in range(len(brought)):
+            held = _held(nests, number, stream, earlier, between, level)
+            kept = held * nest.whole(stream).lines
+            if not between:
+                # What the last iterations used, of the lines that the first ones begin with, is held anyway.
+                kept += (1.0 - held) * nest.torn(stream, 0, level)
+            brought[level] = max(0.0, brought[level] - repeats * kept)
+    return brought
+
+
+def _executions(scop: Scop, plan: NestPlan) -> float:
+    """How often loops around the nest run it; a fraction where its domain is smaller than the box around it."""
+    first = scop.statement(plan.nest.statements[0])
+    return first.instances / max(1, prod(high - low + 1 for low, high in plan.bounds))
+
+
+# --------------------------------------------------------------------------------------
+# What another nest has left
+
+
+def _used_before(
+    plan: Plan, nests: Sequence[Refills], number: int, stream: int, times: float
+) -> tuple[int, list[int], float] | None:
+    """The nest that used a stream's array last, the nests run since, and how often that is so; None if it is never.
+
+    Only nests in the same loops count. Where none of them comes earlier, the last one of the iteration before does,
+    or the nest itself.
+    """
+    loops = _shared_loops(plan.nests[number])
+    alike = [other for other in range(len(nests)) if _shared_loops(plan.nests[other]) == loops]
+    own = nests[number].streams[stream]
+    users = [other for other in alike if any(each.array == own.array for each in nests[other].streams)]
+    earlier = [other for other in users if other < number]
+    if earlier:
+        return earlier[-1], [other for other in alike if earlier[-1] < other < number], times
+    moved = own.strides is None or any(own.strides[: plan.nests[number].nest.depth])
+    if times <= 1.0 or moved:
+        return None
+    return users[-1], [other for other in alike if other > users[-1] or other < number], times - 1.0
+
+
+def _shared_loops(plan: NestPlan) -> tuple[Loop, ...]:
+    return tuple(each for each in plan.nest.prefix if isinstance(each, Loop))
+
+
+def _held(
+    nests: Sequence[Refills], number: int, stream: int, earlier: int, between: Sequence[int], level: int
+) -> float:
+    """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
+    nest, cache = nests[number], nests[number].caches[level]
+    array = nest.streams[stream].array
+    # Between two uses of a line lie the end of the earlier nest and the beginning of this one.
+    ends = [nests[earlier].arrays(level), nest.arrays(level)]
+    touched = {}
+    for name in dict.fromkeys([*ends[0], *ends[1]]):
+        found = [end[name] for end in ends if name in end]
+        touched[name] = Occupancy(sum(o.lines for o in found) / 2, max(o.sets for o in found))
+    for other in between:
+        for name, occupancy in nests[other].arrays(level).items():
+            if name not in touched or occupancy.lines > touched[name].lines:
+                touched[name] = occupancy
+    gone = evicted(touched[array], tuple([o for name, o in touched.items() if name != array]), cache)
+    if gone == 0.0:
+        return 1.0
+    room = cache.sets * cache.ways / sum(o.lines for o in touched.values())
+    shares = _between(_walk(nests[earlier], array), _walk(nest, array))
+    return max(1.0 - gone, bisect_right(shares, room) / len(shares)) if room < 1.0 else 1.0 - gone
+
+
+def _walk(nest: Refills, array: str) -> Walk:
+    """The way through an array: from the outermost loop that moves it on, its stride, tile and iterations."""
+    stream = next(number for number, each in enumerate(nest.streams) if each.array == array)
+    strides = nest.streams[stream].strides
+    if strides is None:
+        return ()
+    extents = nest.extents[0]
+    moving = [loop for loop, moves in zip(nest.loops, nest.moves[stream], strict=True) if moves]
+    return tuple((strides[loop.iterator], loop.size, extents[loop.iterator - nest.shared].full) for loop in moving)
+
+
+@lru_cache(maxsize=1 << 14)
+def _between(before: Walk, after: Walk) -> tuple[float, ...]:
+    """For points all over an array, the share of all that is used between two ways through it, in ascending order.
+
+    Between the use of a point on the first way and on the second, all comes by that follows it on the first or
+    precedes it on the second. On two equal ways that is everything, for every point.
+    """
+    strides = list(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:_DIMENSIONS]
+    if not strides:
+        return (1.0,)
+    points = (np.indices((_POINTS,) * len(strides)).reshape(len(strides), -1) + 0.5) / _POINTS
+
+    def places(walk: Walk) -> Places:
+        keys = [points[strides.index(s)] * extent // size for s, size, extent in walk if s in strides]
+        return np.argsort(np.lexsort(keys[::-1])) if keys else np.zeros(points.shape[1], np.int64)
+
+    first, second = places(before), places(after)
+    used = (first[:, None] < first) | (second[:, None] > second)
+    return tuple(np.sort(used.mean(axis=1)).tolist())
+
+
+# --------------------------------------------------------------------------------------
+# Weights
+
+
+def _weight(nest: Refills, stream: int, line_bytes: int) -> float:
+    each = nest.streams[stream]
+    return (2 if each.written else 1) * (1 + _START_BYTES / max(line_bytes, _run_bytes(nest, stream)))
+
+
+def _run_bytes(nest: Refills, stream: int) -> int:
+    """Bytes that the innermost loops walk through one after the other before they jump."""
+    each = nest.streams[stream]
+    run = each.element_bytes
+    if each.strides is None:
+        return run
+    for loop, count, moves in zip(
+        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
+    ):
+        if moves:
+            if each.strides[loop.iterator] * loop.size != run:
+                break
+            run = round(run * count)
+    return run

@@ -1,0 +1,1 @@
+"""Predicted cache misses against those that valgrind's cachegrind simulates."""

@@ -1,0 +1,260 @@
+"""How often one execution of a nest brings each line into a cache, from the footprints of its loops.
+
+A line that one iteration of a loop has used is still there for the next one if the lines used in between leave it in
+its set. What lies in between is one execution of the loops inside, counted from the first of them that moves the
+line's own stream: loops that don't move it come back to the line at once. So each stream has a distance for each
+loop. From the innermost outwards, a loop multiplies what the loops inside it bring in by its iterations where that
+distance is too long, and adds only what is new where it isn't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import gcd, prod
+from typing import NamedTuple
+
+from polydl.poly.cache_sets import Geometry, Occupancy, evicted
+from polydl.poly.footprints import Footprint, Stream, footprint, streams, torn_lines
+from polydl.poly.plans import NestPlan
+from polydl.types import Loop, Scop
+
+# A microkernel keeps a tile of C in registers: up to four vectors of a column, and as many columns as fit.
+_REGISTER_BYTES = 24 * 64
+_COLUMN_BYTES = 4 * 64
+
+
+def time_loops(scop: Scop, plan: NestPlan) -> tuple[Loop, ...]:
+    """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers."""
+    step = plan.microkernel
+    if step is None:
+        return (*plan.loops, *plan.inner)
+    roles = {loop.role: loop for loop in plan.inner}
+    lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
+    element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
+    rows = min(lengths[0], max(1, _COLUMN_BYTES // element))
+    columns = min(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
+    batch = tuple(loop for loop in plan.inner if loop.role == "batch")
+    m, n, k = roles["m"], roles["n"], roles["k"]
+    return (*plan.loops, replace(n, size=columns), replace(m, size=rows), *batch, k, n, m)
+
+
+class Extent(NamedTuple):
+    """Iterations of an iterator inside some loops: on average, in a full tile, in the last one, and in all tiles."""
+
+    average: float
+    full: int
+    last: int
+    whole: int
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """A stream inside some loops: on average, in full tiles, and in the last tile of each loop by its place.
+
+    ``torn`` counts, by the place of the outermost of the loops, lines between the rows that it runs along.
+    """
+
+    average: Footprint
+    full: Footprint
+    last: dict[int, Footprint]
+    torn: dict[int, float]
+
+
+class Refills:
+    """The streams of one nest, and what they touch inside its first 0, 1, 2, ... loops.
+
+    ``loops`` are those that run more than once; ``trips`` says how often, on average.
+    """
+
+    def __init__(self, scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> None:
+        self.streams = streams(scop, plan.nest.statements)
+        self.caches = caches
+        self.loops, self.trips, self.extents = _extents(plan, time_loops(scop, plan))
+        self.shared = plan.nest.depth
+        self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
+        self.moves = [_moves(stream, self.loops) for stream in self.streams]
+        self._inside = [self._footprints(s, m, line_bytes) for s, m in zip(self.streams, self.moves, strict=True)]
+        self._next = [_next_moving(moves) for moves in self.moves]
+        self._arrays: dict[int, dict[str, Occupancy]] = {}
+        self._harmless = [self._first_harmless(level) for level in range(len(caches))]
+
+    def whole(self, stream: int) -> Footprint:
+        """What one execution of the nest touches."""
+        return self._inside[stream][0].average
+
+    def arrays(self, level: int) -> dict[str, Occupancy]:
+        """What one execution of the nest touches of each array, as a cache holds it."""
+        if level not in self._arrays:
+            found: dict[str, Occupancy] = {}
+            for stream, each in enumerate(self.streams):
+                own, before = self.whole(stream).occupancy[level], found.get(each.array, Occupancy(0.0, 0.0))
+                sets = min(float(self.caches[level].sets), before.sets + own.sets)
+                found[each.array] = Occupancy(before.lines + own.lines, sets)
+            self._arrays[level] = found
+        return self._arrays[level]
+
+    def lines(self, stream: int, level: int) -> float:
+        """Lines of a stream that one execution of the nest brings into a cache that held none of them."""
+        inside, following, harmless = self._inside[stream], self._next[stream], self._harmless[level]
+        depth = min(harmless, len(self.loops))
+        brought, missing = inside[depth].average.lines, 0.0
+        while depth:
+            depth -= 1
+            if following[depth] < harmless:
+                missing = max(missing, self._missing(stream, depth, following[depth], level))
+                if missing == 1.0:
+                    return brought * prod(self.trips[: depth + 1])
+            new = (inside[depth].average.lines + self.torn(stream, depth, level)) / inside[depth + 1].average.lines
+            brought *= (1.0 - missing) * min(new, self.trips[depth]) + missing * self.trips[depth]
+        return brought
+
+    def torn(self, stream: int, depth: int, level: int) -> float:
+        """Lines that the loop at ``depth`` uses in its first and its last iterations only and that are gone by then."""
+        own = self._inside[stream][depth]
+        if not self.moves[stream][depth] or not (torn := own.torn.get(self.loops[depth].iterator - self.shared, 0.0)):
+            return 0.0
+        return torn * self._evicted(
+            own, [(o[depth], 1.0) for n, o in enumerate(self._inside) if n != stream], -1, level
+        )
+
+    def _first_harmless(self, level: int) -> int:
+        """The outermost depth so that no set ever holds more, of what the loops inside touch, than it has places for.
+
+        Streams that are in use as a whole before and after count twice.
+        """
+        ways = self.caches[level].ways
+        for depth in range(len(self.loops), -1, -1):
+            most = 0
+            for inside, moves in zip(self._inside, self.moves, strict=True):
+                once = depth == 0 or (depth < len(moves) and moves[depth])
+                most += inside[depth].full.most[level] if once else inside[depth].full.most_twice[level]
+            if most > ways:
+                return depth + 1
+        return 0
+
+    def _missing(self, stream: int, depth: int, inner: int, level: int) -> float:
+        """The share of a stream that is gone when the loop at ``depth`` comes back to it.
+
+        The loops from ``inner`` on run in between, once in full tiles and once in the last tile of each loop.
+        """
+        ragged = self._ragged[inner]
+        if not ragged and sum([inside[inner].full.least[level] for inside in self._inside]) > self.caches[level].ways:
+            return 1.0
+        own = self._inside[stream][inner]
+        others = [
+            (inside[inner], self._again(other, depth, inner))
+            for other, inside in enumerate(self._inside)
+            if other != stream
+        ]
+        missing, full_share = 0.0, 1.0
+        for place in ragged:
+            extent = self.extents[inner][place]
+            share = (extent.last if place in own.last else extent.average) / extent.whole
+            missing += share * self._evicted(own, others, place, level)
+            full_share -= share
+        return missing + max(0.0, full_share) * self._evicted(own, others, -1, level)
+
+    def _evicted(self, own: _Inside, others: Sequence[tuple[_Inside, float]], last: int, level: int) -> float:
+        cache = self.caches[level]
+        between = [each.last.get(last, each.full).occupancy[level].again(again, cache.sets) for each, again in others]
+        return evicted(own.last.get(last, own.full).occupancy[level], tuple(between), cache)
+
+    def _again(self, stream: int, depth: int, inner: int) -> float:
+        """How much of a stream lies between two iterations, relative to one execution of the loops from ``inner`` on.
+
+        A stream that the loop at ``inner`` doesn't move is in use as a whole both before and after.
+        """
+        moves, inside = self.moves[stream], self._inside[stream]
+        if inner < len(moves) and moves[inner]:
+            return 1.0
+        used = inside[depth + 1].average.lines
+        if moves[depth]:
+            used += (inside[depth].average.lines - used) / (self.trips[depth] - 1.0)
+        return min(2.0, used / inside[inner].average.lines)
+
+    def _footprints(self, stream: Stream, moves: Sequence[bool], line_bytes: int) -> list[_Inside]:
+        strides = stream.strides
+        if strides is None:
+            elements = ((stream.element_bytes, float(stream.array_bytes // stream.element_bytes)),)
+            everything = footprint(stream, elements, line_bytes, line_bytes, self.caches)
+            return [_Inside(everything, everything, {}, {})] * len(self.extents)
+        start = gcd(line_bytes, *strides[: self.shared])
+        found: list[_Inside] = []
+        for depth, extents in enumerate(self.extents):
+            if depth and not moves[depth - 1]:
+                found.append(found[-1])
+                continue
+            if depth:
+                loop = self.loops[depth - 1]
+                start = gcd(start, strides[loop.iterator] * loop.size)
+            own = tuple([(place, extents[place]) for place, stride in enumerate(strides[self.shared :]) if stride])
+            found.append(_inside(stream, self.shared, own, start, line_bytes, self.caches))
+        return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _inside(
+    stream: Stream,
+    shared: int,
+    extents: tuple[tuple[int, Extent], ...],
+    start: int,
+    line_bytes: int,
+    caches: tuple[Geometry, ...],
+) -> _Inside:
+    """``extents`` are those of the iterators that move the stream, by place; ``shared`` iterators come before them."""
+    assert stream.strides is not None
+    strides = [stream.strides[shared + place] for place, _ in extents]
+
+    def touched(ranges: Sequence[float]) -> Footprint:
+        steps = [(stride, float(r)) for stride, r in zip(strides, ranges, strict=True) if r > 1.0]
+        return footprint(stream, tuple(steps), start, line_bytes, caches)
+
+    full = [extent.full for _, extent in extents]
+    last = {}
+    for number, (place, extent) in enumerate(extents):
+        if extent.last != extent.full:
+            last[place] = touched([*full[:number], extent.last, *full[number + 1 :]])
+    average = [extent.average for _, extent in extents]
+    steps = tuple([(stride, r) for stride, r in zip(strides, average, strict=True) if r > 1.0])
+    torn = {}
+    for (place, extent), stride in zip(extents, strides, strict=True):
+        if extent.full > 1 and (lines := torn_lines(stream, steps, start, line_bytes, stride)):
+            torn[place] = lines
+    return _Inside(touched(average), touched(full), last, torn)
+
+
+def _moves(stream: Stream, loops: Sequence[Loop]) -> list[bool]:
+    """Which loops move a stream."""
+    strides = stream.strides
+    return [True] * len(loops) if strides is None else [strides[loop.iterator] > 0 for loop in loops]
+
+
+def _next_moving(moves: Sequence[bool]) -> list[int]:
+    """For each loop the next one inside that moves the stream, or the number of loops."""
+    found, following = [], len(moves)
+    for depth in range(len(moves) - 1, -1, -1):
+        found.append(following)
+        if moves[depth]:
+            following = depth
+    return found[::-1]
+
+
+def _extents(plan: NestPlan, loops: Sequence[Loop]) -> tuple[tuple[Loop, ...], list[float], list[tuple[Extent, ...]]]:
+    """The loops that run more than once, how often on average, and extents inside the first 0, 1, 2, ... of them."""
+    inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in plan.bounds]]
+    tiles = [1] * len(inside)
+    extents, trips, kept = [tuple(inside)], [], []
+    for loop in loops:
+        place = loop.iterator - plan.nest.depth
+        whole = inside[place].whole
+        count = -(-whole // loop.size)
+        if count == tiles[place]:
+            continue
+        trips.append(count / tiles[place])
+        tiles[place] = count
+        inside[place] = Extent(whole / count, min(loop.size, whole), whole - (count - 1) * loop.size, whole)
+        extents.append(tuple(inside))
+        kept.append(loop)
+    return tuple(kept), trips, extents
