@@ -21,7 +21,8 @@ for (long r = 0; r < count; ++r)
 """
 
 _VECTOR_TYPES = {"float": 4, "double": 8}
-_INTEGERS = ("signed char", "char", "unsigned char", "short", "unsigned short", "int", "unsigned int")
+# Their products are computed as int in C, so that computing them wider changes nothing.
+_NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
 
 def _block(name: str, site: GemmSite, vectors: int, columns: int, width: int) -> str:
@@ -146,7 +147,9 @@ class PlainC:
     elements: tuple[tuple[str, str], ...] = (
         ("float", "float"),
         ("double", "double"),
-        *((narrow, wide) for narrow in _INTEGERS for wide in ("int", "unsigned int", "long", "float")),
+        *((narrow, wide) for narrow in _NARROW for wide in ("int", "unsigned int", "long")),
+        ("int", "int"),
+        ("unsigned int", "unsigned int"),
     )
 
     def unavailable(self) -> str | None:

@@ -24,6 +24,7 @@ from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.cache_sets import geometry
+from polydl.poly.iterators import with_own_names
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plans import Plan, make_plan
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
@@ -149,7 +150,7 @@ def parse(
     found: Scop = registry.load("frontends", frontend)(
         path, function=function, defines=defines, include_directories=include_directories
     )
-    return without_local_scalars(found)
+    return without_local_scalars(with_own_names(found))
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:

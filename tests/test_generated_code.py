@@ -198,6 +198,49 @@ void f(float y[20][60], float x[20][60]) {
 #pragma endscop
 }
 """,
+    "conversions that change values": """
+void f(int z[30][20], int w[30][20], float out[30][25], float a[30][20], float b[20][25], int sum[20]) {
+#pragma scop
+  for (int i = 0; i < 30; i++)
+    for (int j = 0; j < 20; j++) {
+      int half = w[i][j] * 0.5;
+      z[i][j] = half * 3;
+    }
+  for (int i = 0; i < 30; i++)
+    for (int j = 0; j < 25; j++)
+      for (int k = 0; k < 20; k++)
+        out[i][j] += (int)(100 * a[i][k]) * b[k][j];
+  for (int i = 0; i < 30; i++)
+    for (int j = 0; j < 20; j++)
+      sum[j] += 100.0f * a[i][j] - 50.0f;
+#pragma endscop
+}
+""",
+    "hand-tiled loops of a static function": """
+static void f(double C[40][24], double A[40][32], double B[32][24]) {
+  for (int i_t1 = 0; i_t1 < 5; i_t1++)
+    for (int k_t2 = 0; k_t2 < 2; k_t2++)
+      for (int j = 0; j < 24; j++)
+        for (int i = 0; i < 8; i++)
+          for (int k = 0; k < 16; k++)
+            C[8 * i_t1 + i][j] += A[8 * i_t1 + i][16 * k_t2 + k] * B[16 * k_t2 + k][j];
+}
+""",
+    "a chain of values": """
+void f(unsigned out[40], unsigned in[40]) {
+#pragma scop
+  for (int i = 0; i < 40; i++) {
+    unsigned a = in[i] * 7;
+    unsigned b = a ^ (a >> 3);
+    unsigned c = b ^ (b << 5);
+    unsigned d = c ^ (c >> 7);
+    unsigned e = d ^ (d << 9);
+    unsigned g = e ^ (e >> 11);
+    out[i] = g ^ (g << 2);
+  }
+#pragma endscop
+}
+""",
     "marked calls": """
 static void product(const float *a, const float *b, float *c, int skip) {
   for (int i = skip; i < 8; ++i)
@@ -291,6 +334,74 @@ def test_a_marked_call_is_put_back_inside_moved_loops(tmp_path: Path, toolchain:
     codes = run(parse(tmp_path, NESTS["marked calls"]), tmp_path, toolchain, 2, "auto", 12)
     assert all(code.count("product(&A") == 1 for code in codes)
     assert len({code.partition("#pragma omp")[2] for code in codes}) > 1
+
+
+def test_a_conversion_is_no_part_of_a_matrix_product(tmp_path: Path) -> None:
+    source = """
+void f(float out[30][25], float a[30][20], float b[20][25], long sums[30][25], unsigned c[30][20], unsigned d[20][25]) {
+#pragma scop
+  for (int i = 0; i < 30; i++)
+    for (int j = 0; j < 25; j++)
+      for (int k = 0; k < 20; k++)
+        out[i][j] += (int)a[i][k] * b[k][j];
+  for (int i = 0; i < 30; i++)
+    for (int j = 0; j < 25; j++)
+      for (int k = 0; k < 20; k++)
+        sums[i][j] += c[i][k] * d[k][j];
+#pragma endscop
+}
+"""
+    space = pipeline.variant_space(parse(tmp_path, source), threads=1, vector_bytes=64)
+    assert [report.kernel for report in space.reports] == [None, None]
+    assert all(report.reason for report in space.reports)
+
+
+def test_minor_nests_keep_strict_sums_legal(tmp_path: Path) -> None:
+    source = """
+void f(float y[100][100], float big[100][100], float x[4][4], float C[4][4], float A[4][4], float B[4][4]) {
+#pragma scop
+  for (int k = 3; k >= 0; k--)
+    for (int i = 0; i < 4; i++)
+      for (int j = 0; j < 4; j++)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int t = 0; t < 40; t++)
+    for (int i = 0; i < 100; i++)
+      for (int j = 0; j < 100; j++)
+        y[i][j] += big[i][j];
+#pragma endscop
+}
+"""
+    from polydl.poly.plans import make_plan
+
+    scop = parse(tmp_path, source)
+    machine = Machine.detect(threads=1)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, strict_fp=True)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True)
+    assert variants
+    for variant in variants:
+        chosen = space.of(variant)
+        assert not chosen.violations(make_plan(chosen.scop, chosen.nests, variant))
+
+
+def test_a_marked_call_finds_its_scalar(tmp_path: Path) -> None:
+    source = """
+void dot(float *s, const float *a, const float *b);
+void f(float C[8][8], float A[8][16], float B[8][16]) {
+  float s;
+#pragma scop
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 8; j++) {
+      s = 0;
+#pragma polydl microkernel(for (int k = 0; k < 16; ++k) s += A[i][k] * B[j][k];)
+      dot(&s, A[i], B[j]);
+      C[i][j] = s;
+    }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    assert "s" in [array.name for array in scop.arrays]
+    assert any(access.array == "s" for statement in scop.statements for access in statement.writes)
 
 
 def test_a_fixed_size_falls_back_to_the_original_for_others(tmp_path: Path, toolchain: Toolchain) -> None:

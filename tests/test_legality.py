@@ -256,7 +256,7 @@ def test_strict_floating_point_keeps_the_order_of_a_sum() -> None:
 
 @pytest.mark.parametrize(("text", "array"), [("+=", "C"), ("-=", "C"), ("*=", "C"), ("/=", None), ("=", None)])
 def test_reductions_are_recognised_by_their_operator(text: str, array: str | None) -> None:
-    assert reduction_array(accumulation(text).statements[0]) == array
+    assert reduction_array(accumulation(text), accumulation(text).statements[0]) == array
 
 
 def conv_nests() -> tuple[Scop, tuple]:  # type: ignore[type-arg]

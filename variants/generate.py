@@ -172,6 +172,9 @@ def _space(
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
         shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, vector_bytes)
+        if not reassociate:
+            shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
+            kernel = kernel if shapes[0].match is not None else None
         way = directions(scop, nest, found, reassociate=reassociate)
         minor = work[nest.index] < MINOR_SHARE * sum(work.values())
         space = NestSpace(scop, nest, way, shapes, threads, minor)
@@ -193,6 +196,14 @@ def _space(
         reassociate,
         rewrites,
     )
+
+
+def _sums_forwards(scop: Scop, nest: Nest, shape: Shape) -> bool:
+    """Whether the loops that a microkernel sums over run as the microkernel does."""
+    if shape.match is None:
+        return True
+    ways = scop.statement(nest.statements[0]).directions
+    return all(ways[loop] == 1 for loop in (shape.match.k, *shape.batch))
 
 
 def _accesses(scop: Scop, nest: Nest) -> int:

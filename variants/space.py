@@ -276,7 +276,7 @@ class NestSpace:
     def all(self) -> Iterator[Choice | None]:
         """Every assignment: the choice where it is legal, None where it is not."""
         if self.minor:
-            yield self.default(self.shapes[0])
+            yield self._only_choice()
             return
         for shape in self.shapes:
             for tiles in self.tile_choices(shape):
@@ -290,13 +290,18 @@ class NestSpace:
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
         if self.minor:
-            return self.default(self.shapes[0])
+            return self._only_choice()
         shape = generator.choice(self.shapes)
         tiles = generator.choice(self.tile_choices(shape))
         order = self.random_order(shape, tiles, generator)
         if order is None or not self.legal_order(shape, order):
             return None
         return Choice(shape, tiles, order, generator.choice(self.parallel_choices(shape, tiles, order)))
+
+    def _only_choice(self) -> Choice | None:
+        """The best shape that the source's order keeps legal."""
+        choices = (self.default(shape) for shape in self.shapes)
+        return next((choice for choice in choices if self.legal_order(choice.shape, choice.order)), None)
 
     def default(self, shape: Shape) -> Choice:
         """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -127,9 +128,8 @@ def _piecewise(text: str, iterators: Sequence[str]) -> str:
         form = form.move_dims(isl.dim_type.param, 0, isl.dim_type.in_, 0, len(names))
     build = isl.AstBuild.from_context(isl.Set("{ : }"))
     expression = ast_expression(build.expr_from_pw_aff(form.project_domain_on_params()))
-    for name, iterator in zip(names, iterators, strict=True):
-        expression = expression.replace(name, _atom(iterator))
-    return expression
+    values = dict(zip(names, iterators, strict=True))
+    return re.sub(r"polydl_iterator_\d+", lambda found: _atom(values[found.group()]), expression)
 
 
 def subscripted(scop: Scop, access: Access, iterators: Sequence[str]) -> str:

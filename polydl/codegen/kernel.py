@@ -246,6 +246,12 @@ def original(scop: Scop) -> KernelSource:
     )
 
 
+def _exported(scop: Scop, text: str) -> str:
+    """The function without ``static`` and ``inline``, so that the emitted library offers what its header declares."""
+    pattern = rf"\b(?:static|inline)\b\s*(?=[\w\s*]*\b{re.escape(scop.function.name)}\s*\()"
+    return re.sub(pattern, "", text)
+
+
 def _include_flags(scop: Scop) -> tuple[str, ...]:
     """Where the source's own headers are: code is compiled in another directory than the source's."""
     directories = [*scop.include_directories]
@@ -323,7 +329,7 @@ def generate(
     text = "\n".join(
         [
             *preamble,
-            _defines(scop) + scop.source[:start].rstrip(" \t"),
+            _defines(scop) + _exported(scop, scop.source[:start]).rstrip(" \t"),
         ]
     )
     text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, storage, body)) + "\n" + scop.source[end:].lstrip("\n")

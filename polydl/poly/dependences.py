@@ -43,14 +43,27 @@ _KIND: dict[tuple[str, str], DependenceKind] = {
     ("write", "write"): "WAW",
     ("read", "read"): "RAR",
 }
+_FLOATING = ("float", "double", "long double")
 _ACCUMULATING = {"+=": "+", "-=": "+", "*=": "*"}
 
 
-def reduction_array(statement: Statement) -> str | None:
+def _truncates(scop: Scop, statement: Statement, array: str) -> bool:
+    """Whether terms with a fraction are added to an integer: then each addition rounds, and their order matters."""
+    if scop.array(array).element in _FLOATING:
+        return False
+    return any(scop.array(access.array).element in _FLOATING for access in statement.reads) or any(
+        node.kind == "call"
+        or (node.kind == "cast" and node.text in _FLOATING)
+        or (node.kind == "literal" and not node.text.rstrip("uUlL").isdigit())
+        for node in statement.body.walk()
+    )
+
+
+def reduction_array(scop: Scop, statement: Statement) -> str | None:
     """The array that a statement accumulates into with an associative, commutative operator, or None.
 
     Recognised are ``x += e``, ``x -= e``, ``x *= e`` and ``x = x + e`` (``x * e``, ``fmaxf(x, e)`` ...), where
-    ``e`` doesn't read the array of ``x``.
+    ``e`` doesn't read the array of ``x`` and has no fraction that an integer ``x`` would lose.
     """
     body = statement.body
     if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
@@ -60,6 +73,8 @@ def reduction_array(statement: Statement) -> str | None:
     if len(written) != 1 or len(statement.writes) != 1:
         return None
     array = written[0].array
+    if _truncates(scop, statement, array):
+        return None
     reads = [access for access in statement.reads if access.array == array]
     if body.text in _ACCUMULATING:
         return array if len(reads) == 1 and reads[0].index == written[0].index else None
@@ -114,7 +129,7 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
                 source_reference=source_access.reference,
                 target_reference=target_access.reference,
                 relation=str(relation.coalesce()),
-                reduction=source.name == target.name and reduction_array(source) == array,
+                reduction=source.name == target.name and reduction_array(scop, source) == array,
             )
         )
     return tuple(found)

@@ -83,18 +83,34 @@ class NoMatch:
     reason: str
 
 
+_NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
+_CANONICAL = {"int32_t": "int", "int64_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char"}
+
+
 def _factors(expression: Expression) -> tuple[Expression, Expression] | None:
-    if expression.kind == "cast" and len(expression.arguments) == 1:
-        return _factors(expression.arguments[0])
     if expression.kind == "op" and expression.text == "*" and len(expression.arguments) == 2:
         return expression.arguments[0], expression.arguments[1]
     return None
 
 
-def _uncast(expression: Expression) -> Expression:
-    while expression.kind == "cast":
+def _without_cast_to(expression: Expression, *types: str) -> Expression:
+    """The expression inside casts that change nothing because the value has, or is to have, that very type."""
+    while expression.kind == "cast" and _CANONICAL.get(expression.text, expression.text) in types:
         expression = expression.arguments[0]
     return expression
+
+
+def _operand(scop: Scop, statement: Statement, factor: Expression, accumulator: str) -> Access | None:
+    """The array element that a factor is, seen through casts that keep its value."""
+    inner = factor
+    while inner.kind == "cast":
+        inner = inner.arguments[0]
+    if inner.kind != "access":
+        return None
+    access = statement.access(inner.text, "read")
+    element = scop.array(access.array).element
+    wider = ("int", accumulator) if element in _NARROW and accumulator in ("int", "long") else ()
+    return access if _without_cast_to(factor, element, *wider) == inner else None
 
 
 def _element_strides(scop: Scop, access: Access, depth: int) -> tuple[int, ...] | None:
@@ -112,10 +128,12 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     body = statement.body
     if body.kind != "op" or body.text not in ("+=", "=") or len(body.arguments) != 2:
         return NoMatch("it is not an accumulation `x += y * z`")
-    target, value = body.arguments[0], _uncast(body.arguments[1])
+    target = body.arguments[0]
     if target.kind != "access":
         return NoMatch("it does not write an array element")
     c = statement.access(target.text, "write")
+    accumulator = scop.array(c.array).element
+    value = _without_cast_to(body.arguments[1], accumulator)
     if body.text == "=":
         if value.kind != "op" or value.text != "+" or len(value.arguments) != 2:
             return NoMatch("it is not an accumulation `x += y * z`")
@@ -126,16 +144,16 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
         ]
         if len(own) != 1:
             return NoMatch(f"`{c.array}` is overwritten, not accumulated into")
-        value = _uncast(value.arguments[1 - own[0]])
+        value = _without_cast_to(value.arguments[1 - own[0]], accumulator)
     factors = _factors(value)
     if factors is None:
         return NoMatch("what is added is not a product of two array elements")
-    left, right = (_uncast(factor) for factor in factors)
-    if left.kind != "access" or right.kind != "access":
+    a, b = (_operand(scop, statement, factor, accumulator) for factor in factors)
+    if a is None or b is None:
         return NoMatch(
-            "what is added is not a product of exactly two array elements (a scale factor has no place in it)"
+            "what is added is not a product of exactly two array elements (a scale factor or a conversion has no "
+            "place in it)"
         )
-    a, b = statement.access(left.text, "read"), statement.access(right.text, "read")
     for operand in (a, b):
         if operand.array == c.array:
             return NoMatch(f"the product is in place: `{operand.array}` is both read and written")
@@ -145,9 +163,7 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     types = {scop.array(access.array).element for access in (a, b)}
     if len(types) != 1:
         return NoMatch(f"the two operands have different element types ({' and '.join(sorted(types))})")
-    return ProductForm(
-        statement.name, types.pop(), scop.array(c.array).element, c, a, b, strides[0], strides[1], strides[2]
-    )
+    return ProductForm(statement.name, types.pop(), accumulator, c, a, b, strides[0], strides[1], strides[2])
 
 
 def _meets(requirement: Requirement, stride: int) -> bool:

@@ -165,6 +165,8 @@ class _Coalescing:
             if known != (outer, inner):
                 raise IllegalVariantError(f"two pairs of loops of {statement.name} would have to be coalesced")
             return
+        if any(statement.name in call.statements for call in self.scop.annotated_calls):
+            raise IllegalVariantError(f"{statement.name} stands for a marked call")
         if statement.box is None or statement.depth == 0:
             raise IllegalVariantError(f"the loops of {statement.name} are not rectangular")
         if any(direction != 1 for direction in statement.directions):

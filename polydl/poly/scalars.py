@@ -17,6 +17,8 @@ from polydl.types import Access, Affine, Array, Expression, Scop, Statement
 
 # Bytes; a scalar that would need more stays one.
 _LARGEST_EXPANSION = 1 << 26
+# Of an expression put in the place of several uses of a scalar, all copies together.
+_MOST_NODES = 64
 
 
 def without_local_scalars(scop: Scop) -> Scop:
@@ -25,7 +27,7 @@ def without_local_scalars(scop: Scop) -> Scop:
     while changed:
         changed = False
         for array in scop.arrays:
-            if array.storage != "local" or array.extents:
+            if array.storage != "local" or array.extents or _is_marked(scop, array):
                 continue
             for rewrite in (_forwarded, _promoted, _expanded):
                 made = rewrite(scop, array)
@@ -35,6 +37,12 @@ def without_local_scalars(scop: Scop) -> Scop:
             if changed:
                 break
     return scop
+
+
+def _is_marked(scop: Scop, array: Array) -> bool:
+    """Whether a call that a pragma marked works on the scalar: it names it, and must find it."""
+    marked = {name for call in scop.annotated_calls for name in call.statements}
+    return any(a.array == array.name for s in scop.statements if s.name in marked for a in s.accesses)
 
 
 def _uses(scop: Scop, array: Array, kind: str) -> list[Statement]:
@@ -112,6 +120,10 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
     definition = writers[0]
     value = definition.body.arguments[1]
     operands = {access.array for access in definition.reads}
+    uses = sum(1 for reader in readers for access in reader.reads if access.array == array.name)
+    nodes = list(value.walk())
+    if uses > 1 and (uses * len(nodes) > _MOST_NODES or any(node.kind == "call" for node in nodes)):
+        return None
     changed: dict[str, Statement] = {}
     for reader in readers:
         if (
@@ -124,9 +136,11 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
             if other.betas < reader.betas and any(access.array in operands for access in other.writes):
                 return None
         references = {access.reference for access in reader.reads if access.array == array.name}
-        typed = value
-        if any(scop.array(access.array).element != array.element for access in definition.reads):
-            typed = Expression("cast", array.element, (value,))
+        # The assignment converted to the scalar's type, whatever the expression's own type is.
+        same = (
+            value.kind == "access" and scop.array(definition.access(value.text, "read").array).element == array.element
+        )
+        typed = value if same else Expression("cast", array.element, (value,))
         kept = tuple(access for access in reader.accesses if access.array != array.name)
         added = tuple(_moved(access, reader) for access in definition.reads)
         names = {access.reference for access in kept}
