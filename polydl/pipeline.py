@@ -219,6 +219,14 @@ def generate_variants(
     ).variants
 
 
+def plan_of(
+    nest: Scop, variant: Variant, *, machine: Machine, microkernel: str = AUTOMATIC, strict_fp: bool = False
+) -> tuple[Scop, Plan]:
+    """The nest as the variant's rewrites leave it, and where the variant puts every loop of that."""
+    space = _space(nest, machine, microkernel, strict_fp).of(variant)
+    return space.scop, make_plan(space.scop, space.nests, variant)
+
+
 def analyze(nest: Scop, plan: Plan, machine: Machine) -> WorkingSets:
     """Working sets of one variant (paper, Algorithms 1 and 2), against the machine's caches."""
     return working_sets(nest, plan.schedule, [level.bytes for level in machine.caches])

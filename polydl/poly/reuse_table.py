@@ -109,7 +109,7 @@ class TableBuilder:
         self._arrays = {array.name: number for number, array in enumerate(scop.arrays)}
         self._statements = {statement.name: number for number, statement in enumerate(scop.statements)}
         self._loops: dict[str, int] = {"": 0}
-        self._rows: list[npt.NDArray[np.int64]] = []
+        self._rows: list[npt.NDArray[np.int32]] = []
         self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in _COLUMNS}
         self._held: list[npt.NDArray[np.int64]] = []
         self._by_isl: list[npt.NDArray[np.bool_]] = []
@@ -127,7 +127,7 @@ class TableBuilder:
         """Rows of the schedules for which the room was made last."""
         numbers = np.array([self._loops.setdefault(name, len(self._loops)) for name in loops], dtype=np.uint16)
         held = self._held[-1]
-        self._rows.append(found.schedule + (self.rows - len(held)))
+        self._rows.append((found.schedule + (self.rows - len(held))).astype(np.int32))
         for name, kind in _COLUMNS.items():
             column = numbers[found.loop] if name == "loop" else getattr(found, name)
             self._columns[name].append(column.astype(kind))
@@ -155,7 +155,7 @@ class TableBuilder:
         except OverflowError:
             self.add_failure(row, AnalysisError("the nest touches more bytes than 64 bits can count"))
             return
-        self._rows.append(np.full(count, row, dtype=np.int64))
+        self._rows.append(np.full(count, row, dtype=np.int32))
         for name, column in columns.items():
             self._columns[name].append(column)
         self._by_isl[-1][place] = found.method == "isl"
@@ -164,14 +164,16 @@ class TableBuilder:
         self._failures[row] = error
 
     def build(self) -> WorkingSetsTable:
-        rows = np.concatenate([np.zeros(0, dtype=np.int64), *self._rows])
-        order = np.argsort(rows, kind="stable")
+        rows = np.concatenate([np.zeros(0, dtype=np.int32), *self._rows])
         starts = np.zeros(self.rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=self.rows), out=starts[1:])
+        # Rows that were added by themselves may come after the batch that they belong into.
+        order = np.argsort(rows, kind="stable") if (np.diff(rows) < 0).any() else None
         columns = {}
         for name, kind in _COLUMNS.items():
             # One column at a time, so that only one is held twice.
-            columns[name] = np.concatenate([np.zeros(0, dtype=kind), *self._columns.pop(name)])[order]
+            column = np.concatenate([np.zeros(0, dtype=kind), *self._columns.pop(name)])
+            columns[name] = column if order is None else column[order]
         held = np.concatenate([np.zeros((0, len(self._caches) + 1), dtype=np.int64), *self._held])
         return WorkingSetsTable(
             arrays=tuple(self._arrays),
