@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import venv
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -105,9 +105,9 @@ def rows(found: WorkingSets) -> list[list[Any]]:
     )
 
 
-def cases(path: Path, count: int, seed: int, line_bytes: int | None) -> Iterator[Case]:
+def cases(path: Path, defines: Mapping[str, str], count: int, seed: int, line_bytes: int | None) -> Iterator[Case]:
     machine = Machine.detect(cache_sizes="32K,1M,36608K")
-    nest = polydl.parse(path)
+    nest = polydl.parse(path, defines=defines)
     variants: Sequence[Variant] = polydl.generate_variants(nest, machine=machine, max_variants=count, seed=seed)
     analysed = analyze_variants(nest, variants, machine=machine, line_bytes=line_bytes)
     for number, variant in enumerate(variants):
@@ -139,6 +139,7 @@ def check(python: Path, chosen: Sequence[Case], timeout: float) -> tuple[int, in
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.argument("sources", nargs=-1, type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option("-D", "defines", multiple=True, metavar="NAME=VALUE", help="A macro of the sources.")
 @click.option("--variants", "count", type=click.IntRange(min=1), default=12, show_default=True, metavar="N")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N")
 @click.option("--lines", "line_bytes", type=click.IntRange(min=1), metavar="BYTES", help="Count cache lines as well.")
@@ -152,7 +153,13 @@ def check(python: Path, chosen: Sequence[Case], timeout: float) -> tuple[int, in
     help="Where barvinok is, or will be.",
 )
 def main(
-    sources: tuple[Path, ...], count: int, seed: int, line_bytes: int | None, timeout: float, directory: Path
+    sources: tuple[Path, ...],
+    defines: tuple[str, ...],
+    count: int,
+    seed: int,
+    line_bytes: int | None,
+    timeout: float,
+    directory: Path,
 ) -> None:
     """Compare polydl's working sets of SOURCES (by default conv.c and matmul.c of the examples) with barvinok's."""
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
@@ -161,7 +168,7 @@ def main(
     wrong: list[str] = []
     for source in sources or (_EXAMPLES / "conv.c", _EXAMPLES / "matmul.c"):
         for unit in dict.fromkeys((None, line_bytes)):
-            chosen = list(cases(source, count, seed, unit))
+            chosen = list(cases(source, dict(each.split("=", 1) for each in defines), count, seed, unit))
             equal, compared, seconds, differences = check(python, chosen, timeout)
             wrong += [f"{source.name}: {each}" for each in differences]
             name = "of elements" if unit is None else f"of {unit}-byte lines"
