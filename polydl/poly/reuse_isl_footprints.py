@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import islpy as isl
@@ -46,11 +46,12 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Access:
-    """One reference, from iterators to elements."""
+    """One reference, from iterators to elements, and its images of boxes of the iterators that it uses."""
 
     statement: str
     array: str
     relation: isl.Map
+    images: dict[Box, _Image] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> tuple[_Part, ...]:
@@ -60,6 +61,11 @@ class _Access:
             for group in relation_groups(self.relation, relation_components(self.relation))
             if group.targets
         )
+
+    @cached_property
+    def iterators(self) -> tuple[int, ...]:
+        """Those that the parts depend on."""
+        return tuple(iterator for part in self.parts for iterator in part.iterators)
 
 
 class _Lines:
@@ -137,18 +143,25 @@ class IslFootprints:
         if isinstance(region, SetRegion):
             touched = region.points.apply(access.relation)
             return _Image(_product(touched), lambda: touched)
-        bounds = [tuple([region.box[iterator] for iterator in part.iterators]) for part in access.parts]
+        bounds = tuple([region.box[iterator] for iterator in access.iterators])
+        if bounds not in access.images:
+            if len(access.images) >= _MOST_KEPT:
+                access.images.clear()
+            access.images[bounds] = self._image_of_box(access, region.box, (access, bounds))
+        return access.images[bounds]
+
+    def _image_of_box(self, access: _Access, box: Box, identity: object) -> _Image:
         found: list[ValueSet] = [0] * access.relation.dim(_OUT)
         product: Product | None = None
-        for part, box in zip(access.parts, bounds, strict=True):
-            ranges = self._part_ranges(part, box)
+        for part in access.parts:
+            ranges = self._part_ranges(part, tuple([box[iterator] for iterator in part.iterators]))
             if ranges is None:
                 break
             for dimension, values in zip(part.dimensions, ranges, strict=True):
                 found[dimension] = values
         else:
             product = tuple(found)
-        return _Image(product, lambda: _bounded(access.relation, region.box).range(), (access, *bounds))
+        return _Image(product, lambda: _bounded(access.relation, box).range(), identity)
 
     def _part_ranges(self, part: _Part, bounds: Box) -> Product | None:
         key = part, bounds
