@@ -283,6 +283,8 @@ def rank(
 @click.option(
     "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
 )
+@click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
+@click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
 @click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
 @click.option("--ranker", default="cost-model", show_default=True, metavar="NAME", help="Which variants are the top.")
 @json_option
@@ -293,6 +295,8 @@ def analyze(
     search: Search,
     wanted: str | None,
     plot: str | None,
+    line_size: int | None,
+    inclusive: bool,
     top_k: int,
     ranker: str,
     json_path: str | None,
@@ -314,7 +318,7 @@ def analyze(
     variant = found[0]
     chosen = space.of(variant)
     plan = make_plan(chosen.scop, chosen.nests, variant)
-    working_sets = pipeline.analyze(chosen.scop, plan, machine)
+    working_sets = pipeline.analyze(chosen.scop, plan, machine, line_bytes=line_size, inclusive=inclusive)
     table = results.variants_table(space, [variant])
     text = f"{table}\n\n{analysis.dependences_text(chosen.scop, plan, working_sets, machine)}"
     if plot is not None:

@@ -227,9 +227,15 @@ def plan_of(
     return space.scop, make_plan(space.scop, space.nests, variant)
 
 
-def analyze(nest: Scop, plan: Plan, machine: Machine) -> WorkingSets:
-    """Working sets of one variant (paper, Algorithms 1 and 2), against the machine's caches."""
-    return working_sets(nest, plan.schedule, [level.bytes for level in machine.caches])
+def analyze(
+    nest: Scop, plan: Plan, machine: Machine, *, line_bytes: int | None = None, inclusive: bool = False
+) -> WorkingSets:
+    """Working sets of one variant (paper, Algorithms 1 and 2), against the machine's caches.
+
+    ``line_bytes`` counts whole cache lines; ``inclusive`` lets each cache hold what the smaller ones hold as well.
+    """
+    caches = [level.bytes for level in machine.caches]
+    return working_sets(nest, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive)
 
 
 def _parallel_iterations(plan: Plan) -> tuple[int, ...]:

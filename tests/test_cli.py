@@ -203,6 +203,12 @@ def test_analyze_shows_every_dependence_with_its_level(polydl: Any, matmul: str)
             size, level = each[f"{end}_bytes"], each[f"{end}_level"]
             assert size <= caches.get(level, size)
             assert level == "L1" or size > caches["L1"]
+    lines = polydl(*arguments, "--line-size", "64", "--json", "-").document
+    for each, whole in zip(found["dependences"], lines["dependences"], strict=True):
+        assert whole["minimum_bytes"] % 64 == 0
+        assert whole["minimum_bytes"] >= each["minimum_bytes"]
+        assert whole["minimum_elements"] == each["minimum_elements"]
+    assert polydl(*arguments, "--inclusive").status == 0
     listed = polydl("variants", matmul, "--threads", "1", "--max-variants", "12", "--json", "-").document["variants"]
     chosen = polydl(*arguments, "--variant", listed[3]["id"][:10])
     assert chosen.status == 0
