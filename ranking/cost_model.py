@@ -1,9 +1,10 @@
 """The default ranker: predicted time from arithmetic and from what moves between the caches.
 
 The paper's equation 1 weighs what each cache holds but not how often it is filled, nor how well the
-microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread and the
-traffic into each cache, at the bandwidth of the level that it comes from, overlap; what is shorter hides
-partly behind what is longest.
+microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread hides what
+moves between caches, at the bandwidth of the level that it comes from, until that takes longer itself: the
+innermost loops walk through caches in an order that prefetchers and out-of-order execution keep up with. What
+comes from memory hides only partly.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from polydl.ranking.equation_1 import cost
 from polydl.ranking.ordering import busiest_share, ordered, where_reused
 from polydl.types import Ranking
 
-# Of each shorter part, how much still shows beside the longest one.
-EXPOSED = 0.3
+# Of the time for what comes from memory and the time for all else, how much of the shorter one still shows.
+EXPOSED = 0.5
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,8 @@ class NestTime:
 
     @property
     def total(self) -> float:
-        parts = (self.arithmetic, *self.transfers)
-        longest = max(parts)
-        return longest + EXPOSED * (sum(parts) - longest)
+        core, memory = max(self.arithmetic, *self.transfers[:-1]), self.transfers[-1]
+        return max(core, memory) + EXPOSED * min(core, memory)
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:

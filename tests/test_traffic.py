@@ -334,16 +334,15 @@ def test_extents_and_trips() -> None:
     ]  # fmt: skip
 
 
-def test_traffic_weighs_writes_and_short_runs() -> None:
-    scop = make_scop([Work("S", (("i", 0, 63), ("j", 0, 63)), (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
-    # Whole arrays of 16 KB in one run: the start of it is all that is lost.
-    [levels] = traffic(scop, plan_of(scop), [8 << 10, 1 << 20], LINE)
-    assert levels[0] == levels[1] == round(3 * (1 + 128 / (1 << 14)) * (1 << 14))
+def test_traffic_weighs_writes_and_what_comes_from_memory_in_short_runs() -> None:
+    loops, size = (("i", 0, 63), ("j", 0, 63)), 1 << 14
+    scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
+    # Whole arrays in one run each: nothing but the start of it is lost.
+    assert traffic(scop, plan_of(scop), [8 << 10, 1 << 20], LINE) == ((3 * size, 3 * (size + 64)),)
     # By columns every line is a run of its own.
-    [levels] = traffic(scop, ordered(scop, "j i"), [1 << 20], LINE)
-    assert levels == (3 * 3 * (1 << 14),)
-    [levels] = traffic(scop, ordered(scop, "j i"), [2 << 10], LINE)
-    assert levels == (3 * 3 * 16 * (1 << 14),)
+    columns = ordered(scop, "j i")
+    assert traffic(scop, columns, [32 << 10, 1 << 20], LINE) == ((3 * size, 2 * 3 * size),)
+    assert traffic(scop, columns, [2 << 10, 1 << 20], LINE) == ((16 * 3 * size, 2 * 3 * size),)
 
 
 def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:

@@ -33,11 +33,16 @@ def time_loops(scop: Scop, plan: NestPlan) -> tuple[Loop, ...]:
     roles = {loop.role: loop for loop in plan.inner}
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
-    rows = min(lengths[0], max(1, _COLUMN_BYTES // element))
-    columns = min(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
+    rows = _even_piece(lengths[0], max(1, _COLUMN_BYTES // element))
+    columns = _even_piece(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     m, n, k = roles["m"], roles["n"], roles["k"]
     return (*plan.loops, replace(n, size=columns), replace(m, size=rows), *batch, k, n, m)
+
+
+def _even_piece(length: int, largest: int) -> int:
+    """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
+    return -(-length // -(-length // largest))
 
 
 class Extent(NamedTuple):

@@ -20,8 +20,8 @@ from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.refills import Refills
 from polydl.types import Loop, Scop
 
-# What a prefetcher could have fetched while it was finding the next run.
-_START_BYTES = 128
+# What a prefetcher could have fetched from memory while it was finding the next run.
+_START_BYTES = 64
 # Points per dimension at which two nests' ways through an array are compared, and dimensions that are.
 _POINTS = 10
 _DIMENSIONS = 2
@@ -61,8 +61,8 @@ def traffic(
 ) -> tuple[tuple[int, ...], ...]:
     """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
-    Written lines count twice. Data that is walked through in short runs counts more, up to three times for single
-    lines: prefetchers need a start each time. ``ways`` are the places that each cache has in a set, if they are known.
+    Written lines count twice. What comes from memory counts more if it is walked through in short runs, twice if in
+    single lines: prefetchers need a start each time. ``ways`` are the places that each cache has in a set, if known.
     """
     known = ways if ways is not None else [None] * len(caches)
     geometries = tuple([geometry(size, line_bytes, each) for size, each in zip(caches, known, strict=True)])
@@ -71,9 +71,10 @@ def traffic(
     for number, nest in enumerate(nests):
         moved = [0.0] * len(caches)
         for stream in range(len(nest.streams)):
-            weight = line_bytes * _weight(nest, stream, line_bytes)
-            for level, lines in enumerate(_stream_fills(scop, plan, nests, number, stream)):
-                moved[level] += weight * lines
+            size = line_bytes * (2 if nest.streams[stream].written else 1)
+            brought = _stream_fills(scop, plan, nests, number, stream)
+            brought[-1] *= 1 + _START_BYTES / max(line_bytes, _run_bytes(nest, stream))
+            moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
         found.append(tuple([round(size) for size in moved]))
     return tuple(found)
 
@@ -94,6 +95,22 @@ def _stream_fills(scop: Scop, plan: Plan, nests: Sequence[Refills], number: int,
                 kept += (1.0 - held) * nest.torn(stream, 0, level)
             brought[level] = max(0.0, brought[level] - repeats * kept)
     return brought
+
+
+def _run_bytes(nest: Refills, stream: int) -> int:
+    """Bytes that the innermost loops walk through one after the other before they jump."""
+    each = nest.streams[stream]
+    run = each.element_bytes
+    if each.strides is None:
+        return run
+    for loop, count, moves in zip(
+        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
+    ):
+        if moves:
+            if each.strides[loop.iterator] * loop.size != run:
+                break
+            run = round(run * count)
+    return run
 
 
 def _executions(scop: Scop, plan: NestPlan) -> float:
@@ -185,28 +202,3 @@ def _between(before: Walk, after: Walk) -> tuple[float, ...]:
     first, second = places(before), places(after)
     used = (first[:, None] < first) | (second[:, None] > second)
     return tuple(np.sort(used.mean(axis=1)).tolist())
-
-
-# --------------------------------------------------------------------------------------
-# Weights
-
-
-def _weight(nest: Refills, stream: int, line_bytes: int) -> float:
-    each = nest.streams[stream]
-    return (2 if each.written else 1) * (1 + _START_BYTES / max(line_bytes, _run_bytes(nest, stream)))
-
-
-def _run_bytes(nest: Refills, stream: int) -> int:
-    """Bytes that the innermost loops walk through one after the other before they jump."""
-    each = nest.streams[stream]
-    run = each.element_bytes
-    if each.strides is None:
-        return run
-    for loop, count, moves in zip(
-        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
-    ):
-        if moves:
-            if each.strides[loop.iterator] * loop.size != run:
-                break
-            run = round(run * count)
-    return run
