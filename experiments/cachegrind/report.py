@@ -94,7 +94,7 @@ def plot(document: dict[str, Any], predicted: dict[str, Counts], path: Path) -> 
     mpl.use("svg")
     from matplotlib import pyplot as plt
 
-    mpl.rcParams["svg.hashsalt"] = "cache-validation"
+    mpl.rcParams.update({"svg.hashsalt": "cache-validation", "svg.fonttype": "none"})
     nests: Sequence[dict[str, Any]] = document["nests"]
     figure, grid = plt.subplots(
         len(document["caches"]), len(nests), figsize=(2.0 * len(nests), 6.2), layout="constrained", squeeze=False
