@@ -153,37 +153,6 @@ def test_a_hard_search_leaves_single_schedules_to_isl(monkeypatch: pytest.Monkey
     assert [found.method for found in working_sets_of_many(scop, chosen, CACHES)] == ["closed-form"] * 2
 
 
-LOOPS = {name: Loop(name, iterator) for iterator, name in enumerate("ij")}
-TILES = Loop("i_t2", 0, size=2)
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "method"),
-    [
-        # The same loops over other iterators are common loops all the same.
-        ((LOOPS["i"], LOOPS["j"], 0), (LOOPS["j"], LOOPS["i"], 1), "closed-form"),
-        # A loop of one statement beside tiles, or a position, of the other; and an iterator with two partners.
-        ((LOOPS["i"], 0, LOOPS["j"]), (TILES, 1, LOOPS["i"], LOOPS["j"]), "isl"),
-        ((LOOPS["i"], 0, LOOPS["j"]), (0, 1, LOOPS["i"], LOOPS["j"]), "isl"),
-        ((TILES, LOOPS["i"], 0, LOOPS["j"]), (TILES, LOOPS["j"], 1, LOOPS["i"]), "isl"),
-        ((TILES, LOOPS["j"], 0, LOOPS["i"]), (TILES, LOOPS["i"], 1, LOOPS["j"]), "isl"),
-    ],
-)
-def test_loops_that_statements_share(
-    first: tuple[int | Loop, ...], second: tuple[int | Loop, ...], method: reuse.Method
-) -> None:
-    bounds = (("i", 0, 4), ("j", 0, 3))
-    works = [
-        Work("S", bounds, (("read", "a", ("i", "j")), ("write", "b", ("i + j",)))),
-        Work("T", bounds, (("write", "a", ("i", "j")), ("read", "b", ("i",)))),
-    ]
-    scop, schedule = make_scop(works), schedule_of(("S", first), ("T", second))
-    expected = replace(enumerate_working_sets(works, scop, schedule, CACHES), method=method)
-    assert working_sets(scop, schedule, CACHES) == expected
-    assert list(working_sets_of_many(scop, [schedule], CACHES)) == [expected]
-    assert working_sets(scop, schedule, CACHES, method="isl") == replace(expected, method="isl")
-
-
 def test_large_numbers() -> None:
     long = matmul(1 << 41, 3, 2)
     chosen = schedules(long, ["i/1000 j i k", "j i k"])
