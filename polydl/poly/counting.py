@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 import islpy as isl
 import numpy as np
@@ -21,53 +20,35 @@ from polydl.errors import AnalysisError
 _SET, _DIV, _PARAMETER, _CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst
 # Two to three seconds of isl's walking, or of rows.
 _OPERATIONS = 20_000_000
-# What a row costs, roughly, in isl's operations.
-_ROW_OPERATIONS = 10
 # Rows whose bounds are computed together.
 _ROWS = 1 << 16
 _REMEDY = "make the sizes smaller, or write the subscripts without divisions and conditions"
 
-
-@dataclass
-class _Quota:
-    """A context that is limited, and what counting in rows may still spend."""
-
-    context: isl.Context
-    left: int
-
-
-# isl's contexts can be compared, but those that are equal have different hashes.
-_quotas: list[_Quota] = []
-
-
-def _quota_of(context: isl.Context) -> _Quota | None:
-    return next((each for each in _quotas if each.context == context), None)  # type: ignore[misc]
+_limited: set[isl.Context] = set()
 
 
 @contextmanager
 def quota(context: isl.Context, operations: int) -> Iterator[None]:
-    """Lets isl spend at most ``operations`` in its body, and counting in rows as much again.
+    """Lets isl spend at most ``operations`` in its body; raises AnalysisError when they are used up.
 
-    Raises AnalysisError when they are used up. Within another quota of the same context, that one alone counts.
+    Within another quota of the same context, that one alone counts.
     """
-    if _quota_of(context) is not None:
+    if context in _limited:
         yield
         check_quota(context)
         return
     context.reset_operations()
     context.set_max_operations(operations)
-    own = _Quota(context, operations)
-    _quotas.append(own)
+    _limited.add(context)
     try:
         yield
         check_quota(context)
     except isl.Error as error:
-        # What a parser says when the quota ends in it is that there is something wrong with the text.
-        if "operations" not in str(error) and not _has_ended(context):
+        if "operations" not in str(error):
             raise
         raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
-        _quotas.remove(own)
+        _limited.discard(context)
         context.set_max_operations(0)
         context.reset_operations()
 
@@ -75,14 +56,6 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
 def check_quota(context: isl.Context) -> None:
     """Raises isl's error if the quota has ended: ``count_val`` hands back what it had counted by then, without one."""
     isl.Set.read_from_str(context, "{ [] }").is_empty()
-
-
-def _has_ended(context: isl.Context) -> bool:
-    try:
-        check_quota(context)
-    except isl.Error:
-        return True
-    return False
 
 
 def count(points: str | isl.BasicSet | isl.Set | isl.UnionSet, *, operations: int = _OPERATIONS) -> int:
@@ -269,14 +242,9 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     largest = max(abs(c) for row in (*constraints, *divisions) for c in row)
     if max((max(-low, high) for low, high in ranges), default=0) * largest * largest >= 1 << 56:
         return None
-    allowed = operations
-    around = _quota_of(points.get_ctx())
-    if around is not None:
-        allowed = min(allowed, around.left // _ROW_OPERATIONS)
-        around.left -= rows * _ROW_OPERATIONS
-    if rows > allowed:
+    if rows > operations:
         raise AnalysisError(
-            f"counting {rows} rows takes more than the {allowed} operations that are left",
+            f"counting {rows} rows takes more than {operations} operations",
             construct=_shortened(points),
             remedy=_REMEDY,
         )

@@ -65,14 +65,9 @@ def working_sets(
                 line=scop.line,
                 remedy="let isl count it (method='isl', or none)",
             )
-    try:
-        by_isl = IslReuse(scop, schedule, line_bytes)
-        with by_isl.limited():
-            return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
-    except AnalysisError as error:
-        raise AnalysisError(
-            error.message, file=scop.file, line=scop.line, construct=error.construct, remedy=error.remedy
-        ) from error
+    by_isl = IslReuse(scop, schedule, line_bytes)
+    with by_isl.limited():
+        return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
 
 
 def working_sets_of_many(
