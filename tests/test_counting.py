@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polydl.errors import AnalysisError
-from polydl.poly.counting import count
+from polydl.poly import counting
+from polydl.poly.counting import count, quota
 
 
 @pytest.mark.parametrize(
@@ -55,13 +56,46 @@ def test_parameters() -> None:
     assert count("[n] -> { [i] : 0 <= i < 3 }") == 3
 
 
-def test_the_quota_ends_with_an_error_rather_than_a_partial_count() -> None:
-    tetrahedron = "{ [i, j, k] : 0 <= i, j, k and i + j + k < 300 }"
-    assert count(tetrahedron) == 300 * 301 * 302 // 6
-    for operations in (100, 3000, 10000, 30000):
-        with pytest.raises(AnalysisError, match="operations"):
-            count(tetrahedron, operations=operations)
-    assert count(tetrahedron) == 300 * 301 * 302 // 6
+TETRAHEDRON = "{ [i, j, k] : 0 <= i, j, k and i + j + k < 300 }"
+# No dimension is free of divisions, so that isl must walk the points.
+WALKED = "{ [i, j] : 0 <= i, j < 60 and (i + j) mod 3 = 0 and (2i + j) mod 5 <= 2 }"
+
+
+@pytest.mark.parametrize(
+    ("points", "expected"),
+    [
+        (TETRAHEDRON, 300 * 301 * 302 // 6),
+        (WALKED, sum((i + j) % 3 == 0 and (2 * i + j) % 5 <= 2 for i in range(60) for j in range(60))),
+    ],
+)
+def test_the_quota_ends_with_an_error_rather_than_a_partial_count(points: str, expected: int) -> None:
+    assert count(points) == expected
+    for operations in (100, 300, 1000):
+        with pytest.raises(AnalysisError, match="operations") as caught:
+            count(points, operations=operations)
+        assert caught.value.remedy
+        assert caught.value.construct
+    assert count(points) == expected
+
+
+def test_one_quota_bounds_all_that_is_counted_in_it() -> None:
+    points = isl.Set(TETRAHEDRON)
+    context = points.get_ctx()
+    with quota(context, 4_000_000):
+        assert [count(points) for _ in range(4)] == [300 * 301 * 302 // 6] * 4
+    with pytest.raises(AnalysisError, match="operations"), quota(context, 4_000_000):
+        assert sum(count(points) for _ in range(5)) < 0
+    with pytest.raises(AnalysisError, match="gave up after 10 operations"), quota(context, 10):
+        isl.Set.read_from_str(context, TETRAHEDRON)
+    assert count(points) == 300 * 301 * 302 // 6
+
+
+@pytest.mark.parametrize("points", ["{ [i, j] : 0 <= j <= i < 3000 }", "{ [i, j, k] : 0 <= 2k <= 3j <= i < 300 }"])
+def test_rows_in_blocks(points: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = count(points)
+    assert expected == isl.Set(points).count_val().to_python()
+    monkeypatch.setattr(counting, "_ROWS", 7)
+    assert count(points) == expected
 
 
 coefficients = st.integers(-3, 3)

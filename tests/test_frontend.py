@@ -10,7 +10,8 @@ import islpy as isl
 import pytest
 from frontend_interpreter import points
 
-from polydl.errors import OptionError
+from polydl.errors import AnalysisError, OptionError
+from polydl.frontend import model
 from polydl.frontend.pet import parse
 from polydl.frontend.pet_library import find_pet_library
 from polydl.types import Affine, AnnotatedCall, Array, Expression, Scop
@@ -350,3 +351,28 @@ def test_neither_library_is_opened_in_the_process_that_asks() -> None:
 def test_a_libpet_that_the_user_names_is_used() -> None:
     library = find_pet_library().pet
     assert parse(EXAMPLES / "matmul.c", library=library) == parse(EXAMPLES / "matmul.c")
+
+
+# -- where the analysis ends ---------------------------------------------------------------
+
+TRIANGLE = """void triangle(float a[9][9]) {
+#pragma scop
+  for (int i = 0; i < 9; ++i)
+    for (int j = i; j < 9; ++j)
+      a[i][j] = 1;
+#pragma endscop
+}
+"""
+
+
+def test_a_region_that_takes_isl_too_long_is_an_error_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, TRIANGLE)
+    assert parse(path).statements[0].instances == 45
+    for operations in (1, 60, 1000):
+        monkeypatch.setattr(model, "_OPERATIONS", operations)
+        with pytest.raises(AnalysisError, match="operations") as caught:
+            parse(path)
+        assert (caught.value.file, caught.value.line) == (str(path), 2)
+        assert caught.value.remedy

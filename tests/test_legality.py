@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nest_factory import Work, convolution, make_scop, matmul
 
-from polydl.errors import IllegalVariantError
+from polydl.errors import AnalysisError, IllegalVariantError
+from polydl.poly import counting
 from polydl.poly.dependences import ALL_KINDS, dependences, reduction_array
 from polydl.poly.legality import directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
@@ -292,3 +293,23 @@ def test_a_plan_names_tile_loops_and_takes_microkernel_loops_inside() -> None:
     assert [(loop.name, loop.role) for loop in plan.inner] == [("ki", "batch"), ("oi", "n"), ("ifm", "k"), ("ofm", "m")]
     assert [loop.name for loop in plan.loops if loop.parallel] == ["oj"]
     assert Variant.from_json(variant.to_json()) == variant
+
+
+def test_questions_that_take_isl_too_long_end_with_the_place_of_the_nest(monkeypatch: pytest.MonkeyPatch) -> None:
+    scop = make_scop([convolution(2, 2, 5, 3)])
+    found = dependences(scop)
+    [nest] = distribute(scop, found)
+    questions = (
+        lambda: dependences(scop),
+        lambda: directions(scop, nest, found),
+        lambda: violations(scop, original_schedule(scop), found),
+    )
+    expected = [question() for question in questions]
+    with monkeypatch.context() as patch:
+        patch.setattr(counting, "_NEST_OPERATIONS", 100)
+        for question in questions:
+            with pytest.raises(AnalysisError, match="isl gave up after 100 operations") as caught:
+                question()
+            assert (caught.value.file, caught.value.line) == (scop.file, scop.line)
+            assert caught.value.remedy
+    assert [question() for question in questions] == expected

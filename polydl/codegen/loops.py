@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped
+from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.schedules import time_map
@@ -193,6 +194,7 @@ def _tree(
     return printer.lines
 
 
+@limited
 def loops(scop: Scop, plan: Plan, found: Mapping[int, Directions], call: MicrokernelCall, depth: int = 1) -> list[str]:
     """Lines of C that run the plan. ``found`` gives the directions of each nest, by its index."""
     trees: dict[int, list[str]] = {}

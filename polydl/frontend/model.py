@@ -77,7 +77,7 @@ def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[An
         arrays = builder.translate()
         schedule = builder.schedule(order)
         statements = builder.statements(order)
-    with _isl(builder.context, place, line, 0):
+    with _isl(builder.context, place, line):
         counted = tuple(builder.counted(statement) for statement in statements)
     calls = [call for annotation in annotations for call in builder.annotated(annotation)]
     return Model(builder.function(), counted, arrays, schedule, tuple(calls), builder.start, builder.end)
@@ -92,10 +92,10 @@ def infeasible(scop: Json) -> bool:
 
 
 @contextmanager
-def _isl(context: isl.Context, place: Place, line: int, operations: int = _OPERATIONS) -> Iterator[None]:
-    """Bounds isl's work where ``operations`` isn't 0; failures of the analysis become errors of the file."""
+def _isl(context: isl.Context, place: Place, line: int) -> Iterator[None]:
+    """Bounds isl's work; failures of the analysis become errors of the file."""
     try:
-        with quota(context, operations):
+        with quota(context, _OPERATIONS):
             yield
     except (isl.Error, AnalysisError) as error:
         message = error.message if isinstance(error, AnalysisError) else f"isl failed on the region: {error}"

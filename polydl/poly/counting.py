@@ -8,54 +8,113 @@ isl walks only what is smaller than a row can express.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 import islpy as isl
 import numpy as np
 import numpy.typing as npt
 
 from polydl.errors import AnalysisError
+from polydl.types import Scop
 
 _SET, _DIV, _PARAMETER, _CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst
+# Some seconds for one question about a nest.
+_NEST_OPERATIONS = 200_000_000
 # Two to three seconds of isl's walking, or of rows.
 _OPERATIONS = 20_000_000
+# What a row costs, roughly, in isl's operations.
+_ROW_OPERATIONS = 10
 # Rows whose bounds are computed together.
 _ROWS = 1 << 16
 _REMEDY = "make the sizes smaller, or write the subscripts without divisions and conditions"
 
-_limited: set[isl.Context] = set()
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@dataclass
+class _Quota:
+    """A context that is limited, and what counting in rows may still spend."""
+
+    context: isl.Context
+    left: int
+
+
+# isl's contexts can be compared, but those that are equal have different hashes.
+_quotas: list[_Quota] = []
+
+
+def _quota_of(context: isl.Context) -> _Quota | None:
+    return next((each for each in _quotas if each.context == context), None)  # type: ignore[misc]
 
 
 @contextmanager
 def quota(context: isl.Context, operations: int) -> Iterator[None]:
-    """Lets isl spend at most ``operations`` in its body; raises AnalysisError when they are used up.
+    """Lets isl spend at most ``operations`` (at least 1) in its body, and counting in rows as much again.
 
-    Within another quota of the same context, that one alone counts.
+    Raises AnalysisError when they are used up. Within another quota of the same context, that one alone counts.
     """
-    if context in _limited:
+    if _quota_of(context) is not None:
         yield
         check_quota(context)
         return
     context.reset_operations()
     context.set_max_operations(operations)
-    _limited.add(context)
+    own = _Quota(context, operations)
+    _quotas.append(own)
     try:
         yield
         check_quota(context)
     except isl.Error as error:
-        if "operations" not in str(error):
+        # What a parser says when the quota ends in it is that there is something wrong with the text.
+        if "operations" not in str(error) and not _has_ended(context):
             raise
         raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
-        _limited.discard(context)
+        _quotas.remove(own)
         context.set_max_operations(0)
         context.reset_operations()
+
+
+def limited(function: Callable[Concatenate[Scop, P], T]) -> Callable[Concatenate[Scop, P], T]:
+    """Gives each call of ``function``, which uses isl's default context, a quota of some seconds.
+
+    Raises AnalysisError, with the place of the nest that the function is asked about, when it is used up.
+    """
+
+    @wraps(function)
+    def asked(scop: Scop, /, *arguments: P.args, **options: P.kwargs) -> T:
+        try:
+            with quota(isl.DEFAULT_CONTEXT, _NEST_OPERATIONS):
+                return function(scop, *arguments, **options)
+        except AnalysisError as error:
+            raise placed(error, scop) from error
+
+    return asked
+
+
+def placed(error: AnalysisError, scop: Scop) -> AnalysisError:
+    """The same error with the place of the nest, if it has none."""
+    if error.file is not None:
+        return error
+    return AnalysisError(error.message, file=scop.file, line=scop.line, construct=error.construct, remedy=error.remedy)
 
 
 def check_quota(context: isl.Context) -> None:
     """Raises isl's error if the quota has ended: ``count_val`` hands back what it had counted by then, without one."""
     isl.Set.read_from_str(context, "{ [] }").is_empty()
+
+
+def _has_ended(context: isl.Context) -> bool:
+    try:
+        check_quota(context)
+    except isl.Error:
+        return True
+    return False
 
 
 def count(points: str | isl.BasicSet | isl.Set | isl.UnionSet, *, operations: int = _OPERATIONS) -> int:
@@ -242,9 +301,14 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     largest = max(abs(c) for row in (*constraints, *divisions) for c in row)
     if max((max(-low, high) for low, high in ranges), default=0) * largest * largest >= 1 << 56:
         return None
-    if rows > operations:
+    allowed = operations
+    around = _quota_of(points.get_ctx())
+    if around is not None:
+        allowed = min(allowed, around.left // _ROW_OPERATIONS)
+        around.left -= rows * _ROW_OPERATIONS
+    if rows > allowed:
         raise AnalysisError(
-            f"counting {rows} rows takes more than {operations} operations",
+            f"counting {rows} rows takes more than the {allowed} operations that are left",
             construct=_shortened(points),
             remedy=_REMEDY,
         )

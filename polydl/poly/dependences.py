@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.poly.counting import limited
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
 from polydl.types import Access, DependenceKind, Scop, Statement
 
@@ -99,6 +100,7 @@ def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Stat
                     yield source, source_access, target, target_access
 
 
+@limited
 def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) -> tuple[Dependence, ...]:
     """All dependences of the given kinds that are not empty, per pair of array references."""
     schedule = original_schedule(scop)

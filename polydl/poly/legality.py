@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import schedule_length, time_map
@@ -49,6 +50,7 @@ def _sign_vectors(deltas: isl.Set, prefix: Signs, depth: int) -> set[Signs]:
     return found
 
 
+@limited
 def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, reassociate: bool = True) -> Directions:
     """The sign vectors of all dependences inside ``nest`` that its shared outer loops do not carry.
 
@@ -120,6 +122,7 @@ def _parallel_positions(dimensions: tuple[int | Loop, ...]) -> list[int]:
     return [p for p, d in enumerate(dimensions) if isinstance(d, Loop) and d.parallel]
 
 
+@limited
 def violations(
     scop: Scop, schedule: Schedule, dependences: Sequence[Dependence], *, reassociate: bool = True
 ) -> tuple[Violation, ...]:

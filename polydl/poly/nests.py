@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.types import AnnotatedCall, Loop, Scop, Statement
 
@@ -150,6 +151,7 @@ class _Distribution:
             self.split(members, (*here, loop), shared + 1)
 
 
+@limited
 def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...]:
     """Split the scop into nests, in an order that keeps all ``dependences``."""
     distribution = _Distribution(dependences, scop.annotated_calls)

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Literal, Protocol
 
 from polydl.errors import AnalysisError
+from polydl.poly.counting import placed
 from polydl.poly.reuse_batch import BatchReuse, batch_reuse
 from polydl.poly.reuse_boxes import box_nest
 from polydl.poly.reuse_caches import fit_caches
@@ -65,9 +66,12 @@ def working_sets(
                 line=scop.line,
                 remedy="let isl count it (method='isl', or none)",
             )
-    by_isl = IslReuse(scop, schedule, line_bytes)
-    with by_isl.limited():
-        return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
+    try:
+        by_isl = IslReuse(scop, schedule, line_bytes)
+        with by_isl.limited():
+            return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
+    except AnalysisError as error:
+        raise placed(error, scop) from error
 
 
 def working_sets_of_many(

@@ -13,6 +13,7 @@ from math import prod
 
 import islpy as isl
 
+from polydl.poly.counting import limited
 from polydl.types import Access, Affine, Array, Expression, Scop, Statement
 
 # Bytes; a scalar that would need more stays one.
@@ -21,6 +22,7 @@ _LARGEST_EXPANSION = 1 << 26
 _MOST_NODES = 64
 
 
+@limited
 def without_local_scalars(scop: Scop) -> Scop:
     """The same computation with fewer local scalars; those that can't be removed safely stay."""
     changed = True
