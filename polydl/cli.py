@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.commands.output import STANDARD_OUTPUT, show, write_document
+from polydl.commands.records import records
 from polydl.errors import OptionError, PolydlError
 from polydl.presentation.options import (
     Search,
@@ -30,10 +32,8 @@ from polydl.presentation.options import (
 
 if TYPE_CHECKING:
     from polydl.pipeline import Optimization
-    from polydl.report import Document
 
 _USER_MISTAKE, _FAILURE, _INTERRUPTED = 2, 1, 130
-_STANDARD_OUTPUT = "-"
 
 
 class PolydlCommands(click.Group):
@@ -147,7 +147,7 @@ def optimize(
     from polydl.presentation import nest, results
     from polydl.presentation.progress import progress_bar
 
-    say = _silent if json_path == _STANDARD_OUTPUT else click.echo
+    say = _silent if json_path == STANDARD_OUTPUT else click.echo
     if not no_run:
         Toolchain.find(compiler)
     started = time.perf_counter()
@@ -162,7 +162,7 @@ def optimize(
     space = search.space(scop, machine)
     matched = time.perf_counter()
     say(nest.nests_text(space))
-    with progress_bar(wanted=json_path != _STANDARD_OUTPUT) as progress:
+    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
         result = pipeline.optimize(
             scop,
             machine=machine,
@@ -189,7 +189,7 @@ def optimize(
     say(results.files_text(result.files))
     say(results.seconds_text(result.seconds))
     if json_path is not None:
-        _write_document(report.optimization_document(result, top_k=shown), json_path)
+        write_document(report.optimization_document(result, top_k=shown), json_path)
     failures = results.failures_text(result, directory)
     if failures:
         click.echo(failures, err=True)
@@ -208,7 +208,7 @@ def parse(source: Source, json_path: str | None) -> int:
     from polydl.presentation import nest
 
     scop = source.parse()
-    return _show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
+    return show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
 
 
 @main.command()
@@ -233,7 +233,7 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
             results.variants_table(space, generation.variants),
         ]
     )
-    return _show(json_path, report.variants_document(space, generation, machine), text)
+    return show(json_path, report.variants_document(space, generation, machine), text)
 
 
 @main.command()
@@ -261,7 +261,7 @@ def rank(
     scop = source.parse()
     machine = target.machine()
     generation = search.generate(scop, machine)
-    with progress_bar(wanted=json_path != _STANDARD_OUTPUT) as progress:
+    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
         ranking = pipeline.rank(
             scop,
             generation.variants,
@@ -272,7 +272,7 @@ def rank(
             progress=progress,
         )
     text = results.ranking_text(search.space(scop, machine), ranking, 0 if everything else top_k, machine)
-    return _show(json_path, report.ranking_document(scop, ranking, machine), text)
+    return show(json_path, report.ranking_document(scop, ranking, machine), text)
 
 
 @main.command()
@@ -332,7 +332,7 @@ def analyze(
         )
         analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"
-    return _show(json_path, report.analysis_document(chosen.scop, plan, working_sets, machine), text)
+    return show(json_path, report.analysis_document(chosen.scop, plan, working_sets, machine), text)
 
 
 @main.command()
@@ -345,30 +345,15 @@ def doctor(json_path: str | None) -> int:
 
     components = doctor.examine()
     ready = doctor.ready(components)
-    _show(json_path, report.doctor_document(components, ready), results.components_text(components))
+    show(json_path, report.doctor_document(components, ready), results.components_text(components))
     return 0 if ready else _FAILURE
+
+
+main.add_command(records)
 
 
 def _silent(text: str) -> None:
     """In place of ``click.echo`` where standard output belongs to a document."""
-
-
-def _show(json_path: str | None, document: Document, text: str) -> int:
-    if json_path != _STANDARD_OUTPUT:
-        click.echo(text)
-    if json_path is not None:
-        _write_document(document, json_path)
-    return 0
-
-
-def _write_document(document: Document, path: str) -> None:
-    from polydl.emit import write_atomically
-    from polydl.report import to_text
-
-    if path == _STANDARD_OUTPUT:
-        click.echo(to_text(document), nl=False)
-    else:
-        write_atomically(Path(path), to_text(document))
 
 
 def _check_destinations(source: Source, directory: Path, json_path: str | None) -> None:

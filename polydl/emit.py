@@ -7,10 +7,11 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from polydl.errors import ExecutionError, ResourceError
 from polydl.execute.toolchain import Toolchain
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from polydl.pipeline import Optimization, Tried
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
-    """Write beside the path, then rename: a reader sees the old file or the whole new one.
+@contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """A file beside the path, which is renamed once it is complete: a reader sees the old file or the whole new one.
 
     Raises ResourceError when the disk is full or the directory can't be written.
     """
@@ -29,15 +31,23 @@ def write_atomically(path: Path, content: str | bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
         with os.fdopen(handle, "wb") as stream:
-            stream.write(content.encode() if isinstance(content, str) else content)
+            yield stream
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
-    except OSError as error:
+    except BaseException as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise ResourceError(
             f"can't write {path}: {error.strerror}", remedy="free some space, or name another directory (--out)"
         ) from error
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """See ``written_atomically``."""
+    with written_atomically(path) as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
 
 
 def _head(result: Optimization, winner: Tried, line: str) -> str:

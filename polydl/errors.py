@@ -103,3 +103,7 @@ class ExecutionError(PolydlError):
 
 class ResourceError(PolydlError):
     """The disk is full, or the arrays don't fit into memory."""
+
+
+class RecordsError(PolydlError):
+    """Stored measurements can't be read, or were written by a newer polydl."""

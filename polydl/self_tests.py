@@ -127,8 +127,7 @@ def libxsmm() -> Evidence:
         for letter in "sd":
             name = f"libxsmm_{letter}mmdispatch_reducebatch_{kind}"
             _expect(hasattr(library, name), f"LIBXSMM has no {name}")
-    release = ctypes.c_char * 64
-    linked = ctypes.string_at(release.in_dll(library, "polydl_libxsmm_version")).decode()
+    linked = native.libxsmm_version()
     library.libxsmm_get_target_arch.restype = ctypes.c_char_p
     target = library.libxsmm_get_target_arch().decode()
     return Evidence(

@@ -7,7 +7,14 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Tests neither read nor change what the user's cache directory holds."""
+    """Tests neither read nor change what the user's directories hold."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def records_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test is answered from what another one measured."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))

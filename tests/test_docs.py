@@ -74,16 +74,24 @@ def test_every_command_shown_exists_with_its_options() -> None:
         if words[0] == "make":
             assert words[1] in targets, place
         elif words[0] == "polydl":
-            command = main.commands[words[1]]
-            assert isinstance(command, click.Command), place
-            with command.make_context(words[1], words[2:]) as context:
+            command, rest = main.commands[words[1]], words[2:]
+            while isinstance(command, click.Group):
+                command, rest = command.commands[rest[0]], rest[1:]
+            with command.make_context(words[1], rest) as context:
                 assert context.info_name == words[1], place
     assert {"make", "polydl"} <= seen
 
 
+def all_commands(group: click.Group = main) -> Iterator[click.Command]:
+    for command in group.commands.values():
+        yield command
+        if isinstance(command, click.Group):
+            yield from all_commands(command)
+
+
 def test_every_option_is_explained() -> None:
-    using = (ROOT / "docs" / "using.md").read_text(encoding="utf-8")
-    options = {name for command in main.commands.values() for option in command.params for name in option.opts}
+    using = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("using.md", "records.md"))
+    options = {name for command in all_commands() for option in command.params for name in option.opts}
     hidden = {"--debug", "--define", "--include", "--help"}
     assert sorted(name for name in options if name.startswith("-") and name not in hidden and name not in using) == []
 

@@ -60,6 +60,13 @@ def libxsmm_library() -> ctypes.CDLL:
     return _load(libxsmm_path(), "LIBXSMM", libxsmm_remedy())
 
 
+def libxsmm_version() -> str:
+    """Of the LIBXSMM that emitted C is linked with, such as ``1.17``. Raises MissingComponentError."""
+    return ctypes.string_at(
+        ctypes.addressof(ctypes.c_char.in_dll(libxsmm_library(), "polydl_libxsmm_version"))
+    ).decode()
+
+
 def libxsmm_remedy() -> str:
     """The one command that brings LIBXSMM and builds polydl's shared library from it."""
     return f"{privileged(f'apt-get install -y {LIBXSMM_PACKAGE}')} && {reinstall_command()}"

@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -164,6 +165,10 @@ ranker_option = click.option(
 json_option = click.option(
     "--json", "json_path", metavar="PATH", help="Write a JSON document there; - is standard output."
 )
+records_option = click.option(
+    "--records", "records", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
+    help="Measurements are kept there (in the user's data directory).",
+)  # fmt: skip
 debug_option = click.option("--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an error.")
 
 

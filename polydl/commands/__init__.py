@@ -1,0 +1,1 @@
+"""Commands of ``polydl``, a module each; ``polydl.cli`` gathers them."""

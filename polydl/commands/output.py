@@ -1,0 +1,29 @@
+"""Where a command's results go: text on the terminal, a JSON document into a file or to standard output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+STANDARD_OUTPUT = "-"
+
+
+def show(json_path: str | None, document: dict[str, Any], text: str) -> int:
+    """The text, unless standard output belongs to the document, and the document if one is asked for."""
+    if json_path != STANDARD_OUTPUT:
+        click.echo(text)
+    if json_path is not None:
+        write_document(document, json_path)
+    return 0
+
+
+def write_document(document: dict[str, Any], path: str) -> None:
+    from polydl.emit import write_atomically
+    from polydl.report import to_text
+
+    if path == STANDARD_OUTPUT:
+        click.echo(to_text(document), nl=False)
+    else:
+        write_atomically(Path(path), to_text(document))

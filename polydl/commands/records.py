@@ -1,0 +1,229 @@
+"""``polydl records``: what was ever measured."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from polydl.commands.output import show
+from polydl.errors import OptionError
+from polydl.presentation.options import debug_option, json_option, records_option
+
+if TYPE_CHECKING:
+    from polydl.records.queries import Criteria
+    from polydl.records.record import Record
+    from polydl.records.store import Damage
+
+_STATUSES = ("ok", "unsupported", "compile", "timeout", "crash", "wrong")
+
+
+def _criteria_options(command: Any) -> Any:
+    """Adds the options of ``Criteria``, under its names."""
+    for option in (
+        click.option("--until", default="", metavar="DATE", help="Not later than this (2026-11, say)."),
+        click.option("--since", default="", metavar="DATE", help="Not earlier than this date, such as 2026-11-21."),
+        click.option("--status", type=click.Choice(_STATUSES), help="How the measurement ended."),
+        click.option("--compiler", default="", metavar="TEXT", help="A compiler, or the start: 'gcc 12'."),
+        click.option("--threads", type=click.IntRange(min=1), metavar="N", help="So many threads."),
+        click.option("--cpu", metavar="ID", help="A processor, as `list` shows it, or `this`."),
+        click.option("--function", metavar="NAME", help="The function that holds the nest."),
+        click.option("--workload", metavar="NAME", help="A ready workload, such as resnet_03."),
+        click.option("--nest", default="", metavar="DIGEST", help="A nest's digest, or the start of it."),
+    ):
+        command = option(command)
+    return command
+
+
+def _criteria(options: dict[str, Any]) -> Criteria:
+    from polydl.records.queries import Criteria
+
+    if options["cpu"] == "this":
+        from polydl.machine import Machine
+
+        options = {**options, "cpu": Machine.detect().cpu_id}
+    return Criteria(**options)
+
+
+class _Reading:
+    """Streams the records of a directory, and keeps what could not be read."""
+
+    def __init__(self, directory: Path | None) -> None:
+        from polydl.records.store import default_directory
+
+        self.directory = directory or default_directory()
+        self.damaged: list[Damage] = []
+
+    def select(self, criteria: Criteria) -> Iterator[Record]:
+        from polydl.records.queries import select
+        from polydl.records.store import read
+
+        return select(read(self.directory, damaged=self.damaged.append), criteria)
+
+    def report(self) -> None:
+        from polydl.presentation.records import damage_text
+
+        for damage in self.damaged:
+            click.echo(damage_text(damage), err=True)
+
+
+@click.group()
+@debug_option
+def records() -> None:
+    """Look at, merge and prune the measurements that were ever taken."""
+
+
+@records.command("list")
+@_criteria_options
+@records_option
+@json_option
+@debug_option
+def list_(records: Path | None, json_path: str | None, **criteria: Any) -> int:
+    """One line for each nest and setting: how much was measured, and the fastest."""
+    from polydl.presentation.records import summaries_table, summary_document
+    from polydl.records.queries import summaries
+
+    reading = _Reading(records)
+    found = summaries(reading.select(_criteria(criteria)))
+    text = summaries_table(found) if found else f"no records in {reading.directory}"
+    show(json_path, _document("list", reading, "settings", [summary_document(each) for each in found]), text)
+    reading.report()
+    return 0
+
+
+@records.command("show")
+@click.argument("identity", default="", metavar="[ID]")
+@_criteria_options
+@click.option("--limit", type=click.IntRange(min=1), default=40, show_default=True, metavar="N", help="The last N.")
+@records_option
+@json_option
+@debug_option
+def show_(identity: str, limit: int, records: Path | None, json_path: str | None, **criteria: Any) -> int:
+    """Single measurements, the last ones; ID is a variant's id, its start, `original` or a peer's name."""
+    from collections import deque
+
+    from polydl.presentation.records import records_table
+    from polydl.records.queries import to_json
+
+    reading = _Reading(records)
+    found = deque(reading.select(_criteria({**criteria, "id": identity})), maxlen=limit)
+    text = records_table(list(found)) if found else f"no such records in {reading.directory}"
+    show(json_path, _document("show", reading, "records", [to_json(each) for each in found]), text)
+    reading.report()
+    return 0
+
+
+@records.command()
+@_criteria_options
+@records_option
+@json_option
+@debug_option
+def best(records: Path | None, json_path: str | None, **criteria: Any) -> int:
+    """The fastest variant of each nest in each setting, with its steps."""
+    from polydl.presentation.records import best_text
+    from polydl.records import queries
+
+    reading = _Reading(records)
+    found = queries.best(reading.select(_criteria(criteria)))
+    text = best_text(found) if found else f"no such records in {reading.directory}"
+    show(json_path, _document("best", reading, "records", [queries.to_json(each) for each in found]), text)
+    reading.report()
+    return 0
+
+
+@records.command()
+@_criteria_options
+@click.option("--format", "form", type=click.Choice(["csv", "json"]), default="csv", show_default=True)
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Not to standard output.")
+@records_option
+@debug_option
+def export(form: str, out: Path | None, records: Path | None, **criteria: Any) -> int:
+    """Write the records as a table (CSV) or as lines of JSON that `merge` takes back."""
+    from polydl.emit import written_atomically
+    from polydl.records.queries import to_csv
+    from polydl.records.record import to_line
+
+    reading = _Reading(records)
+    selected = reading.select(_criteria(criteria))
+    lines: Iterator[bytes] = map(str.encode, to_csv(selected)) if form == "csv" else map(to_line, selected)
+    destination: AbstractContextManager[BinaryIO] = (
+        nullcontext(sys.stdout.buffer) if out is None else written_atomically(out)
+    )
+    with destination as stream:
+        stream.writelines(lines)
+    reading.report()
+    return 0
+
+
+@records.command()
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@records_option
+@json_option
+@debug_option
+def merge(sources: tuple[Path, ...], records: Path | None, json_path: str | None) -> int:
+    """Add the records of other directories or files, each once."""
+    from polydl.presentation.records import damage_text
+    from polydl.records import store
+
+    directory = records or store.default_directory()
+    done = store.merge(directory, sources)
+    content = {"schema": "polydl.records.merge/1", "directory": str(directory), "added": done.added}
+    document = {**content, "known": done.known, "damaged": len(done.damaged)}
+    show(json_path, document, f"Added  {done.added} records to {directory}; {done.known} were there")
+    for damage in done.damaged:
+        click.echo(damage_text(damage), err=True)
+    return 0
+
+
+@records.command()
+@click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Records of more days ago.")
+@click.option("--failed", is_flag=True, help="Candidates that did not run or gave a wrong answer.")
+@click.option("--superseded", is_flag=True, help="Measurements that were repeated later.")
+@click.option("--keep-best", type=click.IntRange(min=1), metavar="N", help="All but the fastest N of a nest.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@records_option
+@json_option
+@debug_option
+def prune(
+    older_than: float | None,
+    failed: bool,
+    superseded: bool,
+    keep_best: int | None,
+    dry_run: bool,
+    records: Path | None,
+    json_path: str | None,
+) -> int:
+    """Remove records to which one of the options applies. Each file that changes stays beside the new one as .bak."""
+    from polydl.records import store
+    from polydl.records.queries import Pruning
+
+    pruning = Pruning(older_than, failed, superseded, keep_best)
+    if pruning == Pruning():
+        raise OptionError("nothing says what to remove", remedy="--older-than, --failed, --superseded or --keep-best")
+    directory = records or store.default_directory()
+    done = store.prune(directory, pruning, dry_run=dry_run)
+    document = {
+        "schema": "polydl.records.prune/1",
+        "directory": str(directory),
+        "removed": done.removed,
+        "kept": done.kept,
+        "damaged": done.damaged,
+        "backups": [str(path) for path in done.backups],
+    }
+    removed = f"{'Would remove' if dry_run else 'Removed'}  {done.removed} records"
+    damaged = f" and {done.damaged} damaged lines" if done.damaged else ""
+    backups = "".join(f"\n  as it was: {path}" for path in done.backups)
+    return show(json_path, document, f"{removed}{damaged}, {done.kept} stay{backups}")
+
+
+def _document(command: str, reading: _Reading, name: str, content: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "schema": f"polydl.records.{command}/1",
+        "directory": str(reading.directory),
+        "damaged": len(reading.damaged),
+        name: content,
+    }

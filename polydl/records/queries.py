@@ -1,0 +1,198 @@
+"""Questions to records: which ones, the best, as a table for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from polydl.records.record import Kind, Record, Setting
+from polydl.types import Status
+
+COLUMNS = (
+    "date", "kind", "id", "nest", "function", "workload", "flops", "cpu", "threads", "compiler", "libraries",
+    "strict_fp", "cold", "code", "polydl", "run", "status", "seconds_minimum", "seconds_median", "gflops", "error",
+    "baseline_seconds", "peak_gflops", "samples", "disturbed", "message", "steps",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Criteria:
+    """What ``select`` keeps: all that is given must hold. ``nest``, ``id`` and ``compiler`` may be beginnings.
+
+    ``since`` and ``until`` are dates in the form of ``Record.date``, or beginnings of such.
+    """
+
+    nest: str = ""
+    id: str = ""
+    function: str | None = None
+    workload: str | None = None
+    cpu: str | None = None
+    threads: int | None = None
+    compiler: str = ""
+    status: Status | None = None
+    kind: Kind | None = None
+    since: str = ""
+    until: str = ""
+
+    def hold(self, record: Record) -> bool:
+        exact = (
+            (self.function, record.function),
+            (self.workload, record.workload),
+            (self.cpu, record.setting.cpu),
+            (self.threads, record.setting.threads),
+            (self.status, record.status),
+            (self.kind, record.kind),
+        )
+        return (
+            record.nest.startswith(self.nest)
+            and record.id.startswith(self.id)
+            and record.setting.compiler.startswith(self.compiler)
+            and all(wanted is None or wanted == found for wanted, found in exact)
+            and record.date >= self.since
+            and (not self.until or record.date[: len(self.until)] <= self.until)
+        )
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All records of one nest in one setting. ``best`` is its fastest variant, None if none passed."""
+
+    nest: str
+    function: str
+    workload: str | None
+    setting: Setting
+    variants: int
+    records: int
+    failed: int
+    runs: int
+    first: str
+    last: str
+    baseline_seconds: float | None
+    best: Record | None
+
+
+def select(records: Iterable[Record], criteria: Criteria) -> Iterator[Record]:
+    return (record for record in records if criteria.hold(record))
+
+
+def latest(records: Iterable[Record]) -> dict[tuple[str, str, Setting], Record]:
+    """The last record of each code in each setting, by (id, code, setting)."""
+    return {(record.id, record.code, record.setting): record for record in records}
+
+
+def best(records: Iterable[Record]) -> tuple[Record, ...]:
+    """The fastest variant of each nest in each setting, by ``Record.cost``; those where none passed are left out."""
+    found: dict[tuple[str, Setting], Record] = {}
+    for record in records:
+        key = (record.nest, record.setting)
+        if record.kind == "variant" and record.status == "ok" and (key not in found or record.cost < found[key].cost):
+            found[key] = record
+    return tuple(found.values())
+
+
+def summaries(records: Iterable[Record]) -> tuple[Summary, ...]:
+    """One for each nest and setting."""
+    groups: dict[tuple[str, Setting], list[Record]] = {}
+    for record in records:
+        groups.setdefault((record.nest, record.setting), []).append(record)
+    return tuple(_summary(own) for own in groups.values())
+
+
+def _summary(own: Sequence[Record]) -> Summary:
+    variants = [record for record in own if record.kind == "variant"]
+    fastest = best(variants)
+    last = own[-1]
+    return Summary(
+        nest=last.nest,
+        function=last.function,
+        workload=next((record.workload for record in reversed(own) if record.workload), None),
+        setting=last.setting,
+        variants=len({record.id for record in variants}),
+        records=len(own),
+        failed=sum(record.status != "ok" for record in variants),
+        runs=len({record.run for record in own}),
+        first=min(record.date for record in own),
+        last=max(record.date for record in own),
+        baseline_seconds=min((r.baseline_seconds for r in own if r.baseline_seconds), default=None),
+        best=fastest[0] if fastest else None,
+    )
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which records go: those to which any of these applies.
+
+    ``older_than_days`` counts from now. ``failed`` are those without a time. ``superseded`` are measurements that a
+    later one of the same code in the same setting replaced. ``keep_best`` leaves the fastest so many variants of each
+    nest and setting, and what is no variant.
+    """
+
+    older_than_days: float | None = None
+    failed: bool = False
+    superseded: bool = False
+    keep_best: int | None = None
+
+    def __call__(self, records: Sequence[Record]) -> Sequence[bool]:
+        """For ``store.prune``."""
+        oldest = ""
+        if self.older_than_days is not None:
+            oldest = (datetime.now(UTC) - timedelta(days=self.older_than_days)).isoformat(timespec="seconds")
+        last = {key: id(record) for key, record in latest(records).items()}
+        kept = None if self.keep_best is None else self._fastest(records, self.keep_best)
+        return [
+            record.date < oldest
+            or (self.failed and record.status != "ok")
+            or (self.superseded and last[record.id, record.code, record.setting] != id(record))
+            or (kept is not None and record.kind == "variant" and id(record) not in kept)
+            for record in records
+        ]
+
+    @staticmethod
+    def _fastest(records: Sequence[Record], count: int) -> set[int]:
+        groups: dict[Setting, list[Record]] = {}
+        for record in latest(records).values():
+            if record.kind == "variant" and record.status == "ok":
+                groups.setdefault(record.setting, []).append(record)
+        return {id(record) for own in groups.values() for record in sorted(own, key=lambda each: each.cost)[:count]}
+
+
+def row(record: Record) -> dict[str, Any]:
+    """A record's ``COLUMNS``, flat."""
+    setting = record.setting
+    values = {
+        **{name: getattr(record, name) for name in COLUMNS if hasattr(record, name)},
+        **{name: getattr(setting, name) for name in COLUMNS if hasattr(setting, name)},
+        "libraries": " ".join(f"{name}={version}" for name, version in setting.libraries),
+        "samples": len(record.samples),
+        "disturbed": sum(sample.disturbed for sample in record.samples),
+        "steps": None if record.variant is None else json.dumps(record.variant.to_json()),
+    }
+    return {name: values[name] for name in COLUMNS}
+
+
+def to_csv(records: Iterable[Record]) -> Iterator[str]:
+    """Lines of a table with ``COLUMNS``; numbers and texts alone, the samples only counted."""
+    yield _csv_line(COLUMNS)
+    for record in records:
+        yield _csv_line(list(row(record).values()))
+
+
+def _csv_line(cells: Sequence[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\n").writerow(["" if cell is None else cell for cell in cells])
+    return line.getvalue()
+
+
+def to_json(record: Record) -> dict[str, Any]:
+    """Everything that a record holds, for a document."""
+    return {
+        **asdict(record),
+        "setting": {**asdict(record.setting), "libraries": dict(record.setting.libraries)},
+        "variant": None if record.variant is None else record.variant.to_json(),
+        "gflops": record.gflops,
+    }

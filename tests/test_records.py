@@ -1,0 +1,381 @@
+"""The store of measurements: lines that survive, writers side by side, questions, merging and pruning."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import multiprocessing
+import os
+import resource
+import signal
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl.cli import main
+from polydl.errors import RecordsError, ResourceError
+from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
+from polydl.records.record import VERSION, Record, Setting, code_digest, from_line, now, to_line
+from polydl.records.store import Damage, append, file_of, files, merge, prune, read
+from polydl.types import Interchange, KernelSource, Parallel, Sample, Tile, Variant
+
+NEST, OTHER = "0123456789abcdef", "fedcba9876543210"
+SETTING = Setting("GenuineIntel-6-85-7-32K-1024K-36608K", 1, "gcc 12.2.0 -O3", (("libxsmm", "1.17"),))
+VARIANT = Variant((Tile(0, "i", (64, 16)), Interchange(0, ("i_t2", "j", "i_t1")), Parallel(0, "i_t2")))
+
+
+def record(seconds: float | None = 1.25e-3, **changes: Any) -> Record:
+    made = Record(
+        kind="variant",
+        id=VARIANT.id,
+        nest=NEST,
+        function="matmul",
+        flops=983040,
+        setting=SETTING,
+        status="ok" if seconds is not None else "crash",
+        run="r1",
+        date="2026-11-21T10:00:00+00:00",
+        code="abcd",
+        variant=VARIANT,
+        workload=None,
+        samples=(Sample(1.25e-3, (151.25, 150.5), False), Sample(1.5e-3, (151.25, 90.5), True)),
+        seconds_minimum=seconds,
+        seconds_median=seconds,
+        error=3.5e-7,
+        baseline_seconds=0.02,
+        peak_gflops=151.25,
+        polydl="0.1.0",
+        features={"cost": 1.5e-6, "levels": [1.0, 2.0]},
+    )
+    return replace(made, **changes)
+
+
+def texts(directory: Path, nest: str = NEST) -> list[bytes]:
+    return file_of(directory, nest).read_bytes().splitlines(keepends=True)
+
+
+def test_a_record_is_one_line_of_json_both_ways() -> None:
+    line = to_line(record(message="two\nlines, \u00e4"))
+    assert line.count(b"\n") == 1
+    assert json.loads(line)["version"] == VERSION
+    assert from_line(line) == record(message="two\nlines, \u00e4")
+    assert from_line(to_line(record(None, error=float("inf")))).error is None
+
+
+def test_records_come_back_in_order_by_nest(tmp_path: Path) -> None:
+    append(tmp_path, [record(), record(nest=OTHER)])
+    append(tmp_path, [record(2.0)])
+    assert [each.seconds_minimum for each in read(tmp_path, nest=NEST)] == [1.25e-3, 2.0]
+    assert [each.nest for each in read(tmp_path)] == [NEST, NEST, OTHER]
+    assert list(read(tmp_path / "nowhere")) == []
+
+
+def test_a_nest_can_not_name_a_file_elsewhere(tmp_path: Path) -> None:
+    with pytest.raises(RecordsError):
+        append(tmp_path / "records", [record(nest="../outside")])
+    assert os.listdir(tmp_path) == []
+
+
+def write_many(directory: Path, writer: int, count: int) -> None:
+    for number in range(count):
+        # Lines of some thousand bytes, more than a pipe or a page writes at once.
+        append(directory, [record(message="x" * (500 * (number % 20)), run=f"{writer}-{number}")])
+
+
+def test_two_processes_write_at_a_time(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    writers = [context.Process(target=write_many, args=(tmp_path, number, 150)) for number in range(2)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        # A reader beside them sees whole lines only.
+        damaged: list[Damage] = []
+        assert all(each.nest == NEST for each in read(tmp_path, damaged=damaged.append))
+        assert damaged == []
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    runs = [each.run for each in read(tmp_path)]
+    assert sorted(runs) == sorted(f"{writer}-{number}" for writer in range(2) for number in range(150))
+    for writer in ("0", "1"):
+        own = [int(run.split("-")[1]) for run in runs if run.startswith(f"{writer}-")]
+        assert own == sorted(own)
+
+
+def test_a_torn_last_line_is_said_and_survived(tmp_path: Path) -> None:
+    append(tmp_path, [record(), record()])
+    path = file_of(tmp_path, NEST)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-30])
+    damaged: list[Damage] = []
+    assert len(list(read(tmp_path, damaged=damaged.append))) == 1
+    assert [(each.file, each.line, each.torn) for each in damaged] == [(path, 2, True)]
+    append(tmp_path, [record(7.0)])
+    damaged.clear()
+    assert [each.seconds_minimum for each in read(tmp_path, damaged=damaged.append)] == [1.25e-3, 7.0]
+    assert [(each.line, each.torn) for each in damaged] == [(2, False)]
+
+
+def test_a_last_line_that_only_lacks_its_break_counts(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    path = file_of(tmp_path, NEST)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert len(list(read(tmp_path))) == 1
+    append(tmp_path, [record(7.0)])
+    assert len(list(read(tmp_path))) == 2
+
+
+def test_a_newer_form_is_refused_with_its_place(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    path = file_of(tmp_path, NEST)
+    with open(path, "a") as file:
+        file.write(json.dumps({"version": VERSION + 1, "everything": "else"}) + "\n")
+    with pytest.raises(RecordsError, match=f"form {VERSION + 1}") as caught:
+        list(read(tmp_path))
+    assert (caught.value.file, caught.value.line) == (str(path), 2)
+    assert "--records" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [b"[]\n", b"null\n", b"{}\n", b"\xff\xfe\n", b'{"version": 1}\n', b'{"version": "1"}\n'],
+)
+def test_what_is_no_record_is_passed_over_and_said(tmp_path: Path, line: bytes) -> None:
+    append(tmp_path, [record()])
+    with open(file_of(tmp_path, NEST), "ab") as file:
+        file.write(line)
+    append(tmp_path, [record()])
+    damaged: list[Damage] = []
+    assert len(list(read(tmp_path, damaged=damaged.append))) == 2
+    assert [(each.line, each.torn) for each in damaged] == [(2, False)]
+
+
+def append_within(directory: Path, most_bytes: int) -> None:
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+    try:
+        append(directory, [record(9.0)])
+    except ResourceError:
+        os._exit(17)
+
+
+def test_a_write_that_fails_leaves_nothing_torn(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    before = file_of(tmp_path, NEST).read_bytes()
+    process = multiprocessing.get_context("spawn").Process(target=append_within, args=(tmp_path, len(before) + 100))
+    process.start()
+    process.join()
+    assert process.exitcode == 17
+    assert file_of(tmp_path, NEST).read_bytes() == before
+
+
+# ---- merging and pruning
+
+
+def test_merging_takes_each_record_once(tmp_path: Path) -> None:
+    ours, theirs, file = tmp_path / "ours", tmp_path / "theirs", tmp_path / "sent.jsonl"
+    append(ours, [record(), record(2.0)])
+    append(theirs, [record(2.0), record(3.0), record(nest=OTHER)])
+    file.write_bytes(to_line(record(4.0)) + to_line(record(nest=OTHER)) + to_line(record(4.0)) + b"torn")
+    done = merge(ours, [theirs, file])
+    assert (done.added, done.known, len(done.damaged)) == (3, 3, 1)
+    assert [each.seconds_minimum for each in read(ours, nest=NEST)] == [1.25e-3, 2.0, 3.0, 4.0]
+    again = merge(ours, [theirs, file])
+    assert (again.added, again.known) == (0, 6)
+    with pytest.raises(RecordsError, match="no records"):
+        merge(ours, [tmp_path / "nowhere"])
+
+
+def test_pruning_keeps_what_was_there_as_a_backup(tmp_path: Path) -> None:
+    append(tmp_path, [record(), record(None), record(nest=OTHER)])
+    before = texts(tmp_path)
+    assert prune(tmp_path, Pruning(failed=True), dry_run=True).removed == 1
+    assert texts(tmp_path) == before
+    done = prune(tmp_path, Pruning(failed=True))
+    assert (done.removed, done.kept, done.damaged) == (1, 2, 0)
+    assert [path.read_bytes() for path in done.backups] == [b"".join(before)]
+    assert texts(tmp_path) == before[:1]
+    assert [path.stem for path in files(tmp_path)] == [NEST, OTHER]
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def test_pruning_everything_leaves_the_backup_alone(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    assert prune(tmp_path, lambda records: [True] * len(records)).kept == 0
+    assert os.listdir(tmp_path) == [f"{NEST}.jsonl.bak"]
+    assert list(read(tmp_path)) == []
+
+
+def keep_writing(directory: Path, ready: Any) -> None:
+    ready.set()
+    for number in range(200):
+        append(directory, [record(run=str(number))])
+
+
+def test_a_writer_that_waits_while_a_file_is_pruned_loses_nothing(tmp_path: Path) -> None:
+    append(tmp_path, [record(None, run="old")] * 50)
+    context = multiprocessing.get_context("spawn")
+    ready = context.Event()
+    writer = context.Process(target=keep_writing, args=(tmp_path, ready))
+    writer.start()
+    assert ready.wait(60)
+    removed = 0
+    while writer.is_alive():
+        removed += prune(tmp_path, Pruning(failed=True)).removed
+    writer.join()
+    assert removed == 50
+    assert [each.run for each in read(tmp_path)] == [str(number) for number in range(200)]
+
+
+def test_what_pruning_removes(tmp_path: Path) -> None:
+    old, slow, fast = record(1.0), record(3.0, id="b", code="b"), record(2.0, id="c", code="c", date=now())
+    again, original = record(1.5), record(9.0, id="original", kind="original", code="o", variant=None)
+    records = [old, slow, fast, again, original]
+    assert Pruning(superseded=True)(records) == [True, False, False, False, False]
+    assert Pruning(older_than_days=1)(replaced_dates(records)) == [True, True, False, True, True]
+    assert Pruning(keep_best=1)(records) == [True, True, True, False, False]
+
+
+def replaced_dates(records: list[Record]) -> list[Record]:
+    return [each if each.id == "c" else replace(each, date="2020-01-01T00:00:00+00:00") for each in records]
+
+
+# ---- questions
+
+
+def test_another_setting_is_another_key() -> None:
+    changes: list[dict[str, Any]] = [
+        {"cpu": "AuthenticAMD-25-1-1-32K-512K-32768K"},
+        {"threads": 2},
+        {"compiler": "clang 19.1.7 -O3"},
+        {"libraries": (("libxsmm", "1.18"),)},
+        {"strict_fp": True},
+        {"cold": True},
+    ]
+    others = [record(setting=replace(SETTING, **change)) for change in changes]
+    assert len(latest([record(), *others, record(code="other")])) == len(changes) + 2
+    assert len({each.setting.digest for each in others} | {SETTING.digest}) == len(changes) + 1
+    assert len(best([record(), *others])) == len(changes) + 1
+
+
+def test_the_best_is_judged_by_the_peak_of_its_run() -> None:
+    slow_clock = record(2.0, id="a", peak_gflops=75.0)
+    fast_clock = record(1.1, id="b", peak_gflops=150.0)
+    failed = record(None, id="c")
+    original = record(0.1, id="original", kind="original")
+    assert [each.id for each in best([slow_clock, fast_clock, failed, original])] == ["a"]
+
+
+def test_criteria_select() -> None:
+    records = [record(), record(nest=OTHER, workload="resnet_03", date="2026-12-01T00:00:00+00:00"), record(None)]
+    found = {
+        "nest": list(select(records, Criteria(nest="0123"))),
+        "workload": list(select(records, Criteria(workload="resnet_03"))),
+        "status": list(select(records, Criteria(status="crash"))),
+        "since": list(select(records, Criteria(since="2026-12"))),
+        "until": list(select(records, Criteria(until="2026-11-21"))),
+        "nothing": list(select(records, Criteria(threads=2))),
+    }
+    assert {name: [records.index(each) for each in own] for name, own in found.items()} == {
+        "nest": [0, 2], "workload": [1], "status": [2], "since": [1], "until": [0, 2], "nothing": [],
+    }  # fmt: skip
+
+
+def test_a_summary_counts_variants_and_failures() -> None:
+    records = [record(), record(), record(None, id="x", run="r2"), record(5.0, id="original", kind="original")]
+    [found] = summaries(records)
+    assert (found.variants, found.records, found.failed, found.runs) == (2, 4, 1, 2)
+    assert found.best is not None
+    assert found.best.seconds_minimum == 1.25e-3
+
+
+def test_csv_holds_a_row_for_each_record() -> None:
+    rows = list(csv.DictReader(io.StringIO("".join(to_csv([record(message='a "b",\nc'), record(None)])))))
+    assert [row["status"] for row in rows] == ["ok", "crash"]
+    assert rows[0]["message"] == 'a "b",\nc'
+    assert float(rows[0]["gflops"]) == pytest.approx(983040 / 1.25e-3 / 1e9)
+    assert Variant.from_json(json.loads(rows[0]["steps"])) == VARIANT
+    assert rows[1]["seconds_minimum"] == ""
+
+
+def test_code_is_known_by_what_is_compiled() -> None:
+    def kernel(c: str, **others: Any) -> KernelSource:
+        return KernelSource(id="a", function="f", c=c, header="", harness="", **others)
+
+    plain = code_digest(kernel("void f(void) { }\n", link_flags=("/a/libx.so",)))
+    assert plain == code_digest(kernel("/* today */ void f(void)\n{ } // end\n", link_flags=("/b/libx.so",)))
+    assert plain != code_digest(kernel("void f(void) { ; }\n", link_flags=("/a/libx.so",)))
+    assert plain != code_digest(kernel("void f(void) { }\n", compile_flags=("-DX",), link_flags=("/a/libx.so",)))
+
+
+# ---- the command
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Any:
+    def run(*arguments: object) -> tuple[int, str, str]:
+        status = main.main(["records", *map(str, arguments)], standalone_mode=False)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def test_the_command_shows_what_there_is(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record(), record(None, id="x"), record(nest=OTHER, workload="resnet_03")])
+    status, out, _ = run("list", "--records", tmp_path)
+    assert status == 0
+    assert NEST in out
+    assert "resnet_03" in out
+    status, out, _ = run("list", "--records", tmp_path, "--nest", OTHER, "--json", "-")
+    [entry] = json.loads(out)["settings"]
+    assert (entry["nest"], entry["setting"]["libraries"]) == (OTHER, {"libxsmm": "1.17"})
+    _, out, _ = run("show", VARIANT.id[:4], "--records", tmp_path, "--json", "-")
+    assert [each["id"] for each in json.loads(out)["records"]] == [VARIANT.id] * 2
+    _, out, _ = run("best", "--records", tmp_path)
+    assert "i:64 j i:16" in out
+    _, out, _ = run("list", "--records", tmp_path / "empty")
+    assert "no records" in out
+
+
+def test_the_command_exports_what_merge_takes(tmp_path: Path, run: Any) -> None:
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    append(ours, [record(), record(nest=OTHER)])
+    assert run("export", "--format", "json", "--out", tmp_path / "all.jsonl", "--records", ours)[0] == 0
+    assert run("merge", tmp_path / "all.jsonl", "--records", theirs)[0] == 0
+    assert list(read(theirs)) == list(read(ours))
+    assert run("export", "--out", tmp_path / "all.csv", "--nest", OTHER, "--records", ours)[0] == 0
+    assert len(list(csv.DictReader((tmp_path / "all.csv").open()))) == 1
+
+
+def test_the_command_says_what_is_damaged(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record()])
+    with open(file_of(tmp_path, NEST), "ab") as file:
+        file.write(b'{"version": 1, "kind"')
+    status, _, err = run("list", "--records", tmp_path)
+    assert status == 0
+    assert f"{NEST}.jsonl:2: the last line is torn" in err
+
+
+def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record(), record(None)])
+    status, _, err = run("prune", "--records", tmp_path)
+    assert status == 2
+    assert "--older-than" in err
+    assert "Would remove  1" in run("prune", "--failed", "--dry-run", "--records", tmp_path)[1]
+    assert len(list(read(tmp_path))) == 2
+    assert ".bak" in run("prune", "--failed", "--records", tmp_path)[1]
+    assert len(list(read(tmp_path))) == 1
+
+
+def test_reading_streams(tmp_path: Path) -> None:
+    append(tmp_path, [record(message="x" * 2000)] * 3000)
+    tracemalloc.start()
+    assert sum(1 for _ in read(tmp_path)) == 3000
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < file_of(tmp_path, NEST).stat().st_size / 5
