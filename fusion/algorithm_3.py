@@ -1,0 +1,221 @@
+"""Which element-wise operators may join a heavy one (paper, §5, Algorithm 3).
+
+The algorithm asks for equal write sets, as many iterations of the element-wise operator as elements written, and no
+access to these elements in between. That alone would let in an operator that reads a neighbour, or one whose other
+operands are computed in between; so the dependences are asked besides, and each must relate instances that write
+the same element. Then the element-wise statements may follow the last iteration of the reduction loops for each
+element (or precede the first one, the symmetric case), in whatever order the heavy operator runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import islpy as isl
+
+from polydl.fusion.operators import Operator, operators, touches
+from polydl.poly.dependences import Dependence
+from polydl.poly.nests import Nest
+from polydl.types import Scop, Statement
+
+Condition = Literal["", "write sets", "element-wise", "in between", "dependences", "shared loops"]
+Place = Literal["last", "first"]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Whether nest ``second`` may be fused with ``first``, which runs earlier.
+
+    ``place`` says where the element-wise statements go: in the ``last`` iteration of the other's reduction loops, or
+    in the ``first``. ``condition`` is the one that failed, "" if legal; ``reason`` says why, with the lines.
+    """
+
+    first: int
+    second: int
+    place: Place
+    legal: bool
+    condition: Condition
+    reason: str
+
+    @property
+    def heavy(self) -> int:
+        return self.first if self.place == "last" else self.second
+
+    @property
+    def elementwise(self) -> int:
+        return self.second if self.place == "last" else self.first
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nests that become one: element-wise ones before and after the heavy one, in the order in which they run."""
+
+    heavy: int
+    before: tuple[int, ...] = ()
+    after: tuple[int, ...] = ()
+
+    @property
+    def nests(self) -> tuple[int, ...]:
+        return (*self.before, self.heavy, *self.after)
+
+
+def decide(
+    scop: Scop,
+    nests: Sequence[Nest],
+    dependences: Sequence[Dependence],
+    first: int,
+    second: int,
+    absorbed: Collection[int] = (),
+) -> Decision:
+    """Algorithm 3 for two nests by their indices; those in ``absorbed`` count as part of ``first`` already."""
+    known = operators(scop, nests)
+    early, late = known[first], known[second]
+    place: Place = "first" if late.excess is not None and early.excess is None else "last"
+    heavy, light = (early, late) if place == "last" else (late, early)
+    between = [known[index] for index in range(first + 1, second) if index not in absorbed]
+
+    def refused(condition: Condition, reason: str) -> Decision:
+        return Decision(first, second, place, False, condition, reason)
+
+    alone = next((each for each in (early, late) if each.nest.depth or not each.nest.loops), None)
+    if alone is not None:
+        return refused("shared loops", f"{alone.place} has no loops of its own")
+    difference = _difference(early, late)
+    if difference:
+        return refused("write sets", difference)
+    if light.excess is not None:
+        statement, elements = light.excess
+        return refused(
+            "element-wise",
+            f"line {statement.line} runs {statement.instances} times for {elements} elements: not element-wise",
+        )
+    for other in between:
+        met = touches(other, heavy.write_set)
+        if met is not None:
+            return refused("in between", f"line {met[0].line}, in between, {met[1]}s `{met[2]}`")
+    reason = _entangled(scop, dependences, heavy, light) or _stranded(dependences, light, between, place)
+    if reason:
+        return refused("dependences", reason)
+    return Decision(first, second, place, True, "", _legal_reason(heavy, light, place))
+
+
+def _legal_reason(heavy: Operator, light: Operator, place: Place) -> str:
+    arrays = " and ".join(f"`{name}`" for name in heavy.write_set)
+    where = "after the last" if place == "last" else "before the first"
+    if heavy.excess is None:
+        return f"both write each element of {arrays} once"
+    return f"{light.place} writes each element of {arrays} once, {where} iteration of the reduction at {heavy.place}"
+
+
+def _difference(early: Operator, late: Operator) -> str:
+    """How the write sets differ; "" if they are equal."""
+    if early.write_set.keys() != late.write_set.keys():
+        names = [" and ".join(f"`{name}`" for name in each.write_set) for each in (early, late)]
+        return f"{early.place} writes {names[0]}, {late.place} writes {names[1]}: not the same elements"
+    for name, elements in early.write_set.items():
+        other = late.write_set[name]
+        if not elements.is_equal(other):
+            return (
+                f"{early.place} writes {count_text(elements)} of `{name}`, {late.place} writes {count_text(other)}: "
+                "not the same elements"
+            )
+    return ""
+
+
+def count_text(elements: isl.Set) -> str:
+    """The elements as bounds, such as ``[0..9][0..4]``."""
+    ranges = [
+        f"[{elements.dim_min_val(d).to_python()}..{elements.dim_max_val(d).to_python()}]"
+        for d in range(elements.dim(isl.dim_type.set))
+    ]
+    return "".join(ranges) or "the value"
+
+
+def _same_element(source: Statement, target: Statement) -> isl.Map:
+    """Pairs of instances that write the same element."""
+    space = f"{{ {source.name}[{', '.join(source.iterators)}] -> {target.name}[{', '.join(_primed(target))}] : false }}"
+    found = isl.Map(space)
+    for one in source.writes:
+        for other in target.writes:
+            if one.array == other.array:
+                found = found.union(isl.Map(one.relation).apply_range(isl.Map(other.relation).reverse()))
+    return found
+
+
+def _primed(statement: Statement) -> tuple[str, ...]:
+    return tuple(f"{name}_p" for name in statement.iterators)
+
+
+def _entangled(scop: Scop, dependences: Sequence[Dependence], heavy: Operator, light: Operator) -> str:
+    """The first dependence between the two that relates instances which write different elements."""
+    for dependence in dependences:
+        pair = (dependence.source, dependence.target)
+        for one, other in ((heavy, light), (light, heavy)):
+            if pair[0] not in one.nest.statements or pair[1] not in other.nest.statements:
+                continue
+            source, target = scop.statement(pair[0]), scop.statement(pair[1])
+            if isl.Map(dependence.relation).is_subset(_same_element(source, target)):
+                continue
+            reader = source if dependence.kind == "WAR" else target
+            return f"line {reader.line} reads elements of `{dependence.array}` other than the one that it writes"
+    return ""
+
+
+def _stranded(dependences: Sequence[Dependence], light: Operator, between: Sequence[Operator], place: Place) -> str:
+    """A dependence that the element-wise operator would jump over when it moves to the heavy one."""
+    names = {name: statement for other in between for statement in other.statements for name in [statement.name]}
+    for dependence in dependences:
+        source, target = dependence.source, dependence.target
+        if place == "last" and source in names and target in light.nest.statements:
+            verb = "reads" if dependence.kind == "WAR" else "writes"
+            use = "reads" if dependence.kind == "RAW" else "writes"
+            line = next(s.line for s in light.statements if s.name == target)
+            return f"line {names[source].line}, in between, {verb} `{dependence.array}`, which line {line} {use}"
+        if place == "first" and target in names and source in light.nest.statements:
+            line = next(s.line for s in light.statements if s.name == source)
+            use = "reads" if dependence.kind == "WAR" else "writes"
+            verb = "reads" if dependence.kind == "RAW" else "writes"
+            return f"line {names[target].line}, in between, {verb} `{dependence.array}`, which line {line} {use}"
+    return ""
+
+
+def decisions(
+    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
+) -> tuple[tuple[Decision, ...], tuple[Group, ...]]:
+    """Algorithm 3 for all nests that have an array in common which one of them writes, and the groups that it makes.
+
+    A chain of element-wise operators joins the heavy one link by link.
+    """
+    known = operators(scop, nests)
+    group_of: dict[int, Group] = {each.index: Group(each.index) for each in known}
+    made: list[Decision] = []
+    for late in known:
+        tried: set[int] = set()
+        for early in reversed(known[: late.index]):
+            root = group_of[early.index]
+            if root.heavy in tried or not _related(known, root, late):
+                continue
+            tried.add(root.heavy)
+            decision = decide(scop, nests, dependences, root.heavy, late.index, root.nests)
+            if decision.place == "first" and decision.legal and any(known[n].excess for n in root.nests):
+                continue
+            made.append(decision)
+            if decision.legal:
+                group = (
+                    replace(root, after=(*root.after, late.index))
+                    if decision.place == "last"
+                    else Group(late.index, before=root.nests)
+                )
+                group_of.update(dict.fromkeys(group.nests, group))
+                break
+    groups = {group.heavy: group for group in group_of.values() if len(group.nests) > 1}
+    return tuple(made), tuple(groups[heavy] for heavy in sorted(groups))
+
+
+def _related(known: Sequence[Operator], group: Group, late: Operator) -> bool:
+    members = [known[index] for index in group.nests]
+    written = {name for member in members for name in member.write_set}
+    arrays = {name for member in members for name in member.arrays}
+    return bool(written & late.arrays or arrays & set(late.write_set))

@@ -1,0 +1,17 @@
+/* Only even columns are scaled.
+ *
+ * refused: write sets: not the same elements
+ */
+void f(float C[20][24], float A[20][16], float B[16][24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 12; j++)
+      C[i][2 * j] = C[i][2 * j] * 0.5f;
+#pragma endscop
+}

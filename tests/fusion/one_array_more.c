@@ -1,0 +1,19 @@
+/* The second operator writes a mask besides.
+ *
+ * refused: write sets: writes `D` and `C`
+ */
+void f(float C[20][24], float A[20][16], float B[16][24], float D[20][24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++) {
+      D[i][j] = C[i][j] > 0.0f ? 1.0f : 0.0f;
+      C[i][j] = C[i][j] * D[i][j];
+    }
+#pragma endscop
+}

@@ -1,0 +1,20 @@
+/* A single element is read before the clamp.
+ *
+ * refused: in between: in between, reads `C`
+ */
+void f(float C[20][24], float A[20][16], float B[16][24], float s[1])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 0; i < 1; i++)
+    s[i] = C[7][9];
+
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#pragma endscop
+}

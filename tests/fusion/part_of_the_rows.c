@@ -1,0 +1,17 @@
+/* Only half of the rows are clamped.
+ *
+ * refused: write sets: \[0..19\]\[0..23\] of `C`, .*\[0..9\]\[0..23\]
+ */
+void f(float C[20][24], float A[20][16], float B[16][24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 0; i < 10; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#pragma endscop
+}

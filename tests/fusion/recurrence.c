@@ -1,0 +1,17 @@
+/* The heavy operator goes on from what the clamp would have changed.
+ *
+ * refused: dependences: reads elements of `C` other than
+ */
+void f(float C[20][24], float A[20][16], float B[16][24])
+{
+#pragma scop
+  for (int i = 1; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += C[i - 1][j] * A[i][k];
+
+  for (int i = 1; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#pragma endscop
+}

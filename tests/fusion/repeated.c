@@ -1,0 +1,18 @@
+/* Each element is halved three times.
+ *
+ * refused: element-wise: runs 1440 times for 480 elements
+ */
+void f(float C[20][24], float A[20][16], float B[16][24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int r = 0; r < 3; r++)
+        C[i][j] = C[i][j] * 0.5f;
+#pragma endscop
+}

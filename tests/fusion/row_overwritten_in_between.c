@@ -1,0 +1,20 @@
+/* One row is overwritten in between.
+ *
+ * refused: in between: in between, (reads|writes) `C`
+ */
+void f(float C[20][24], float A[20][16], float B[16][24], float b[24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int j = 0; j < 24; j++)
+    C[3][j] = b[j];
+
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#pragma endscop
+}

@@ -1,0 +1,17 @@
+/* The border is left as it is.
+ *
+ * refused: write sets: \[1..18\]\[1..22\]
+ */
+void f(float C[20][24], float A[20][16], float B[16][24])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+
+  for (int i = 1; i < 19; i++)
+    for (int j = 1; j < 23; j++)
+      C[i][j] = C[i][j] * 0.5f;
+#pragma endscop
+}

@@ -1,0 +1,112 @@
+"""Algorithm 3: what may be fused, and 32 programs that must not be, each refused for the right reason."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.fusion.algorithm_3 import Decision, Group, decisions
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+
+PROGRAMS = sorted((Path(__file__).parent / "fusion").glob("*.c"))
+REFUSAL = re.compile(r"^ \* refused: ([\w -]+): (.+)$", re.MULTILINE)
+
+PRODUCT = """
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+"""
+
+
+def decided(path: Path) -> tuple[tuple[Decision, ...], tuple[Group, ...]]:
+    scop = pipeline.parse(path)
+    found = dependences(scop)
+    return decisions(scop, distribute(scop, found), found)
+
+
+def written(tmp_path: Path, body: str, more: str = "") -> Path:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        f"void f(float C[20][24], float A[20][16], float B[16][24]{more})\n{{\n#pragma scop{body}#pragma endscop\n}}\n"
+    )
+    return path
+
+
+def test_there_are_thirty_programs_at_least() -> None:
+    assert len(PROGRAMS) >= 30
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_what_must_not_be_fused_is_refused_for_the_right_reason(path: Path) -> None:
+    wanted = REFUSAL.search(path.read_text(encoding="utf-8"))
+    assert wanted is not None
+    made, groups = decided(path)
+    assert not groups
+    refused = [each for each in made if not each.legal and each.condition == wanted[1]]
+    assert [each.reason for each in refused if re.search(wanted[2], each.reason)]
+    # The lines that a reason names hold the statements that it speaks of.
+    text = path.read_text(encoding="utf-8").splitlines()
+    for each in refused:
+        for line in re.findall(r"line (\d+)", each.reason):
+            assert "=" in text[int(line) - 1]
+
+
+def test_a_chain_joins_the_heavy_operator_link_by_link(tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] + b[j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+"""
+    made, groups = decided(written(tmp_path, body, ", float b[24]"))
+    assert [each.legal for each in made] == [True, True]
+    assert groups == (Group(0, after=(1, 2)),)
+    assert "after the last iteration of the reduction at line 7" in made[0].reason
+
+
+def test_what_comes_before_joins_the_first_iteration(tmp_path: Path) -> None:
+    body = f"""
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = b[j];
+{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+"""
+    made, groups = decided(written(tmp_path, body, ", float b[24]"))
+    assert [(each.place, each.heavy, each.elementwise) for each in made if each.legal] == [
+        ("first", 1, 0),
+        ("last", 1, 2),
+    ]
+    assert groups == (Group(1, before=(0,), after=(2,)),)
+
+
+def test_code_in_between_that_leaves_the_elements_alone_does_not_matter(tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int j = 0; j < 24; j++)
+    u[j] = 2.0f * u[j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 6.0f ? 6.0f : C[i][j];
+"""
+    made, groups = decided(written(tmp_path, body, ", float u[24]"))
+    assert groups == (Group(0, after=(2,)),)
+    assert [each.legal for each in made] == [True]
+
+
+def test_permuted_loops_and_other_names_are_the_same_elements(tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int column = 23; column >= 0; column--)
+    for (int row = 0; row < 20; row++)
+      C[row][column] = C[row][column] > 0.0f ? C[row][column] : 0.0f;
+"""
+    _, groups = decided(written(tmp_path, body))
+    assert groups == (Group(0, after=(1,)),)
