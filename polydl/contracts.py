@@ -167,7 +167,8 @@ class Candidate:
 
     ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
     arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
-    brought into each cache, and the iterations of its parallel loop (1 if none).
+    brought into each cache, and the iterations of its parallel loop (1 if none). ``calls`` has one as well: how often
+    its microkernel is called (0 if it has none). ``flops`` are those of all nests together.
     """
 
     variant: Variant
@@ -176,6 +177,8 @@ class Candidate:
     traffic: tuple[tuple[int, ...], ...]
     parallel_iterations: tuple[int, ...]
     microkernels: tuple[MicrokernelUse, ...]
+    calls: tuple[int, ...]
+    flops: int
 
 
 class Ranker(Protocol):

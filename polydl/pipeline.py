@@ -337,6 +337,7 @@ def candidate(
     matches = space.matches(plan)
     uses: list[MicrokernelUse] = []
     cycles: list[float] = []
+    calls: list[int] = []
     for nest in plan.nests:
         statements = [space.scop.statement(name) for name in nest.nest.statements]
         width = max(space.scop.array(s.writes[0].array).element_bytes for s in statements)
@@ -345,9 +346,11 @@ def candidate(
             site = make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name])
             uses.append(site.use)
             cycles.append(site.predicted_cycles(vector_elements))
+            calls.append(site.calls)
         else:
             found = space.directions[nest.nest.index]
             cycles.append(plain_cycles(space.scop, nest, found, vector_elements))
+            calls.append(0)
     return Candidate(
         variant=variant,
         working_sets=known or analyze(space.scop, plan, machine),
@@ -355,6 +358,8 @@ def candidate(
         traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
         parallel_iterations=_parallel_iterations(plan),
         microkernels=tuple(uses),
+        calls=tuple(calls),
+        flops=space.scop.flops,
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from polydl.errors import OptionError
 from polydl.execute.contract import TimingPolicy
-from polydl.execute.rounds import RawSample, is_disturbed, sample_counts, summarise, takes_part
+from polydl.execute.rounds import RawSample, is_disturbed, sample_counts, summarise, takes_part, usual_rate
 
 POLICY = TimingPolicy(rounds=8)
 
@@ -40,12 +40,20 @@ def test_samples_are_spread_over_the_rounds(rounds: int) -> None:
     ],
 )
 def test_probes_tell_disturbed_samples(probes: tuple[float, float], disturbed: bool) -> None:
-    assert is_disturbed(RawSample(1.0, probes), best_probe=100.0) is disturbed
+    assert is_disturbed(RawSample(1.0, probes), usual=100.0) is disturbed
 
 
 @pytest.mark.parametrize(("waited", "disturbed"), [(0.0, False), (0.015, False), (0.03, True)])
 def test_waiting_for_a_core_disturbs_a_sample(waited: float, disturbed: bool) -> None:
-    assert is_disturbed(RawSample(1.0, (100.0, 100.0), waited), best_probe=100.0) is disturbed
+    assert is_disturbed(RawSample(1.0, (100.0, 100.0), waited), usual=100.0) is disturbed
+
+
+def test_a_few_lucky_probes_disturb_no_other_sample() -> None:
+    raw = [RawSample(1.0, (100.0, 98.0))] * 9 + [RawSample(1.0, (125.0, 124.0)), RawSample(2.0, (60.0, 61.0))]
+    usual = usual_rate(raw)
+    assert usual == 100.0
+    assert [is_disturbed(sample, usual) for sample in raw] == [False] * 10 + [True]
+    assert usual_rate([]) == 0.0
 
 
 def test_only_undisturbed_samples_count() -> None:

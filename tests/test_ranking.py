@@ -50,6 +50,8 @@ def candidate(
         traffic=traffic or ((0, 0, 0),) * len(cycles),
         parallel_iterations=iterations,
         microkernels=(),
+        calls=(0,) * len(cycles),
+        flops=10**7,
     )
 
 

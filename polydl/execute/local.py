@@ -14,6 +14,7 @@ from polydl.execute.build import build
 from polydl.execute.child import ChildError
 from polydl.execute.contract import Built, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
+from polydl.execute.rounds import usual_rate
 from polydl.execute.session import Job, Participant, Session
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
@@ -79,8 +80,8 @@ class LocalExecutor:
                 because = f"not run, since the original nest failed: {original.failure.message}"
                 other.failure = ChildError("unsupported", because)
         everyone = (original, *others, *foreign)
-        best_probe = max((probe for p in everyone for s in p.raw for probe in s.probes), default=0.0)
-        return tuple(participant.measurement(best_probe) for participant in everyone)
+        usual = usual_rate(sample for participant in everyone for sample in participant.raw)
+        return tuple(participant.measurement(usual) for participant in everyone)
 
 
 EXECUTOR = LocalExecutor()

@@ -6,13 +6,13 @@ The procedure is in docs/measuring.md.
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polydl.execute.contract import TimingPolicy
 from polydl.types import Sample
 
-# A sample is disturbed if its two probes differ by more than this, or one lies this far below the best.
+# A sample is disturbed if its two probes differ by more than this, or one lies this far below the usual rate.
 _PROBE_SPREAD = 0.10
 # ... or if its threads were kept from their cores for more than this part of its time.
 _MOST_WAITED = 0.02
@@ -56,15 +56,24 @@ def takes_part(round_index: int, count: int, rounds: int) -> bool:
     return (round_index * count) // rounds != ((round_index - 1) * count) // rounds
 
 
-def is_disturbed(sample: RawSample, best_probe: float) -> bool:
+def usual_rate(samples: Iterable[RawSample]) -> float:
+    """The upper quartile of all probes: what a core does while it has the machine for itself.
+
+    Not their maximum: where the clock changes with the load, a few probes out of hundreds are far above all others.
+    """
+    rates = sorted(probe for sample in samples for probe in sample.probes)
+    return rates[(3 * len(rates)) // 4] if rates else 0.0
+
+
+def is_disturbed(sample: RawSample, usual: float) -> bool:
     low, high = min(sample.probes), max(sample.probes)
-    slow = high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * best_probe
+    slow = high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * usual
     return slow or sample.waited > _MOST_WAITED
 
 
-def summarise(raw: Sequence[RawSample], best_probe: float) -> Summary:
+def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
     """Minimum and median of the undisturbed samples, or of all if there is no other."""
-    samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, best_probe)) for s in raw)
+    samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, usual)) for s in raw)
     undisturbed = [sample.seconds for sample in samples if not sample.disturbed]
     message = "" if undisturbed else "all samples were disturbed by other work on the machine"
     used = undisturbed or [sample.seconds for sample in samples]

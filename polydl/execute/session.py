@@ -12,7 +12,15 @@ from typing import Any
 
 from polydl.execute.child import Child, ChildError
 from polydl.execute.contract import Built, Peer, Progress, TimingPolicy
-from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, sample_counts, summarise, takes_part
+from polydl.execute.rounds import (
+    LONG_SECONDS,
+    RawSample,
+    is_disturbed,
+    sample_counts,
+    summarise,
+    takes_part,
+    usual_rate,
+)
 from polydl.types import Measurement
 
 # Time limits for filling or comparing all arrays, on however slow a machine.
@@ -76,15 +84,15 @@ class Participant:
     def long(self) -> bool:
         return self.seconds >= LONG_SECONDS
 
-    def undisturbed(self, best_probe: float) -> int:
-        return sum(1 for sample in self.raw if not is_disturbed(sample, best_probe))
+    def undisturbed(self, usual: float) -> int:
+        return sum(1 for sample in self.raw if not is_disturbed(sample, usual))
 
-    def measurement(self, best_probe: float) -> Measurement:
+    def measurement(self, usual: float) -> Measurement:
         source = "" if isinstance(self.program, Peer) else str(self.program.source)
         if self.failure is not None:
             status, message = self.failure.status, self.failure.message
             return Measurement(self.id, status, error=self.error, message=message, source=source)
-        summary = summarise(self.raw, best_probe)
+        summary = summarise(self.raw, usual)
         return Measurement(
             self.id,
             "ok",
@@ -293,11 +301,11 @@ class Session:
             if index < rounds:
                 chosen = [entry for entry in entries if takes_part(index, entry[2], rounds)]
             else:
-                best = max((probe for p in participants for s in p.raw for probe in s.probes), default=0.0)
+                usual = usual_rate(sample for participant in participants for sample in participant.raw)
                 chosen = [
                     entry
                     for entry in entries
-                    if entry[0].undisturbed(best) < (entry[2] + 1) // 2 and not self._is_slow_original(entry[0])
+                    if entry[0].undisturbed(usual) < (entry[2] + 1) // 2 and not self._is_slow_original(entry[0])
                 ]
             self._order.shuffle(chosen)
             for participant, cost, _ in chosen:
