@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.commands.calibrate import calibrate
 from polydl.commands.output import STANDARD_OUTPUT, show, write_document
 from polydl.commands.records import records
 from polydl.errors import OptionError, PolydlError
@@ -350,6 +351,7 @@ def doctor(json_path: str | None) -> int:
 
 
 main.add_command(records)
+main.add_command(calibrate)
 
 
 def _silent(text: str) -> None:

@@ -1,7 +1,8 @@
 """The machine that code is ranked for: its caches, cores, instruction sets and measured speeds.
 
 Sizes are in bytes, times in seconds, rates in bytes per second and GFLOPS (fp32, a multiply-add
-counts 2). Latencies, bandwidths and the peak are those of *one core* while the others are idle.
+counts 2). Latencies, bandwidths and the peak are those of *one core* while the others are idle, unless a name says
+``total``: then of all cores at once.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import math
 import os
 import re
 import subprocess
-import tempfile
 import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,8 +23,11 @@ from typing import Any, TypeVar
 import platformdirs
 import tomli_w
 
+from polydl.calibration import profile as calibrations
+from polydl.calibration.profile import Identity, Profile
 from polydl.errors import MachineError
 from polydl.native import Runtime, runtime
+from polydl.throughput import Throughput
 
 CACHE_SIZES_EXAMPLE = "32K,1M,36608K"
 _Kind = TypeVar("_Kind")
@@ -52,7 +55,9 @@ class Machine:
     """``caches`` go from the innermost outwards; ``threads`` is how many of the ``cores`` a kernel may use.
 
     ``cpu_id`` names the kind of processor (vendor, family, model, stepping and cache sizes), whatever
-    sizes ``caches`` was given. Raises MachineError if the numbers contradict each other.
+    sizes ``caches`` was given. ``total_bandwidths`` (of each cache, then of memory), ``total_peak_gflops`` and the
+    microkernels' ``throughputs`` come from ``polydl calibrate`` and are empty or 0 without it. Raises MachineError if
+    the numbers contradict each other.
     """
 
     name: str
@@ -66,6 +71,9 @@ class Machine:
     memory_bandwidth_bytes_per_second: float
     memory_bytes: int
     peak_gflops: float
+    total_bandwidths: tuple[float, ...] = ()
+    total_peak_gflops: float = 0.0
+    throughputs: tuple[Throughput, ...] = ()
 
     def __post_init__(self) -> None:
         if self.cores < 1 or self.vector_bytes < 1 or self.memory_bytes < 1:
@@ -90,51 +98,61 @@ class Machine:
     ) -> Machine:
         """The machine that this process runs on.
 
-        Speeds are measured once (under two seconds) and kept in ``profile_directory`` (by default the user's
-        cache directory) for this kind of processor, so that later calls agree with the first. ``cache_sizes``,
+        Speeds are those that ``polydl calibrate`` found, or else are measured once (under two seconds); both are kept
+        in ``profile_directory`` (by default the user's cache directory) for this kind of processor, so that later
+        calls agree with the first. ``cache_sizes``,
         such as ``32K,1M,36608K``, replaces the sizes found, innermost first; each level keeps the speeds of the
-        level found in its place. Raises MachineError for sizes or threads that make no sense, and
-        MissingComponentError if the speeds must be measured and the runtime library is missing.
+        level found in its place. Raises MachineError for sizes or threads that make no sense and for a calibration of
+        another processor, and MissingComponentError if the speeds must be measured and the runtime library is missing.
         """
         sizes = None if cache_sizes is None else parse_cache_sizes(cache_sizes)
-        processors = sorted(os.sched_getaffinity(0))
-        cores = len(processors)
+        cores = len(os.sched_getaffinity(0))
         if threads is not None and not 1 <= threads <= cores:
             raise MachineError(
                 f"{threads} threads asked for",
                 remedy=f"ask for 1 to {cores} threads (--threads), the processors that this process may use",
             )
-        cpu = _cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-        found = _sysfs_caches(Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")) or _lscpu_caches()
-        if not found and sizes is not None:
-            found = tuple(_Cache(size, 64, 1) for size in sizes)
-        if not found:
-            raise MachineError(
-                "the sizes of the caches can't be found in /sys or with lscpu",
-                remedy=f"give them, innermost first, such as --cache-sizes {CACHE_SIZES_EXAMPLE}",
-            )
-        cpu_id = "-".join([cpu.identity, *(_size_text(cache.bytes) for cache in found)])
-        memory = _memory_bytes()
-        speeds = _speeds(cpu_id, tuple(cache.bytes for cache in found), memory, profile_directory)
+        found = find(sizes)
+        directory = profile_directory or default_directory()
+        calibration = found.calibration(directory)
+        if calibration is not None:
+            speeds = _calibrated_speeds(calibration)
+        else:
+            speeds = _speeds(found.identity.cpu_id, found.identity.cache_bytes, found.memory_bytes, directory)
         machine = Machine(
-            name=cpu.name,
-            cpu_id=cpu_id,
+            name=found.identity.name,
+            cpu_id=found.identity.cpu_id,
             cores=cores,
             threads=threads or cores,
-            isa=cpu.isa,
-            vector_bytes=64 if "avx512f" in cpu.isa else 32 if "avx2" in cpu.isa else 16,
+            isa=found.identity.features,
+            vector_bytes=found.vector_bytes,
             caches=tuple(
                 CacheLevel(f"L{i + 1}", cache.bytes, cache.line_bytes, cache.shared_by, latency, bandwidth)
                 for i, (cache, latency, bandwidth) in enumerate(
-                    zip(found, speeds.latencies, speeds.bandwidths, strict=False)
+                    zip(found.caches, speeds.latencies, speeds.bandwidths, strict=False)
                 )
             ),
             memory_latency_seconds=speeds.latencies[-1],
             memory_bandwidth_bytes_per_second=speeds.bandwidths[-1],
-            memory_bytes=memory,
+            memory_bytes=found.memory_bytes,
             peak_gflops=speeds.peak_gflops,
         )
+        if calibration is not None and calibration.identity.cores == cores:
+            machine = replace(
+                machine,
+                total_bandwidths=tuple(level.total_bandwidth_bytes_per_second for level in calibration.levels),
+                total_peak_gflops=calibration.total_peak_gflops,
+            )
+        if calibration is not None:
+            machine = replace(machine, throughputs=calibration.throughputs)
         return machine if sizes is None else machine.with_cache_sizes(sizes)
+
+    def bandwidths(self) -> tuple[float, ...]:
+        """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
+        alone = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
+        if self.threads == 1 or len(self.total_bandwidths) != len(alone):
+            return alone
+        return tuple(min(one, total / self.threads) for one, total in zip(alone, self.total_bandwidths, strict=True))
 
     def with_cache_sizes(self, sizes: Sequence[int]) -> Machine:
         """The same machine with caches of other sizes (bytes, innermost first).
@@ -168,8 +186,11 @@ class Machine:
             if not isinstance(isa, list) or not all(isinstance(flag, str) for flag in isa):
                 raise ValueError("isa is a list of names")
             levels = tuple(_typed(CacheLevel, level) for level in table.get("caches", []))
-            return _typed(Machine, {**table, "caches": levels, "isa": tuple(isa)})
-        except (OSError, ValueError, TypeError, AttributeError) as error:
+            totals = tuple(float(rate) for rate in table.get("total_bandwidths", []))
+            tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
+            others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
+            return _typed(Machine, {"total_peak_gflops": 0.0, **table, **others})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise MachineError(
                 f"not a machine description: {error}", file=str(path), remedy="see what Machine.detect().save() writes"
             ) from None
@@ -179,7 +200,7 @@ class Machine:
     def save(self, path: str | Path) -> None:
         """Writes a TOML file, whole or not at all. Raises MachineError if it can't be written."""
         try:
-            _write_atomically(Path(path), tomli_w.dumps(asdict(self)))
+            calibrations.write_whole(Path(path), tomli_w.dumps(asdict(self)))
         except OSError as error:
             raise MachineError(
                 f"can't write the machine description: {error.strerror}", file=str(path), remedy="choose another path"
@@ -292,6 +313,51 @@ def _cpuinfo(text: str) -> _Processor:
     )
 
 
+@dataclass(frozen=True)
+class Found:
+    """What the system says of this machine, before anything is measured."""
+
+    identity: Identity
+    caches: tuple[_Cache, ...]
+    memory_bytes: int
+    vector_bytes: int
+
+    def calibration_path(self, directory: Path) -> Path:
+        return directory / f"{self.identity.cpu_id}.calibration.toml"
+
+    def calibration(self, directory: Path) -> Profile | None:
+        """What ``polydl calibrate`` stored; None if it never ran. Raises MachineError if it is of another processor."""
+        path = self.calibration_path(directory)
+        return calibrations.read_for(path, self.identity) if path.exists() else None
+
+
+def default_directory() -> Path:
+    """Where profiles are kept: in the user's cache directory."""
+    return platformdirs.user_cache_path("polydl") / "machines"
+
+
+def find(sizes: Sequence[int] | None = None) -> Found:
+    """The machine that this process runs on; ``sizes`` are for a system that does not describe its caches.
+
+    Raises MachineError without either.
+    """
+    processors = sorted(os.sched_getaffinity(0))
+    cpu = _cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    found = _sysfs_caches(Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")) or _lscpu_caches()
+    if not found and sizes is not None:
+        found = tuple(_Cache(size, 64, 1) for size in sizes)
+    if not found:
+        raise MachineError(
+            "the sizes of the caches can't be found in /sys or with lscpu",
+            remedy=f"give them, innermost first, such as --cache-sizes {CACHE_SIZES_EXAMPLE}",
+        )
+    cache_bytes = tuple(cache.bytes for cache in found)
+    cpu_id = "-".join([cpu.identity, *(_size_text(size) for size in cache_bytes)])
+    vector_bytes = 64 if "avx512f" in cpu.isa else 32 if "avx2" in cpu.isa else 16
+    identity = Identity(cpu.name, cpu_id, cpu.isa, cache_bytes, len(processors))
+    return Found(identity, found, _memory_bytes(), vector_bytes)
+
+
 def _sysfs_caches(directory: Path) -> tuple[_Cache, ...]:
     """The data caches of one processor, innermost first; none if the system does not describe them."""
     found: list[tuple[int, _Cache]] = []
@@ -367,15 +433,23 @@ class _Speeds:
     peak_gflops: float
 
 
-def _speeds(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, directory: Path | None) -> _Speeds:
-    path = (directory or platformdirs.user_cache_path("polydl") / "machines") / f"{cpu_id}.toml"
+def _calibrated_speeds(profile: Profile) -> _Speeds:
+    return _Speeds(
+        tuple(level.latency_seconds for level in profile.levels),
+        tuple(level.bandwidth_bytes_per_second for level in profile.levels),
+        profile.peak_gflops,
+    )
+
+
+def _speeds(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, directory: Path) -> _Speeds:
+    path = directory / f"{cpu_id}.toml"
     known = _read_speeds(path, cpu_id, len(sizes))
     if known is not None:
         return known
     speeds = _measure(runtime(), sizes, memory_bytes)
     with suppress(OSError):  # a directory that can't be written only costs the next process its own measurement
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_atomically(path, tomli_w.dumps({"cpu_id": cpu_id, **asdict(speeds)}))
+        calibrations.write_whole(path, tomli_w.dumps({"cpu_id": cpu_id, **asdict(speeds)}))
     return speeds
 
 
@@ -416,15 +490,3 @@ def _measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> _Spee
         latencies[i] = max(latencies[i], latencies[i - 1])
         bandwidths[i] = min(bandwidths[i], bandwidths[i - 1])
     return _Speeds(tuple(latencies), tuple(bandwidths), peak)
-
-
-def _write_atomically(path: Path, text: str) -> None:
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -31,6 +31,7 @@ from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.traffic import fills, traffic
+from polydl.throughput import Throughput, calibrated
 from polydl.types import (
     KernelSource,
     Measurement,
@@ -167,14 +168,22 @@ def _kernels(name: str) -> tuple[Microkernel, ...]:
 
 @lru_cache(maxsize=16)
 def variant_space(
-    nest: Scop, *, threads: int, vector_bytes: int, microkernel: str = AUTOMATIC, strict_fp: bool = False
+    nest: Scop,
+    *,
+    threads: int,
+    vector_bytes: int,
+    microkernel: str = AUTOMATIC,
+    strict_fp: bool = False,
+    throughputs: tuple[Throughput, ...] = (),
 ) -> VariantSpace:
-    """Dependences, distributed nests, matched microkernels and decisions of a nest."""
+    """Dependences, distributed nests, matched microkernels and decisions of a nest.
+
+    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas.
+    """
     from polydl.variants.generate import build_space
 
-    return build_space(
-        nest, _kernels(microkernel), threads=threads, vector_bytes=vector_bytes, reassociate=not strict_fp
-    )
+    kernels = tuple(calibrated(kernel, throughputs) for kernel in _kernels(microkernel))
+    return build_space(nest, kernels, threads=threads, vector_bytes=vector_bytes, reassociate=not strict_fp)
 
 
 def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> VariantSpace:
@@ -184,6 +193,7 @@ def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> V
         vector_bytes=machine.vector_bytes,
         microkernel=microkernel,
         strict_fp=strict_fp,
+        throughputs=machine.throughputs,
     )
 
 

@@ -41,8 +41,7 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     A core's peak is two multiply-adds per lane of a vector of floats and cycle.
     """
     cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
-    sources = [level.bandwidth_bytes_per_second for level in machine.caches[1:]]
-    sources.append(machine.memory_bandwidth_bytes_per_second)
+    sources = machine.bandwidths()[1:]
     found = []
     nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
     for cycles, iterations, traffic in nests:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import prod
 from pathlib import Path
 
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
@@ -65,9 +66,25 @@ class Site:
         return total
 
     def predicted_cycles(self, vector_elements: int) -> float:
-        """Core cycles of all calls, operands in the first-level cache; shorter last tiles counted as full ones."""
-        _, shape = self.gemm.shapes()[0]
-        return self.calls * self.kernel.predicted_cycles(shape, vector_elements)
+        """Core cycles of all calls, operands in the first-level cache; shorter last tiles for what they are."""
+        step = self.plan.microkernel
+        assert step is not None
+        batches = dict.fromkeys(self.gemm.batch)
+        total = 0.0
+        for last, shape in self.gemm.shapes():
+            share = prod(self._share(loop, each) for loop, each in zip((step.m, step.n, step.k), last, strict=True))
+            for number, batch in enumerate(batches):
+                part = share * self._share(step.batch[0], number) if len(batches) > 1 else share
+                total += part * self.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
+        return self.calls * total
+
+    def _share(self, loop: str, last: int) -> float:
+        """The part of a loop's tiles that are shorter last ones (1) or the others (0)."""
+        full, end = _ends(self.plan, loop)
+        if full == end:
+            return 1.0
+        tiles = -(-self.plan.extent(loop) // full)
+        return 1.0 / tiles if last else 1.0 - 1.0 / tiles
 
     def _name(self, loop: Loop) -> str:
         return self.plan.nest.loops[loop.iterator - self.plan.nest.depth]

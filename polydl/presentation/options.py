@@ -77,6 +77,7 @@ class Search:
             vector_bytes=machine.vector_bytes,
             microkernel=self.microkernel,
             strict_fp=self.strict_fp,
+            throughputs=machine.throughputs,
         )
 
     def generate(self, scop: Scop, machine: Machine) -> Generation:

@@ -1,0 +1,150 @@
+"""What ``polydl calibrate`` keeps of a machine: a TOML file that says which processor it is of.
+
+A profile holds for one kind of processor alone. One of another is refused rather than used or overwritten unasked.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from polydl.errors import MachineError
+from polydl.throughput import Throughput
+
+VERSION = 1
+REMEDY = "run `polydl calibrate` to measure this machine"
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What tells one kind of processor from another, and how many of its cores this process may use."""
+
+    name: str
+    cpu_id: str
+    features: tuple[str, ...]
+    cache_bytes: tuple[int, ...]
+    cores: int
+
+    def differences(self, other: Identity) -> list[str]:
+        """In words, what of ``other`` is not as it is here; the number of cores may differ."""
+        found = [
+            f"{what} {theirs}, here {ours}"
+            for what, ours, theirs in (
+                ("model name", self.name, other.name),
+                ("family, model, stepping and caches", self.cpu_id, other.cpu_id),
+                ("cache sizes", self.cache_bytes, other.cache_bytes),
+            )
+            if ours != theirs
+        ]
+        for what, more, fewer in (("only there", other, self), ("only here", self, other)):
+            extra = sorted(set(more.features) - set(fewer.features))
+            if extra:
+                found.append(f"features {what}: {', '.join(extra)}")
+        return found
+
+
+@dataclass(frozen=True)
+class LevelSpeed:
+    """One level of cache, or memory: of one core while the others are idle, and of all of them at once.
+
+    ``loaded_latency_seconds`` is a core's latency while all cores do the same; ``total_bandwidth_bytes_per_second``
+    is the sum over all cores.
+    """
+
+    name: str
+    working_set_bytes: int
+    latency_seconds: float
+    bandwidth_bytes_per_second: float
+    loaded_latency_seconds: float
+    total_bandwidth_bytes_per_second: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """``levels`` go from the innermost cache to memory; ``spread`` is (median - best) / best of the peak's probes."""
+
+    identity: Identity
+    measured: str
+    peak_gflops: float
+    total_peak_gflops: float
+    spread: float
+    levels: tuple[LevelSpeed, ...]
+    throughputs: tuple[Throughput, ...] = ()
+
+
+def read(path: Path) -> Profile:
+    """Raises MachineError, with the file, if it is absent, damaged or of another version of the format."""
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        if table.pop("version", None) != VERSION:
+            raise ValueError(f"it is not of version {VERSION} of the format")
+        identity = table.pop("identity")
+        levels = tuple(LevelSpeed(**level) for level in table.pop("levels"))
+        throughputs = tuple(Throughput.from_table(each) for each in table.pop("throughputs", []))
+        features, cache_bytes = tuple(identity.pop("features")), tuple(identity.pop("cache_bytes"))
+        found = Identity(features=features, cache_bytes=cache_bytes, **identity)
+        profile = Profile(found, levels=levels, throughputs=throughputs, **table)
+        _check(profile)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise MachineError(f"not a calibration: {error}", file=str(path), remedy=REMEDY) from None
+    return profile
+
+
+def read_for(path: Path, identity: Identity) -> Profile:
+    """The profile of this very processor. Raises MachineError that says what differs if it is of another."""
+    profile = read(path)
+    differences = identity.differences(profile.identity)
+    if differences:
+        raise MachineError(
+            "the calibration is of another processor", file=str(path), construct="; ".join(differences), remedy=REMEDY
+        )
+    return profile
+
+
+def write(profile: Profile, path: Path) -> None:
+    """Whole or not at all. Raises MachineError if it can't be written."""
+    document = {"version": VERSION, **asdict(profile)}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, tomli_w.dumps(document))
+    except OSError as error:
+        raise MachineError(
+            f"can't write the calibration: {error.strerror}", file=str(path), remedy="choose another --profile"
+        ) from None
+
+
+def write_whole(path: Path, text: str) -> None:
+    """To a temporary name first, so that no reader ever sees half of it."""
+    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _check(profile: Profile) -> None:
+    numbers: list[Any] = [profile.peak_gflops, profile.total_peak_gflops]
+    for level in profile.levels:
+        numbers += [getattr(level, field.name) for field in fields(level) if field.name != "name"]
+    if len(profile.levels) != len(profile.identity.cache_bytes) + 1:
+        raise ValueError(f"{len(profile.levels)} levels for {len(profile.identity.cache_bytes)} caches and memory")
+    if not all(isinstance(x, int | float) and math.isfinite(x) and x > 0 for x in numbers):
+        raise ValueError("speeds are positive and finite")
+
+
+def document(profile: Profile) -> Mapping[str, Any]:
+    """The profile for JSON."""
+    return {"version": VERSION, **asdict(profile)}

@@ -1,0 +1,179 @@
+"""Which calls of a microkernel are timed, and the C that makes them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
+
+# The steps k and the batch that a cell's three coefficients are fitted from.
+STEPS = (64, 16)
+BATCH = (6, 1)
+# Full and last extents of n.
+COLUMNS = ((2, 1), (4, 3), (8, 6), (16, 12), (32, 24), (64, 48))
+ROTATED_OUTPUTS = 4
+_HELD_OUT_SITES = 12
+_SEED = 20211
+
+
+@dataclass(frozen=True)
+class TimedCall:
+    """One call to time: a site of a program, which of its tiles are last ones, and how long the batch is."""
+
+    site: int
+    last: tuple[int, int, int]
+    shape: GemmShape
+
+
+def rows(vector_elements: int) -> tuple[tuple[int, int], ...]:
+    """Full and last extents of m: one to twelve whole vectors, and tails of one element, half a vector, all but one."""
+    width, half, most = vector_elements, max(1, vector_elements // 2), vector_elements - 1
+    return (
+        (width, 1),
+        (2 * width, half),
+        (3 * width, most),
+        (4 * width, width + 1),
+        (5 * width, width + half),
+        (6 * width, width + most),
+        (7 * width, 2 * width + half),
+        (8 * width, 4 * width + half),
+        (12 * width, 7 * width + 1),
+    )
+
+
+def _site(
+    element: str, m: tuple[int, int], n: tuple[int, int], k: tuple[int, int], batch: tuple[int, int], transposed: bool
+) -> GemmSite:
+    """Operands packed as tightly as the full tile allows, one product after the other."""
+    longest = max(batch)
+    stride_n, stride_k = (1, n[0]) if transposed else (k[0], 1)
+    return GemmSite(
+        prefix="",
+        element=element,
+        accumulator=element,
+        m=m,
+        n=n,
+        k=k,
+        batch=batch,
+        lda=m[0],
+        ldc=m[0],
+        stride_bn=stride_n,
+        stride_bk=stride_k,
+        offsets_a=tuple(place * m[0] * k[0] for place in range(longest)),
+        offsets_b=tuple(place * n[0] * k[0] for place in range(longest)),
+    )
+
+
+def grid_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
+    """The sites that the table is fitted from, without what the kernel rejects."""
+    wanted = (_site(element, m, n, STEPS, BATCH, transposed=False) for m, n in product(rows(vector_elements), COLUMNS))
+    return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
+
+
+def transposed_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
+    """Sites whose B is contiguous along n."""
+    extents = (((2 * vector_elements, vector_elements), (8, 6)), ((4 * vector_elements, 3 * vector_elements), (24, 12)))
+    wanted = (_site(element, m, n, STEPS, BATCH, transposed=True) for m, n in extents)
+    return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
+
+
+def held_out_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
+    """Sites of random extents, the same on every run, with operands of at most 256 KB."""
+    generator = random.Random(_SEED)
+    found: list[GemmSite] = []
+    for _ in range(20 * _HELD_OUT_SITES):
+        whole = vector_elements * generator.randint(1, 8)
+        m = (whole, generator.randint(1, whole))
+        n = sorted(generator.sample(range(1, 65), 2), reverse=True)
+        k = sorted(generator.sample([3, 8, 16, 24, 32, 48, 64, 96, 128, 256], 2), reverse=True)
+        batch = (generator.choice([1, 1, 2, 3, 4, 8, 9, 16]), 1)
+        bytes_read = (whole + n[0]) * k[0] * batch[0] * (64 // vector_elements)
+        site = accepted(kernel, _site(element, m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False))
+        if site is not None and bytes_read <= 256 << 10:
+            found.append(site)
+        if len(found) == _HELD_OUT_SITES:
+            break
+    return tuple(found)
+
+
+def accepted(kernel: Microkernel, site: GemmSite) -> GemmSite | None:
+    """The site if the kernel takes all its shapes, or the part of it with full tiles alone; None if not even those."""
+    full = replace(site, m=(site.m[0],) * 2, n=(site.n[0],) * 2, k=(site.k[0],) * 2)
+    for candidate in (site, replace(site, m=full.m), replace(site, n=full.n), full):
+        if all(kernel.rejects(shape) is None for _, shape in candidate.shapes()):
+            return candidate
+    return None
+
+
+def timed_calls(sites: Sequence[GemmSite]) -> Iterator[TimedCall]:
+    """Every call that the sites' program can make."""
+    for number, site in enumerate(sites):
+        for last, shape in site.shapes():
+            for batch in dict.fromkeys(site.batch):
+                yield TimedCall(number, last, replace(shape, batch=batch))
+
+
+def elements_needed(sites: Sequence[GemmSite]) -> tuple[int, int, int]:
+    """How many elements of A, B and C the program of these sites reads and writes at most."""
+    a = max(max(site.offsets_a) + site.lda * site.k[0] for site in sites)
+    b = max(max(site.offsets_b) + site.n[0] * site.k[0] for site in sites)
+    return a, b, max(ROTATED_OUTPUTS * site.ldc * site.n[0] for site in sites)
+
+
+def program(kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int) -> str:
+    """C with ``polydl_prepare()`` and ``polydl_time_calls(...)``, which returns the seconds of ``repeats`` calls.
+
+    Successive calls update one of several output tiles in turn, so that none waits for the stores of the one before.
+    """
+    includes: dict[str, None] = {"stddef.h": None, "time.h": None}
+    definitions: list[str] = []
+    setups: list[str] = []
+    cases: list[str] = []
+    for number, plain in enumerate(sites):
+        site = replace(plain, prefix=f"polydl_site{number}")
+        emitted = kernel.emit(site, vector_bytes)
+        includes.update(dict.fromkeys(emitted.includes))
+        definitions.append(emitted.definitions)
+        setups.append(emitted.setup)
+        output = f"(output + (i & {ROTATED_OUTPUTS - 1}) * {site.ldc * site.n[0]})"
+        call = kernel.call(site, CallArguments("left", "right", output, "last_m", "last_n", "last_k", "count"))
+        definitions.append(
+            f"""\
+static void polydl_repeat{number}(const void *a, const void *b, void *c, int last_m, int last_n, int last_k,
+                                  long count, long repeats)
+{{
+  const {site.element} *left = a, *right = b;
+  {site.accumulator} *output = c;
+  for (long i = 0; i < repeats; ++i) {{
+    {call}
+    __asm__ volatile("" ::: "memory");
+  }}
+}}"""
+        )
+        cases.append(f"  case {number}: polydl_repeat{number}(a, b, c, last_m, last_n, last_k, count, repeats); break;")
+    return "\n".join(
+        [
+            "#define _POSIX_C_SOURCE 199309L",
+            *(f"#include <{name}>" for name in includes),
+            *definitions,
+            "void polydl_prepare(void)",
+            "{",
+            *setups,
+            "}",
+            "double polydl_time_calls(int site, int last_m, int last_n, int last_k, long count, long repeats,",
+            "                         const void *a, const void *b, void *c)",
+            "{",
+            "  struct timespec start, end;",
+            "  clock_gettime(CLOCK_MONOTONIC, &start);",
+            "  switch (site) {",
+            *cases,
+            "  }",
+            "  clock_gettime(CLOCK_MONOTONIC, &end);",
+            "  return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);",
+            "}",
+            "",
+        ]
+    )

@@ -1,0 +1,189 @@
+"""The whole calibration in steps that are kept as they end, so that an interrupted one goes on where it was."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import asdict, astuple, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from polydl import registry
+from polydl.calibration import levels as level_speeds
+from polydl.calibration.fit import fitted
+from polydl.calibration.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write, write_whole
+from polydl.calibration.programs import grid_sites, held_out_sites, program, transposed_sites
+from polydl.calibration.tables import timed
+from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.errors import ExecutionError, MachineError, OptionError
+from polydl.execute.resources import choose_cores
+from polydl.execute.toolchain import Toolchain
+from polydl.throughput import Throughput
+
+ELEMENTS = (("float", 4), ("double", 8))
+_SITES_PER_STEP = 18
+
+Report = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """``failures`` says why a microkernel has no table, by its name."""
+
+    profile: Profile
+    failures: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The machine as the system describes it, and where its profile lies."""
+
+    identity: Identity
+    memory_bytes: int
+    vector_bytes: int
+    path: Path
+
+
+def calibrate(
+    here: Surroundings,
+    *,
+    microkernels: Sequence[str] | None = None,
+    fresh: bool = False,
+    report: Report | None = None,
+) -> Calibration:
+    """Measure the machine and the microkernels (all that are available), and write the profile.
+
+    With ``microkernels``, these alone are timed, and the rest of an earlier profile of this processor stays. What an
+    interrupted run has measured is used again unless ``fresh``. ``report`` gets the name of a stage, the steps done
+    and all of them. Raises OptionError for an unknown microkernel, MissingComponentError without a compiler.
+    """
+    earlier = None
+    if microkernels is not None:
+        with suppress(MachineError):
+            earlier = read_for(here.path, here.identity)
+    chosen = [_loaded(name) for name in microkernels or registry.names("microkernels")]
+    toolchain = Toolchain.find()
+    kept = _Kept(here, fresh)
+    measured = earlier or _levels(here, kept, report)
+    tables: list[Throughput] = []
+    failures: list[tuple[str, str]] = []
+    for kernel in chosen:
+        reason = kernel.unavailable()
+        if reason is not None:
+            failures.append((kernel.name, reason))
+            continue
+        for element, width in ELEMENTS:
+            if (element, element) not in kernel.elements:
+                continue
+            try:
+                table = _table(kernel, element, width, here.vector_bytes, toolchain, kept, report)
+            except ExecutionError as error:
+                failures.append((kernel.name, error.message))
+                break
+            if table is None:
+                failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
+            else:
+                tables.append(table)
+    names = {kernel.name for kernel in chosen}
+    others = [table for table in measured.throughputs if table.microkernel not in names]
+    profile = replace(
+        measured, measured=datetime.now(UTC).isoformat(timespec="seconds"), throughputs=(*others, *tables)
+    )
+    write(profile, here.path)
+    kept.drop()
+    return Calibration(profile, tuple(failures))
+
+
+def _loaded(name: str) -> Microkernel:
+    try:
+        found: Microkernel = registry.load("microkernels", name)
+    except OptionError as error:
+        raise OptionError(error.message, construct=f"--microkernel {name}", remedy=error.remedy) from None
+    return found
+
+
+class _Kept:
+    """Finished steps by name, in a file beside the profile that is gone once all are done."""
+
+    def __init__(self, here: Surroundings, fresh: bool) -> None:
+        self._path = here.path.with_suffix(".partial.json")
+        self._head = json.loads(json.dumps({"version": VERSION, "identity": asdict(here.identity)}))
+        self._steps: dict[str, Any] = {}
+        if not fresh:
+            with suppress(OSError, ValueError, AttributeError):
+                found = json.loads(self._path.read_text(encoding="utf-8"))
+                if {name: found.get(name) for name in self._head} == self._head:
+                    self._steps = dict(found["steps"])
+
+    def step(self, name: str, work: Callable[[], Any]) -> Any:
+        if name not in self._steps:
+            self._steps[name] = work()
+            with suppress(OSError):  # then an interrupted run only begins anew
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                write_whole(self._path, json.dumps(self._head | {"steps": self._steps}))
+        return self._steps[name]
+
+    def drop(self) -> None:
+        with suppress(OSError):
+            self._path.unlink()
+
+
+def _levels(here: Surroundings, kept: _Kept, report: Report | None) -> Profile:
+    def measure() -> Any:
+        cores = choose_cores(len(os.sched_getaffinity(0)))
+        progress = None if report is None else lambda done, total: report("levels", done, total)
+        return asdict(level_speeds.measure(here.identity.cache_bytes, here.memory_bytes, cores, progress=progress))
+
+    found = kept.step("levels", measure)
+    return Profile(
+        here.identity,
+        measured="",
+        peak_gflops=found["peak_gflops"],
+        total_peak_gflops=found["total_peak_gflops"],
+        spread=found["spread"],
+        levels=tuple(LevelSpeed(**level) for level in found["levels"]),
+    )
+
+
+def _table(
+    kernel: Microkernel,
+    element: str,
+    width: int,
+    vector_bytes: int,
+    toolchain: Toolchain,
+    kept: _Kept,
+    report: Report | None,
+) -> Throughput | None:
+    vector_elements = vector_bytes // width
+    groups = [
+        ("grid", grid_sites(kernel, element, vector_elements)),
+        ("transposed", transposed_sites(kernel, element, vector_elements)),
+        ("held out", held_out_sites(kernel, element, vector_elements)),
+    ]
+    steps = [
+        (group, sites[first : first + _SITES_PER_STEP])
+        for group, sites in groups
+        for first in range(0, len(sites), _SITES_PER_STEP)
+    ]
+    found: dict[str, dict[GemmShape, float]] = {group: {} for group, _ in groups}
+    for number, (group, sites) in enumerate(steps):
+        found[group].update(_step(kernel, sites, vector_bytes, toolchain, kept))
+        if report is not None:
+            report(f"{kernel.name} {element}", number + 1, len(steps))
+    return fitted(kernel, element, vector_elements, found["grid"], found["transposed"], found["held out"])
+
+
+def _step(
+    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain, kept: _Kept
+) -> dict[GemmShape, float]:
+    """Named by what is compiled, so that a microkernel that changed meanwhile is timed again."""
+    text = program(kernel, sites, vector_bytes) + " ".join((*toolchain.flags, toolchain.version))
+    name = f"{kernel.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    rows = kept.step(
+        name, lambda: [[*astuple(s), cycles] for s, cycles in timed(kernel, sites, vector_bytes, toolchain).items()]
+    )
+    return {GemmShape(*row[:-1]): row[-1] for row in rows}

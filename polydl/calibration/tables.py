@@ -1,0 +1,128 @@
+"""Builds the programs of one microkernel and times their calls."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+from polydl.calibration.programs import elements_needed, program, timed_calls
+from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.errors import ExecutionError, MissingComponentError
+from polydl.execute.child import Child, ChildError
+from polydl.execute.resources import choose_cores
+from polydl.execute.toolchain import Toolchain
+from polydl.native import privileged
+
+# Seconds of a call and the GFLOPS of the probes before and after, for each sample.
+Samples = list[list[float]]
+
+_WORKER = (sys.executable, "-P", "-m", "polydl.calibration.worker")
+_SITES_PER_PROGRAM = 2
+_ROUNDS = 7
+# Calls of which most samples were disturbed get further rounds, up to so many times.
+_LEAST_SOUND = 3
+_MOST_TURNS = 4
+_TIMEOUT_SECONDS = 120.0
+# A sample counts if its probes differ by no more than this, and neither lies further below the best.
+_TOLERANCE = 0.1
+
+
+def timed(
+    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain
+) -> dict[GemmShape, float]:
+    """Peak cycles of every call that the sites make, by shape; all of the same element type.
+
+    Raises ExecutionError if the microkernel's C does not compile, crashes or hangs.
+    """
+    if not sites:
+        return {}
+    programs = [sites[first : first + _SITES_PER_PROGRAM] for first in range(0, len(sites), _SITES_PER_PROGRAM)]
+    with tempfile.TemporaryDirectory(prefix="polydl-calibrate-") as name:
+        directory = Path(name)
+        with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+            pending = [
+                pool.submit(_built, kernel, program(kernel, part, vector_bytes), toolchain, directory / f"{number}.so")
+                for number, part in enumerate(programs)
+            ]
+            libraries = [future.result() for future in pending]
+        calls = [(number, call) for number, part in enumerate(programs) for call in timed_calls(part)]
+        core = choose_cores(1)[0]
+        try:
+            with Child([core], directory, _WORKER) as child:
+                child.request(
+                    "start",
+                    _TIMEOUT_SECONDS,
+                    libraries=[str(library) for library in libraries],
+                    element=sites[0].element,
+                    lengths=list(elements_needed(sites)),
+                    core=core,
+                )
+                wanted = [[number, call.site, *call.last, call.shape.batch] for number, call in calls]
+                samples: list[Samples] = [[] for _ in calls]
+                pending_calls = list(range(len(calls)))
+                for turn in range(_MOST_TURNS):
+                    chosen = [wanted[place] for place in pending_calls]
+                    reply = child.request("measure", _TIMEOUT_SECONDS, calls=chosen, rounds=_ROUNDS, seed=turn)
+                    for place, taken in zip(pending_calls, reply["samples"], strict=True):
+                        samples[place] += taken
+                    best = best_probe(samples)
+                    pending_calls = [n for n in pending_calls if len(undisturbed(samples[n], best)) < _LEAST_SOUND]
+                    if not pending_calls:
+                        break
+        except ChildError as error:
+            raise ExecutionError(
+                f"the microkernel {kernel.name} can't be timed ({error.status}): {error.message}",
+                remedy="mend the microkernel, or calibrate others with --microkernel",
+            ) from None
+    best = best_probe(samples)
+    return {call.shape: peak_cycles(taken, best, vector_bytes) for (_, call), taken in zip(calls, samples, strict=True)}
+
+
+def _built(kernel: Microkernel, text: str, toolchain: Toolchain, library: Path) -> Path:
+    source = library.with_suffix(".c")
+    source.write_text(text, encoding="utf-8")
+    kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
+    command = [str(toolchain.path), *toolchain.flags, *kind, str(source), "-o", str(library), *kernel.link_flags()]
+    try:
+        done = subprocess.run([*command, "-lm"], capture_output=True, text=True, errors="replace", timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise MissingComponentError(
+            f"the compiler can't be run: {error}", remedy=privileged("apt-get install -y gcc")
+        ) from None
+    if done.returncode != 0:
+        raise ExecutionError(
+            f"the C of the microkernel {kernel.name} does not compile:\n{done.stderr.strip()}",
+            remedy="mend the microkernel, or calibrate others with --microkernel",
+        )
+    return library
+
+
+def best_probe(samples: Sequence[Samples]) -> float:
+    return max(rate for taken in samples for _, before, after in taken for rate in (before, after))
+
+
+def undisturbed(taken: Samples, best: float) -> Samples:
+    """The samples whose probes agree with each other and with the best of all."""
+    least = (1.0 - _TOLERANCE) * best
+    return [
+        [seconds, before, after]
+        for seconds, before, after in taken
+        if min(before, after) >= least and abs(before - after) <= _TOLERANCE * max(before, after)
+    ]
+
+
+def peak_cycles(taken: Samples, best: float, vector_bytes: int) -> float:
+    """Seconds of a call in units of the core's peak as the probes beside it saw it.
+
+    The median of the undisturbed samples; where too few are left, the shortest of all at the best probe.
+    """
+    sound = undisturbed(taken, best)
+    if len(sound) < _LEAST_SOUND:
+        return min(seconds for seconds, _, _ in taken) * best * 1e9 / vector_bytes
+    return median(seconds * (before + after) / 2 for seconds, before, after in sound) * 1e9 / vector_bytes

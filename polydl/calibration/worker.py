@@ -1,0 +1,77 @@
+"""The child process that times calls: ``python -m polydl.calibration.worker COMMANDS REPLIES`` (file descriptors)."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import random
+import sys
+from typing import Any
+
+import numpy as np
+
+from polydl.execute.sampling import MOST_REPEATS, Reply, serve
+from polydl.native import runtime
+
+_PROBE_ITERATIONS = 20_000
+_SAMPLE_SECONDS = 2.5e-4
+_TYPES = {"float": np.float32, "double": np.float64}
+
+
+class Worker:
+    """Loaded programs with their operands. Each public method answers the command of its name."""
+
+    def start(self, libraries: list[str], element: str, lengths: list[int], core: int) -> Reply:
+        """Pin this process to the core, load the programs, and fill operands that all of them share."""
+        os.sched_setaffinity(0, {core})
+        self._probe = runtime().fma_gflops
+        self._time: list[Any] = []
+        try:
+            for path in libraries:
+                library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
+                library.polydl_prepare()
+                function = library.polydl_time_calls
+                function.restype = ctypes.c_double
+                function.argtypes = [*[ctypes.c_int] * 4, *[ctypes.c_long] * 2, *[ctypes.c_void_p] * 3]
+                self._time.append(function)
+        except (OSError, AttributeError) as error:
+            return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
+        generator = np.random.default_rng(0)
+        self._operands = []
+        for length in lengths:
+            # One page of alignment, so that no run is luckier than another.
+            space = np.empty(length * 8 + 8192, np.uint8)
+            first = -space.ctypes.data % 4096
+            operand = space[first : first + length * np.dtype(_TYPES[element]).itemsize].view(_TYPES[element])
+            operand[:] = generator.uniform(-1, 1, operand.size)
+            self._operands.append(operand)
+        return {}
+
+    def measure(self, calls: list[list[int]], rounds: int, seed: int) -> Reply:
+        """For each call (library, site, last m, n, k, batch), in random order, round by round: seconds and probes."""
+        addresses = [operand.ctypes.data for operand in self._operands]
+        repeats = []
+        for library, *numbers in calls:
+            count, seconds = 2, 0.0
+            while (seconds := self._time[library](*numbers, count, *addresses)) < 3e-5 and count < MOST_REPEATS:
+                count *= 4
+            repeats.append(max(2, int(count * _SAMPLE_SECONDS / max(seconds, 1e-9))))
+        samples: list[list[list[float]]] = [[] for _ in calls]
+        order = list(range(len(calls)))
+        generator = random.Random(seed)
+        for _ in range(rounds):
+            generator.shuffle(order)
+            after = self._probe(_PROBE_ITERATIONS)
+            for place in order:
+                before = after
+                library, *numbers = calls[place]
+                self._time[library](*numbers, 2, *addresses)
+                seconds = self._time[library](*numbers, repeats[place], *addresses) / repeats[place]
+                after = self._probe(_PROBE_ITERATIONS)
+                samples[place].append([seconds, before, after])
+        return {"samples": samples}
+
+
+if __name__ == "__main__":
+    worker = Worker()
+    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure))

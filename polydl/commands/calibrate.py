@@ -1,0 +1,62 @@
+"""``polydl calibrate``: what this machine and its microkernels can do, measured once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from polydl.commands.output import STANDARD_OUTPUT
+from polydl.commands.output import show as shown
+from polydl.presentation.options import debug_option, json_option
+
+_FAILURE = 1
+
+
+@click.command()
+@click.option("--show", is_flag=True, help="Measure nothing: show what is stored.")
+@click.option(
+    "--microkernel",
+    "microkernels",
+    metavar="NAME",
+    multiple=True,
+    help="Time this one alone and keep the rest of the profile. May be repeated.",
+)
+@click.option("--fresh", is_flag=True, help="Do not go on with what an interrupted run measured.")
+@click.option(
+    "--profile", "path", type=click.Path(path_type=Path), metavar="PATH", help="Instead of this machine's own file."
+)
+@json_option
+@debug_option
+def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path | None, json_path: str | None) -> int:
+    """Measure this machine and its microkernels, once, for all later predictions.
+
+    It takes about a minute. After an interruption, the same command goes on where it was.
+    """
+    from polydl import machine
+    from polydl.calibration import profile as profiles
+    from polydl.calibration.run import Surroundings
+    from polydl.calibration.run import calibrate as run
+    from polydl.pipeline import Stage
+    from polydl.presentation.calibration import profile_text
+    from polydl.presentation.progress import progress_bar
+
+    found = machine.find()
+    place = path or found.calibration_path(machine.default_directory())
+    failures: tuple[tuple[str, str], ...] = ()
+    if show:
+        profile = profiles.read_for(place, found.identity)
+    else:
+        here = Surroundings(found.identity, found.memory_bytes, found.vector_bytes, place)
+        with progress_bar(wanted=json_path != STANDARD_OUTPUT) as bar:
+            result = run(
+                here,
+                microkernels=microkernels or None,
+                fresh=fresh,
+                report=None if bar is None else lambda name, done, total: bar(Stage(name, done, total)),
+            )
+        profile, failures = result.profile, result.failures
+    shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile)}\n\nProfile  {place}")
+    for name, message in failures:
+        click.echo(f"polydl: no table for {name}: {message}", err=True)
+    return _FAILURE if failures else 0

@@ -1,0 +1,58 @@
+"""A profile as tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polydl.presentation import notation
+
+if TYPE_CHECKING:
+    from polydl.calibration.profile import Profile
+    from polydl.throughput import Throughput
+
+_ROWS = (1, 8, 16, 17, 32, 48, 64, 96, 128)
+_COLUMNS = (1, 2, 4, 6, 8, 12, 16, 28, 32, 64)
+_STEPS = 256
+
+
+def profile_text(profile: Profile) -> str:
+    cores = profile.identity.cores
+    levels = notation.table(
+        "level", "walked", "latency", "loaded", "one core", "all cores",
+        right=("walked", "latency", "loaded", "one core", "all cores"),
+    )  # fmt: skip
+    for level in profile.levels:
+        levels.add_row(
+            level.name,
+            notation.size(level.working_set_bytes),
+            notation.duration(level.latency_seconds),
+            notation.duration(level.loaded_latency_seconds),
+            f"{level.bandwidth_bytes_per_second / 1e9:.1f} GB/s",
+            f"{level.total_bandwidth_bytes_per_second / 1e9:.1f} GB/s",
+        )
+    head = [
+        f"Machine  {profile.identity.name} ({profile.identity.cpu_id}), measured {profile.measured}",
+        f"  FMA peak {profile.peak_gflops:.1f} GFLOPS of one core, {profile.total_peak_gflops:.1f} of "
+        f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)",
+        "",
+        notation.rendered(levels),
+    ]
+    return "\n".join([*head, *(_throughput_text(table) for table in profile.throughputs)])
+
+
+def _throughput_text(table: Throughput) -> str:
+    columns = [str(n) for n in _COLUMNS]
+    shown = notation.table("m \\ n", *columns, right=columns)
+    for m in _ROWS:
+        shown.add_row(str(m), *(notation.percentage(table.efficiency(m, n, _STEPS)) for n in _COLUMNS))
+    return "\n".join(
+        [
+            "",
+            f"{table.microkernel}  {table.element}, share of the FMA peak with k = {_STEPS}",
+            "",
+            notation.rendered(shown),
+            "",
+            f"  predicts {table.held_out} other shapes with a median error of {table.error:.1%} (its formula: "
+            f"{table.formula_error:.1%}); transposed B takes {table.transposed:.2f} times as long",
+        ]
+    )

@@ -1,0 +1,172 @@
+"""How long calls of a microkernel were measured to take, and what that predicts for other shapes.
+
+Unit: *peak cycles*, the time in which a core at its measured FMA peak does two vector multiply-adds. They are
+seconds once multiplied with ``vector_bytes / peak_gflops``, whatever the clock did meanwhile.
+
+For fixed m and n, the time of a call is close to a straight line in the batch and in the steps k * batch:
+
+    cycles(m, n, k, batch) = call(m, n) + product(m, n) * batch + step(m, n) * k * batch
+
+The three coefficients are tabulated over a grid of m and n. Whole and partial vectors of m have rows of their own,
+since a kernel that masks its last vector, or falls back to scalars, jumps between them.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+
+Cell = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """The table of one microkernel and element type, operands in the first two caches.
+
+    ``cells`` holds (call, product, step) for each pair of ``rows`` (m) and ``columns`` (n), rows first, in peak
+    cycles. ``transposed`` is how many times as long a call takes whose B is contiguous along n. ``error`` is the
+    median of the relative errors for ``held_out`` shapes that did not take part in the fit, and ``formula_error``
+    that of the microkernel's own formula for the same shapes.
+    """
+
+    microkernel: str
+    element: str
+    vector_elements: int
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    cells: tuple[Cell, ...]
+    transposed: float
+    error: float
+    formula_error: float
+    held_out: int
+
+    @staticmethod
+    def from_table(table: Mapping[str, Any]) -> Throughput:
+        """From what ``dataclasses.asdict`` made, by way of TOML. Raises ValueError, KeyError or TypeError."""
+        cells = tuple((float(call), float(product), float(step)) for call, product, step in table["cells"])
+        rows, columns = (tuple(int(size) for size in table[name]) for name in ("rows", "columns"))
+        made = Throughput(**{**table, "rows": rows, "columns": columns, "cells": cells})
+        if len(cells) != len(rows) * len(columns) or not cells or list(rows) != sorted(set(rows)):
+            raise ValueError(f"{len(cells)} cells for {len(rows)} rows and {len(columns)} columns")
+        if not all(math.isfinite(value) and value >= 0 for cell in cells for value in cell):
+            raise ValueError("cycles are finite and not negative")
+        return made
+
+    def cycles(self, m: int, n: int, k: int, batch: int, transposed: bool = False) -> float:
+        """Predicted peak cycles of one call; in proportion beyond the largest m and n that were measured."""
+        call, product, step = self._cell(m, n)
+        return (call + product * batch + step * k * batch) * (self.transposed if transposed else 1.0)
+
+    def efficiency(self, m: int, n: int, k: int, batch: int = 1) -> float:
+        """The part of the FMA peak that a call reaches, counting useful operations only."""
+        return m * n * k * batch / (2 * self.vector_elements * self.cycles(m, n, k, batch))
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], Cell]:
+        return {}
+
+    @cached_property
+    def _rows_by_kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        whole = tuple(m for m in self.rows if m % self.vector_elements == 0)
+        return whole, tuple(m for m in self.rows if m % self.vector_elements)
+
+    def _cell(self, m: int, n: int) -> Cell:
+        found = self._known.get((m, n))
+        if found is None:
+            found = self._known[m, n] = self._interpolated(m, n)
+        return found
+
+    def _interpolated(self, m: int, n: int) -> Cell:
+        """Per vector of m, on a line between the two nearest rows of its kind; on a line between two columns."""
+        whole, partial = self._rows_by_kind
+        rows = (partial if m % self.vector_elements else whole) or whole or partial
+        (lower, upper, weight), beyond = _between(rows, m)[:3], 1.0
+        left, right, share = _between(self.columns, n)
+        if n > self.columns[-1]:
+            beyond = n / self.columns[-1]
+        vectors = self._vectors(m)
+        sums = [0.0, 0.0, 0.0]
+        for row, row_weight in ((lower, 1.0 - weight), (upper, weight)):
+            for column, column_weight in ((left, 1.0 - share), (right, share)):
+                scale = row_weight * column_weight * vectors / self._vectors(row)
+                if scale:
+                    cell = self.cells[self.rows.index(row) * len(self.columns) + self.columns.index(column)]
+                    for place, value in enumerate(cell):
+                        sums[place] += scale * value
+        return sums[0] * beyond, sums[1] * beyond, sums[2] * beyond
+
+    def _vectors(self, m: int) -> int:
+        return -(-m // self.vector_elements)
+
+
+def _between(grid: Sequence[int], value: int) -> tuple[int, int, float]:
+    """The neighbours of a value in a sorted grid, and how far it lies from the first to the second (0 to 1)."""
+    place = bisect_left(grid, value)
+    if place == len(grid):
+        return grid[-1], grid[-1], 0.0
+    if place == 0 or grid[place] == value:
+        return grid[place], grid[place], 0.0
+    lower, upper = grid[place - 1], grid[place]
+    return lower, upper, (value - lower) / (upper - lower)
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A microkernel whose predictions come from measured tables, and from its own formula where there is none."""
+
+    kernel: Microkernel
+    throughputs: tuple[Throughput, ...]
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    @property
+    def reference(self) -> str:
+        return self.kernel.reference
+
+    @property
+    def patterns(self) -> tuple[StridePattern, ...]:
+        return self.kernel.patterns
+
+    @property
+    def elements(self) -> tuple[tuple[str, str], ...]:
+        return self.kernel.elements
+
+    def unavailable(self) -> str | None:
+        return self.kernel.unavailable()
+
+    def rejects(self, shape: GemmShape) -> str | None:
+        return self.kernel.rejects(shape)
+
+    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+        return self.kernel.sizes(role, extent, vector_elements)
+
+    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        for table in self.throughputs:
+            if (table.element, table.vector_elements) == (shape.element, vector_elements):
+                transposed = shape.stride_bk != 1 and shape.k > 1
+                return table.cycles(shape.m, shape.n, shape.k, shape.batch, transposed)
+        return self.kernel.predicted_cycles(shape, vector_elements)
+
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+        return self.kernel.emit(site, vector_bytes)
+
+    def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        return self.kernel.call(site, arguments)
+
+    def link_flags(self) -> tuple[str, ...]:
+        return self.kernel.link_flags()
+
+
+def calibrated(kernel: Microkernel, throughputs: Sequence[Throughput]) -> Microkernel:
+    """The microkernel with the tables that are its own, or as it is if there is none."""
+    own = tuple(table for table in throughputs if table.microkernel == kernel.name)
+    return Calibrated(kernel, own) if own else kernel

@@ -1,0 +1,389 @@
+"""Profiles, tables of throughput and what they predict; microkernels are compiled and timed, but no time is judged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from polydl import machine, pipeline, registry
+from polydl.calibration import levels as level_speeds
+from polydl.calibration import run as module
+from polydl.calibration.fit import fitted
+from polydl.calibration.profile import Identity, Profile, read, read_for, write
+from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
+from polydl.calibration.tables import best_probe, peak_cycles, timed
+from polydl.calibration.worker import Worker
+from polydl.cli import main
+from polydl.contracts import GemmShape
+from polydl.errors import ExecutionError, MachineError, OptionError
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.microkernels.plain_c import PLAIN_C
+from polydl.throughput import Throughput, calibrated
+
+STORED = Path(__file__).parent / "data" / "calibration.toml"
+MATMUL = """
+void matmul(float C[50][96], float A[50][64], float B[64][96]) {
+#pragma scop
+  for (int i = 0; i < 50; ++i)
+    for (int j = 0; j < 96; ++j)
+      for (int k = 0; k < 64; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def stored() -> Profile:
+    return read(STORED)
+
+
+@pytest.fixture(scope="module")
+def table(stored: Profile) -> Throughput:
+    [found] = stored.throughputs
+    return found
+
+
+def shape(m: int, n: int, k: int, batch: int = 1, **changes: int) -> GemmShape:
+    plain = GemmShape("float", "float", m, n, k, batch, lda=m, ldc=m, stride_bn=k, stride_bk=1)
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+# --- tables -----------------------------------------------------------------------------
+
+
+def test_a_measured_shape_has_its_own_cell(table: Throughput) -> None:
+    for row, m in enumerate(table.rows):
+        for column, n in enumerate(table.columns):
+            call, product, step = table.cells[row * len(table.columns) + column]
+            assert table.cycles(m, n, 24, 3) == pytest.approx(call + 3 * product + 72 * step)
+
+
+def test_between_and_beyond_what_was_measured(table: Throughput) -> None:
+    low, high = table.cycles(64, 16, 64, 1), table.cycles(64, 24, 64, 1)
+    assert table.cycles(64, 20, 64, 1) == pytest.approx((low + high) / 2)
+    assert table.cycles(256, 64, 64, 1) == pytest.approx(2 * table.cycles(128, 64, 64, 1))
+    assert table.cycles(64, 128, 64, 1) == pytest.approx(2 * table.cycles(64, 64, 64, 1))
+
+
+def test_partial_vectors_are_predicted_from_partial_vectors(table: Throughput) -> None:
+    # A tail of one element costs LIBXSMM a whole masked vector.
+    assert table.cycles(33, 16, 64, 1) > 1.15 * table.cycles(32, 16, 64, 1)
+    assert table.cycles(34, 16, 64, 1) == pytest.approx(table.cycles(40, 16, 64, 1), rel=0.1)
+
+
+def test_efficiency_counts_useful_operations(table: Throughput) -> None:
+    assert table.efficiency(64, 24, 256) == pytest.approx(1.0, abs=0.1)
+    assert table.efficiency(1, 24, 256) < 0.07
+
+
+def test_a_calibrated_kernel_differs_in_its_predictions_alone(table: Throughput) -> None:
+    plain = registry.load("microkernels", "libxsmm")
+    kernel = calibrated(plain, [table])
+    transposed = shape(64, 12, 32, stride_bn=1, stride_bk=12)
+    assert kernel.predicted_cycles(shape(64, 12, 32, 4), 16) == table.cycles(64, 12, 32, 4)
+    assert kernel.predicted_cycles(transposed, 16) == pytest.approx(table.transposed * table.cycles(64, 12, 32, 1))
+    other = replace(shape(64, 12, 32), element="double", accumulator="double")
+    assert kernel.predicted_cycles(other, 8) == plain.predicted_cycles(other, 8)
+    assert (kernel.name, kernel.patterns, kernel.elements) == (plain.name, plain.patterns, plain.elements)
+    assert calibrated(PLAIN_C, [table]) is PLAIN_C
+
+
+def test_a_fit_finds_the_coefficients_again() -> None:
+    def cycles(each: GemmShape) -> float:
+        return 30.0 + 2.0 * each.n + each.batch * 5.0 + each.k * each.batch * each.m * each.n / 32
+
+    grid = {shape(m, n, k, b): 0.0 for m in (16, 32, 24) for n in (1, 4, 16) for k in (64, 16) for b in (6, 1)}
+    held_out = {shape(48, 8, 100, 2): 0.0, shape(31, 3, 9, 1): 0.0}
+    exact = {each: cycles(each) for each in grid}
+    made = fitted(PLAIN_C, "float", 16, exact, {}, {each: cycles(each) for each in held_out})
+    assert made is not None
+    assert (made.rows, made.columns, made.held_out) == ((16, 24, 32), (1, 4, 16), 2)
+    assert made.cells[0] == pytest.approx((32.0, 5.0, 0.5))
+    assert made.error < 0.35
+    assert made.formula_error > 0
+
+
+def test_a_kernel_that_refuses_most_shapes_has_a_smaller_table_or_none() -> None:
+    grid = {shape(m, n, k, b): 100.0 for m in (16, 32) for n in (1, 2) for k in (64, 16) for b in (6, 1)}
+    grid[shape(48, 1, 16, 1)] = 90.0
+    made = fitted(PLAIN_C, "float", 16, grid, {}, {})
+    assert made is not None
+    assert (made.rows, made.columns) == ((16, 32), (1, 2))
+    assert fitted(PLAIN_C, "float", 16, {}, {}, {}) is None
+    assert fitted(PLAIN_C, "float", 16, {shape(16, 1, 16): 9.0}, {}, {}) is None
+
+
+# --- what is timed ----------------------------------------------------------------------
+
+
+def test_the_grid_has_whole_vectors_and_every_kind_of_tail() -> None:
+    for width in (4, 8, 16):
+        sizes = {size for pair in rows(width) for size in pair}
+        assert {width * count for count in (1, 2, 3, 4, 6, 8)} <= sizes
+        assert {1, width - 1, width + 1} <= sizes
+        assert min(sizes) >= 1
+    sites = grid_sites(PLAIN_C, "float", 16)
+    assert len({call.shape for call in timed_calls(sites)}) == sum(1 for _ in timed_calls(sites))
+
+
+def test_held_out_shapes_are_the_same_on_every_run_and_not_in_the_grid() -> None:
+    held_out = {call.shape for call in timed_calls(held_out_sites(PLAIN_C, "float", 16))}
+    assert held_out == {call.shape for call in timed_calls(held_out_sites(PLAIN_C, "float", 16))}
+    grid = {(each.shape.m, each.shape.n, each.shape.k) for each in timed_calls(grid_sites(PLAIN_C, "float", 16))}
+    assert sum((each.m, each.n, each.k) not in grid for each in held_out) > 0.9 * len(held_out)
+
+
+def test_a_site_is_cut_to_what_the_kernel_takes() -> None:
+    class WholeVectors:
+        def rejects(self, wanted: GemmShape) -> str | None:
+            return "not a multiple of 16" if wanted.m % 16 else None
+
+    [site, *_] = grid_sites(PLAIN_C, "float", 16)
+    assert site.m == (16, 1)
+    cut = accepted(WholeVectors(), site)  # type: ignore[arg-type]
+    assert cut is not None
+    assert (cut.m, cut.n) == ((16, 16), site.n)
+    assert accepted(WholeVectors(), replace(site, m=(8, 8))) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["libxsmm", "c"])
+def test_calls_are_timed(name: str) -> None:
+    kernel = registry.load("microkernels", name)
+    if kernel.unavailable() is not None:
+        pytest.skip(kernel.unavailable())
+    sites = [replace(site, k=(16, 4)) for site in grid_sites(kernel, "float", 16)[7:9]]
+    found = timed(kernel, sites, machine.find().vector_bytes, Toolchain.find())
+    assert set(found) == {call.shape for call in timed_calls(sites)}
+    assert min(found.values()) > 0
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words() -> None:
+    class Broken:
+        name = "broken"
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(PLAIN_C, name)
+
+        def call(self, *_arguments: object) -> str:
+            return "no_such_function();"
+
+    with pytest.raises(ExecutionError, match="no_such_function"):
+        timed(Broken(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())
+
+
+def test_a_kernel_that_crashes_is_an_error_too() -> None:
+    class Crashing:
+        name = "crashing"
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(PLAIN_C, name)
+
+        def call(self, *_arguments: object) -> str:
+            return "*(volatile int *)0 = 1;"
+
+    with pytest.raises(ExecutionError, match="SIGSEGV"):
+        timed(Crashing(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())
+
+
+def test_disturbed_samples_do_not_count() -> None:
+    sound = [[1e-6, 64.0, 64.0], [1.1e-6, 64.0, 64.0], [1.2e-6, 63.0, 65.0]]
+    disturbed = [[9e-6, 64.0, 30.0], [9e-6, 30.0, 30.0]]
+    assert best_probe([sound, disturbed]) == 65.0
+    assert peak_cycles(sound + disturbed, 65.0, 64) == pytest.approx(1100)
+    # Twice as fast a clock makes half the seconds at twice the probe: as many cycles.
+    faster = [[seconds / 2, 2 * before, 2 * after] for seconds, before, after in sound]
+    assert peak_cycles(faster, 130.0, 64) == pytest.approx(1100)
+    assert peak_cycles(disturbed, 65.0, 64) == pytest.approx(9e-6 * 65e9 / 64)
+
+
+def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
+    (tmp_path / "no.so").write_text("")
+    worker = Worker()
+    reply = worker.start([str(tmp_path / "no.so")], "float", [1, 1, 1], min(machine.os.sched_getaffinity(0)))
+    assert reply["failed"] == "unsupported"
+
+
+# --- profiles ---------------------------------------------------------------------------
+
+
+def test_a_profile_is_read_as_it_was_written(stored: Profile, tmp_path: Path) -> None:
+    write(stored, tmp_path / "new" / "profile.toml")
+    assert read(tmp_path / "new" / "profile.toml") == stored
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["profile.toml"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "Another CPU"}, "model name"),
+        ({"cpu_id": "AuthenticAMD-25-1-1-32K"}, "family, model, stepping"),
+        ({"cache_bytes": (32768, 1 << 20)}, "cache sizes"),
+        ({"features": ("avx2",)}, "features only there"),
+    ],
+)
+def test_a_profile_of_another_processor_is_refused(stored: Profile, change: dict[str, object], words: str) -> None:
+    assert read_for(STORED, stored.identity) == stored
+    assert read_for(STORED, replace(stored.identity, cores=64)) == stored
+    with pytest.raises(MachineError, match="another processor") as caught:
+        read_for(STORED, replace(stored.identity, **change))  # type: ignore[arg-type]
+    assert words in (caught.value.construct or "")
+    assert "polydl calibrate" in (caught.value.remedy or "")
+    assert caught.value.exit_status == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("version = 1", "version = 0"),
+        ("peak_gflops = ", "peak_gflops = -"),
+        ("rows = [", "rows = [7, "),
+        ("[[levels", "[[l"),
+    ],
+)
+def test_a_damaged_profile_is_an_error_with_its_file(tmp_path: Path, old: str, new: str) -> None:
+    path = tmp_path / "profile.toml"
+    path.write_text(STORED.read_text().replace(old, new, 1))
+    with pytest.raises(MachineError, match="not a calibration") as caught:
+        read(path)
+    assert caught.value.file == str(path)
+
+
+def test_the_machine_is_what_was_calibrated(stored: Profile, tmp_path: Path) -> None:
+    found = machine.find()
+    count = len(found.identity.cache_bytes)
+    mine = replace(stored, identity=found.identity, levels=(*stored.levels[:1] * count, stored.levels[-1]))
+    write(mine, found.calibration_path(tmp_path))
+    here = Machine.detect(profile_directory=tmp_path, threads=1)
+    assert here.peak_gflops == stored.peak_gflops
+    assert here.memory_latency_seconds == stored.levels[-1].latency_seconds
+    assert here.throughputs == stored.throughputs
+    assert here.total_bandwidths == tuple(level.total_bandwidth_bytes_per_second for level in mine.levels)
+    assert here.with_cache_sizes((1024, 2048)).throughputs == stored.throughputs
+    here.save(tmp_path / "machine.toml")
+    assert Machine.load(tmp_path / "machine.toml") == here
+    write(replace(mine, identity=replace(found.identity, name="Another CPU")), found.calibration_path(tmp_path))
+    with pytest.raises(MachineError, match="another processor"):
+        Machine.detect(profile_directory=tmp_path)
+
+
+def test_threads_share_what_all_cores_reach_together(stored: Profile) -> None:
+    from test_machine import EXAMPLE
+
+    alone = (4e11, 1.6e11, 4e10, 1e10)
+    calibrated_example = replace(EXAMPLE, total_bandwidths=(16e11, 6.4e11, 6e10, 1.2e10))
+    assert EXAMPLE.bandwidths() == alone
+    assert replace(calibrated_example, threads=1).bandwidths() == alone
+    assert calibrated_example.bandwidths() == (4e11, 1.6e11, 3e10, 6e9)
+    assert calibrated_example.with_cache_sizes((1024,)).bandwidths() == (4e11, 1e10)
+
+
+def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, tmp_path: Path) -> None:
+    from test_machine import EXAMPLE
+
+    (tmp_path / "matmul.c").write_text(MATMUL)
+    scop = pipeline.parse(tmp_path / "matmul.c")
+    here = replace(EXAMPLE, threads=1, vector_bytes=64)
+    known = replace(here, throughputs=(replace(table, microkernel="c"),))
+    for target in (here, known):
+        variants = pipeline.generate(scop, machine=target, microkernel="c", max_variants=40).variants
+        kernel = calibrated(PLAIN_C, target.throughputs)
+        for candidate in pipeline.candidates(scop, variants, machine=target, microkernel="c"):
+            [use] = candidate.microkernels
+            expected = 0.0
+            for m, times_m in ((use.m, 96 // use.m), (96 % use.m, 1)):
+                for n, times_n in ((use.n, 50 // use.n), (50 % use.n, 1)):
+                    if m and n:
+                        size = GemmShape("float", "float", m, n, use.k, 1, use.lda, use.ldc, use.ldb, 1)
+                        expected += times_m * times_n * (64 // use.k) * kernel.predicted_cycles(size, 16)
+            assert candidate.cycles[0] == pytest.approx(expected)
+
+
+# --- the command ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Few sites and one round of everything; records what was timed."""
+    seen: list[str] = []
+    real_levels, real_timed, real_grid = level_speeds.measure, module.timed, module.grid_sites
+
+    def levels(*arguments: object, **options: object) -> object:
+        seen.append("levels")
+        monkeypatch.setattr(level_speeds, "_LARGE_SET", 1 << 20)
+        monkeypatch.setattr(level_speeds, "_TURNS_OF_LARGE_SETS", 1)
+        monkeypatch.setattr(
+            level_speeds, "working_sets", lambda sizes, _: tuple(8192 << i for i in range(len(sizes) + 1))
+        )
+        return real_levels(*arguments, **{**options, "rounds": 1})  # type: ignore[arg-type]
+
+    def times(kernel: object, sites: object, *others: object) -> object:
+        seen.append("timed")
+        return real_timed(kernel, sites, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(level_speeds, "measure", levels)
+    monkeypatch.setattr(module, "timed", times)
+    monkeypatch.setattr(module, "ELEMENTS", (("float", 4),))
+    monkeypatch.setattr(module, "_SITES_PER_STEP", 1)
+    monkeypatch.setattr(module, "grid_sites", lambda *of: tuple(replace(s, k=(8, 4)) for s in real_grid(*of)[:2]))
+    monkeypatch.setattr(module, "held_out_sites", lambda *of: tuple(replace(s, k=(7, 4)) for s in real_grid(*of)[:1]))
+    monkeypatch.setattr(module, "transposed_sites", lambda *_: ())
+    return seen
+
+
+def test_an_interrupted_calibration_goes_on_where_it_was(small: list[str], tmp_path: Path) -> None:
+    found = machine.find()
+    here = module.Surroundings(
+        found.identity, found.memory_bytes, found.vector_bytes, tmp_path / "deep" / "profile.toml"
+    )
+
+    def interrupt(stage: str, done: int, _total: int) -> None:
+        if stage == "c float" and done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        module.calibrate(here, microkernels=["c"], report=interrupt)
+    assert small == ["levels", "timed", "timed"]
+    assert not here.path.exists()
+    done = module.calibrate(here, microkernels=["c"])
+    assert small == ["levels", "timed", "timed", "timed"]
+    assert done.failures == ()
+    assert read_for(here.path, found.identity) == done.profile
+    assert [path.name for path in here.path.parent.iterdir()] == ["profile.toml"]
+    [made] = done.profile.throughputs
+    assert (made.microkernel, made.element) == ("c", "float")
+    # One microkernel again: the levels stay as they are.
+    again = module.calibrate(here, microkernels=["c"])
+    assert small.count("levels") == 1
+    assert again.profile.levels == done.profile.levels
+
+
+def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
+    path = str(tmp_path / "profile.toml")
+    made = CliRunner().invoke(main, ["calibrate", "--microkernel", "c", "--profile", path, "--json", "-"])
+    assert made.exit_code == 0, made.output
+    document = json.loads(made.stdout)
+    assert document["identity"]["cpu_id"] == machine.find().identity.cpu_id
+    assert [each["microkernel"] for each in document["throughputs"]] == ["c"]
+    shown = CliRunner().invoke(main, ["calibrate", "--show", "--profile", path])
+    assert shown.exit_code == 0
+    assert "share of the FMA peak" in shown.stdout
+    assert "memory" in shown.stdout
+
+
+def test_the_command_refuses(tmp_path: Path, stored: Profile) -> None:
+    foreign = tmp_path / "foreign.toml"
+    write(replace(stored, identity=Identity("Z", "Z-1", (), stored.identity.cache_bytes, 1)), foreign)
+    refused = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(foreign)])
+    assert refused.exit_code == 2
+    assert "another processor" in refused.stderr
+    absent = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(tmp_path / "absent")])
+    assert absent.exit_code == 2
+    assert "polydl calibrate" in absent.stderr
+    with pytest.raises(OptionError, match="no-such"):
+        module._loaded("no-such")
