@@ -24,9 +24,11 @@ from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.cache_sets import geometry
+from polydl.poly.dependences import dependences
 from polydl.poly.iterators import with_own_names
+from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
-from polydl.poly.plans import Plan, make_plan
+from polydl.poly.plans import Plan, make_plan, parallel_iterations
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
@@ -183,7 +185,22 @@ def variant_space(
     from polydl.variants.generate import build_space
 
     kernels = tuple(calibrated(kernel, throughputs) for kernel in _kernels(microkernel))
-    return build_space(nest, kernels, threads=threads, vector_bytes=vector_bytes, reassociate=not strict_fp)
+    return build_space(
+        nest,
+        kernels,
+        threads=threads,
+        vector_bytes=vector_bytes,
+        reassociate=not strict_fp,
+        fusions=fusion_choices(nest),
+    )
+
+
+def fusion_choices(nest: Scop) -> tuple[tuple[Rewrite, ...], ...]:
+    """The fusions of a nest's operators that are worth a space of their own."""
+    from polydl.fusion.choices import elementwise_fusions
+
+    found = dependences(nest)
+    return elementwise_fusions(nest, distribute(nest, found), found)
 
 
 def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> VariantSpace:
@@ -246,21 +263,6 @@ def analyze(
     """
     caches = [level.bytes for level in machine.caches]
     return working_sets(nest, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive)
-
-
-def _parallel_iterations(plan: Plan) -> tuple[int, ...]:
-    """Per nest, the iterations of its parallel loop; 1 where nothing is parallel."""
-    found = []
-    for nest in plan.nests:
-        iterations = 1
-        for place, loop in enumerate(nest.loops):
-            if not loop.parallel:
-                continue
-            low, high = nest.bounds[loop.iterator - nest.nest.depth]
-            around = [each.size for each in nest.loops[:place] if each.iterator == loop.iterator]
-            iterations = -(-min([high - low + 1, *around]) // loop.size)
-        found.append(iterations)
-    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -366,7 +368,7 @@ def candidate(
         working_sets=known or analyze(space.scop, plan, machine),
         cycles=tuple(cycles),
         traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
-        parallel_iterations=_parallel_iterations(plan),
+        parallel_iterations=parallel_iterations(space.scop, plan),
         microkernels=tuple(uses),
         calls=tuple(calls),
         flops=space.scop.flops,

@@ -216,12 +216,22 @@ class AnnotatedCall:
 
 
 @dataclass(frozen=True)
+class SharedLoops:
+    """Statements whose ``loops`` outermost loops are to stay common to them; the first in ``parallel`` if so."""
+
+    statements: tuple[str, ...]
+    loops: int
+    parallel: bool = False
+
+
+@dataclass(frozen=True)
 class Scop:
     """A static control part: what one region of one C function does, exactly.
 
     ``source`` is the file's text; ``region`` the offsets (characters, end exclusive) that generated code
     replaces. ``defines`` are the ``-D`` macros given; integer parameters that were bound appear
     as ``Parameter.value``. ``schedule`` is pet's schedule tree, restricted to the statements kept.
+    ``shared`` holds loops that were fused, and that distribution must not take apart again.
     """
 
     file: str
@@ -235,6 +245,7 @@ class Scop:
     defines: tuple[tuple[str, str], ...] = ()
     annotated_calls: tuple[AnnotatedCall, ...] = ()
     include_directories: tuple[str, ...] = ()
+    shared: tuple[SharedLoops, ...] = ()
 
     @cached_property
     def digest(self) -> str:
@@ -377,18 +388,52 @@ class Pack:
     order: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Fuse:
+    """Run statements of different nests inside the same loops.
+
+    ``statements`` are in the order in which they run; ``orders`` names the loops of each, outermost first, and the
+    outermost ``shared`` of them become one. Statements with the same number in ``bodies`` share all their loops.
+    With ``parallel``, the iterations of the outermost loop run on different threads.
+    """
+
+    statements: tuple[str, ...]
+    orders: tuple[tuple[str, ...], ...]
+    bodies: tuple[int, ...]
+    shared: int
+    parallel: bool = False
+
+
+@dataclass(frozen=True)
+class Attach:
+    """Run the element-wise nest of ``statement`` on each tile that the nest of ``to`` writes.
+
+    At the ``last`` place it follows the last reduction on the tile, at the ``first`` it precedes them all.
+    """
+
+    statement: str
+    to: str
+    place: Literal["last", "first"] = "last"
+
+
 NestStep = Tile | Interchange | Parallel | UseMicrokernel
-Rewrite = Coalesce | Pack
+Rewrite = Coalesce | Pack | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
     "pack": Pack,
+    "fuse": Fuse,
+    "attach": Attach,
     "tile": Tile,
     "interchange": Interchange,
     "parallel": Parallel,
     "use_microkernel": UseMicrokernel,
 }
 _STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(each) for each in value) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)
@@ -410,9 +455,7 @@ class Variant:
         """The inverse of ``to_json``. Raises OptionError for a step that isn't known."""
         made: list[Step] = []
         for fields in steps:
-            arguments: dict[str, Any] = {
-                k: tuple(v) if isinstance(v, list) else v for k, v in fields.items() if k != "step"
-            }
+            arguments: dict[str, Any] = {k: _as_tuples(v) for k, v in fields.items() if k != "step"}
             kind = _STEPS.get(fields.get("step", ""))
             if kind is None:
                 raise OptionError(f"unknown step {fields.get('step')!r}", remedy=f"one of {', '.join(_STEPS)}")

@@ -11,12 +11,13 @@ from math import prod
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
+from polydl.poly.fusing import apply
 from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
-from polydl.poly.plans import Plan, loop_bounds
+from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
-from polydl.poly.rewrites import apply, distributed
-from polydl.types import Rewrite, Scop, Step, Variant
+from polydl.poly.rewrites import distributed
+from polydl.types import Attach, Loop, Rewrite, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, shapes_of
 
@@ -147,14 +148,46 @@ def build_space(
     threads: int,
     vector_bytes: int,
     reassociate: bool = True,
+    fusions: Sequence[tuple[Rewrite, ...]] = (),
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
-    the order of every sum is kept.
+    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it.
     """
     space = _space(scop, kernels, threads, vector_bytes, reassociate, ())
-    return replace(space, alternatives=tuple(_alternatives(space, kernels, threads, vector_bytes)))
+    fused = [made for steps in fusions for made in _fused(space, steps, kernels, threads, vector_bytes)]
+    others = _alternatives(space, kernels, threads, vector_bytes)
+    return replace(space, alternatives=(*fused, *others))
+
+
+def _fused(
+    space: VariantSpace, steps: tuple[Rewrite, ...], kernels: Sequence[Microkernel], threads: int, vector_bytes: int
+) -> Iterator[VariantSpace]:
+    """Spaces after a fusion, and after it and a further rewrite."""
+    base = distributed(space.scop, space.nests)
+    if base is None:
+        return
+    attached = tuple(step for step in steps if isinstance(step, Attach))
+    merged = tuple(step for step in steps if not isinstance(step, Attach))
+    try:
+        rewritten = apply(base, merged, space.dependences, reassociate=space.reassociate)
+    except IllegalVariantError:
+        return
+    first = _space(rewritten, kernels, threads, vector_bytes, space.reassociate, merged)
+    others = tuple(_alternatives(first, kernels, threads, vector_bytes))
+    # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
+    for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
+        own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))
+        names = {step.statement for step in attached}
+        spaces = [replace(each, attached=bool(names & set(each.nest.statements))) for each in made.spaces]
+        own = replace(own, spaces=tuple(spaces))
+        try:
+            if attached:
+                make_plan(own.scop, own.nests, Variant(attached))
+        except IllegalVariantError:
+            continue
+        yield own
 
 
 def _space(
@@ -177,10 +210,12 @@ def _space(
             kernel = kernel if shapes[0].match is not None else None
         way = directions(scop, nest, found, reassociate=reassociate)
         minor = work[nest.index] < MINOR_SHARE * sum(work.values())
-        space = NestSpace(scop, nest, way, shapes, threads, minor)
+        outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
+        own_threads = 1 if outside else threads
+        space = NestSpace(scop, nest, way, shapes, own_threads, minor)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
             reason, kernel = "the order of the sum must be kept", None
-            space = NestSpace(scop, nest, way, (Shape(None),), threads, minor)
+            space = NestSpace(scop, nest, way, (Shape(None),), own_threads, minor)
         spaces.append(space)
         ways.append(way)
         reports.append(NestReport(nest, kernel, reason, sum(scop.statement(name).flops for name in nest.statements)))

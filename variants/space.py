@@ -68,7 +68,8 @@ class Choice:
 class NestSpace:
     """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel.
 
-    A ``minor`` nest has so little to do beside the others that it keeps the source's order.
+    A ``minor`` nest has so little to do beside the others that it keeps the source's order. For an ``attached`` one
+    there is nothing to decide: it goes where another nest's loops put it.
     """
 
     scop: Scop
@@ -77,6 +78,7 @@ class NestSpace:
     shapes: tuple[Shape, ...]
     threads: int
     minor: bool = False
+    attached: bool = False
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -230,6 +232,8 @@ class NestSpace:
 
     def steps(self, choice: Choice) -> tuple[NestStep, ...]:
         """The choice as steps of a variant."""
+        if self.attached:
+            return ()
         index = self.nest.index
         roles = self._roles(choice.shape)
         tiles = dict(choice.tiles)
@@ -259,7 +263,7 @@ class NestSpace:
 
     def size(self) -> int:
         """Number of full assignments before legality is asked (parallel loops count once)."""
-        if self.minor:
+        if self.minor or self.attached:
             return 1
         total = 0
         for shape in self.shapes:
@@ -275,7 +279,7 @@ class NestSpace:
 
     def all(self) -> Iterator[Choice | None]:
         """Every assignment: the choice where it is legal, None where it is not."""
-        if self.minor:
+        if self.minor or self.attached:
             yield self._only_choice()
             return
         for shape in self.shapes:
@@ -289,7 +293,7 @@ class NestSpace:
 
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
-        if self.minor:
+        if self.minor or self.attached:
             return self._only_choice()
         shape = generator.choice(self.shapes)
         tiles = generator.choice(self.tile_choices(shape))

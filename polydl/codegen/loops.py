@@ -108,7 +108,7 @@ def _has_loop(node: isl.AstNode) -> bool:
 def _contracted(scop: Scop, plan: NestPlan, name: str) -> isl.Map:
     """The schedule of the statement without its microkernel's loops: one instance per call."""
     statement = scop.statement(name)
-    dimensions = (*plan.nest.prefix, *plan.loops)
+    dimensions = plan.around
     loops = tuple(each for each in dimensions if isinstance(each, Loop))
     domain = time_map(statement, loops).range().set_tuple_name(name)
     values = iter(f"t{index}" for index in range(len(loops)))
@@ -130,7 +130,7 @@ def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
     """The time dimensions of a statement that become loops of the generated code."""
     nest = plan.nest_of(name)
     dimensions = plan.schedule.of(name)
-    return dimensions[: len(nest.nest.prefix) + len(nest.loops)] if nest.inner else dimensions
+    return dimensions[: len(nest.around)] if nest.inner else dimensions
 
 
 # Functions that compilers turn into vector instructions; a call of any other keeps a loop scalar.
@@ -145,10 +145,8 @@ def _vector_positions(scop: Scop, plan: NestPlan, found: Directions) -> frozense
     if called - _VECTOR_FUNCTIONS:
         return frozenset()
     order = plan.order()
-    offset = len(plan.nest.prefix)
-    return frozenset(
-        offset + position for position in range(len(plan.loops)) if parallel_is_legal(found, order, position)
-    )
+    places = [place for place, each in enumerate(plan.around) if isinstance(each, Loop)][-len(plan.loops) :]
+    return frozenset(place for position, place in enumerate(places) if parallel_is_legal(found, order, position))
 
 
 def _tree(

@@ -16,7 +16,7 @@ import islpy as isl
 
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
-from polydl.types import AnnotatedCall, Loop, Scop, Statement
+from polydl.types import AnnotatedCall, Loop, Scop, SharedLoops, Statement
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,20 @@ def _separated(left: Statement, right: Statement, statements: Sequence[Statement
     )
 
 
-def _edges(blocks: Sequence[_Block], shared: int, dependences: Sequence[Dependence]) -> list[set[int]]:
-    """Successors of each block by the dependences that the ``shared`` outer loops do not carry."""
+def _edges(
+    blocks: Sequence[_Block], shared: int, dependences: Sequence[Dependence], kept: Sequence[SharedLoops]
+) -> list[set[int]]:
+    """Successors of each block by the dependences that the ``shared`` outer loops do not carry.
+
+    Blocks whose next loop is to be ``kept`` in common follow each other both ways.
+    """
     owner = {statement.name: number for number, block in enumerate(blocks) for statement in block.statements}
     successors: list[set[int]] = [set() for _ in blocks]
+    for group in kept:
+        members = {owner[name] for name in group.statements if name in owner}
+        if group.loops > shared:
+            for member in members:
+                successors[member] |= members - {member}
     for dependence in dependences:
         source, target = owner.get(dependence.source), owner.get(dependence.target)
         if source is None or target is None or source == target or target in successors[source]:
@@ -120,8 +130,11 @@ def _components(successors: Sequence[set[int]]) -> list[list[int]]:
 
 
 class _Distribution:
-    def __init__(self, dependences: Sequence[Dependence], calls: Sequence[AnnotatedCall]) -> None:
+    def __init__(
+        self, dependences: Sequence[Dependence], calls: Sequence[AnnotatedCall], kept: Sequence[SharedLoops]
+    ) -> None:
         self.dependences = dependences
+        self.kept = kept
         # Loops of several statements can't be told apart from the nest; they replace their call for good.
         self.calls: dict[tuple[str, ...], AnnotatedCall] = {
             call.statements: call for call in calls if len(call.statements) == 1
@@ -138,7 +151,7 @@ class _Distribution:
 
     def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
         blocks = _blocks(statements)
-        components = _components(_edges(blocks, shared, self.dependences))
+        components = _components(_edges(blocks, shared, self.dependences, self.kept))
         for position, component in enumerate(components):
             here = (*prefix, position)
             if len(component) == 1:
@@ -147,13 +160,14 @@ class _Distribution:
             members = [statement for number in component for statement in blocks[number].statements]
             first = members[0]
             # Blocks of one component share this loop: different loops in sequence have edges one way only.
-            loop = Loop(first.iterators[shared], shared, direction=first.directions[shared])
+            parallel = shared == 0 and any(each.parallel and first.name in each.statements for each in self.kept)
+            loop = Loop(first.iterators[shared], shared, direction=first.directions[shared], parallel=parallel)
             self.split(members, (*here, loop), shared + 1)
 
 
 @limited
 def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...]:
     """Split the scop into nests, in an order that keeps all ``dependences``."""
-    distribution = _Distribution(dependences, scop.annotated_calls)
+    distribution = _Distribution(dependences, scop.annotated_calls, scop.shared)
     distribution.split(scop.statements, (), 0)
     return tuple(distribution.nests)

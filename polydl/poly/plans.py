@@ -13,14 +13,30 @@ import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.nests import Nest
-from polydl.types import Interchange, Loop, NestStep, Parallel, Role, Schedule, Scop, Tile, UseMicrokernel, Variant
+from polydl.types import (
+    Affine,
+    Attach,
+    Interchange,
+    Loop,
+    NestStep,
+    Parallel,
+    Role,
+    Schedule,
+    Scop,
+    Statement,
+    Tile,
+    UseMicrokernel,
+    Variant,
+)
 
 
 @dataclass(frozen=True)
 class NestPlan:
     """``loops`` are generated, outermost first; ``inner`` are run by the microkernel, if there is one.
 
-    ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``.
+    ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
+    element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
+    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix.
     """
 
     nest: Nest
@@ -28,6 +44,16 @@ class NestPlan:
     inner: tuple[Loop, ...]
     bounds: tuple[tuple[int, int], ...]
     microkernel: UseMicrokernel | None
+    cut: int = 0
+    position: int | None = None
+    follows: int | None = None
+
+    @property
+    def around(self) -> tuple[int | Loop, ...]:
+        """Time dimensions that are generated, outermost first: the shared ones, its own, its position beside others."""
+        if self.position is None:
+            return (*self.nest.prefix, *self.loops)
+        return (*self.nest.prefix, *self.loops[: self.cut], self.position, *self.loops[self.cut :])
 
     def tile_of(self, loop: str) -> Loop | None:
         """The innermost tile loop over ``loop``, or None if it isn't tiled."""
@@ -156,6 +182,123 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
     return NestPlan(nest, tuple(loops[name] for name in order), inner, bounds, kernels[0] if kernels else None)
 
 
+def _single(form: Affine) -> int | None:
+    used = [place for place, coefficient in enumerate(form.coefficients) if coefficient]
+    return used[0] if len(used) == 1 and form.coefficients[used[0]] == 1 else None
+
+
+def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]] | None:
+    """For each iterator that ``heavy`` writes with, the one of ``light`` and what it is ahead; None without such pairs.
+
+    Both write each dimension of one array with a lone iterator, or with the same constant, and ``light`` uses all of
+    its own.
+    """
+    one, other = heavy.writes[0], light.writes[0]
+    if one.array != other.array or one.subscripts is None or other.subscripts is None:
+        return None
+    pairs: dict[int, tuple[int, int]] = {}
+    for left, right in zip(one.subscripts, other.subscripts, strict=True):
+        ours, theirs = _single(left), _single(right)
+        if ours is None and theirs is None and left.constant == right.constant:
+            if any(left.coefficients) or any(right.coefficients):
+                return None
+        elif ours is None or theirs is None or ours in pairs:
+            return None
+        else:
+            pairs[ours] = (theirs, left.constant - right.constant)
+    return pairs if len({place for place, _ in pairs.values()}) == light.depth else None
+
+
+def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> tuple[NestPlan, ...]:
+    """The plans with element-wise nests put inside the loops of others.
+
+    They share all of its loops over tiles of the output. Where a loop of a reduction lies outside of one of these, they
+    run in its last iteration (or the first one); otherwise they come after all of the reduction, and before it.
+    Raises IllegalVariantError if the loops can't be aligned.
+    """
+    made = list(plans)
+    for heavy in dict.fromkeys(_index_of(plans, step.to) for step in steps):
+        own = [step for step in steps if _index_of(plans, step.to) == heavy]
+        before = [step for step in own if step.place == "first"]
+        ordered = [*before, None, *(step for step in own if step.place == "last")]
+        cut = None
+        for position, step in enumerate(ordered):
+            if step is None:
+                continue
+            light = _index_of(plans, step.statement)
+            cut, made[light] = _follower(scop, plans[heavy], plans[light], step, position)
+        assert cut is not None
+        made[heavy] = replace(plans[heavy], cut=cut, position=len(before))
+    return tuple(made)
+
+
+def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
+    for index, plan in enumerate(plans):
+        if statement in plan.nest.statements:
+            return index
+    raise IllegalVariantError(f"there is no statement {statement}")
+
+
+def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:
+    """Up to which loop the light nest shares those of the heavy one, and its plan."""
+    pairs = aligned_loops(scop.statement(heavy.nest.statements[0]), scop.statement(light.nest.statements[0]))
+    if pairs is None or heavy.nest.depth or light.nest.depth:
+        raise IllegalVariantError(f"the loops of {step.statement} can't be aligned with those of {step.to}")
+    writing = [place for place, loop in enumerate(heavy.loops) if loop.iterator in pairs]
+    cut = writing[-1] + 1 if writing else 0
+    if heavy.microkernel is None:
+        # Inside plain loops a test would cost as much as the work.
+        summing = [place for place, loop in enumerate(heavy.loops) if loop.iterator not in pairs]
+        cut = min([cut, *summing])
+    prefix: list[int | Loop] = [*heavy.nest.prefix]
+    done = set()
+    for loop in heavy.loops[:cut]:
+        if loop.iterator in pairs:
+            iterator, ahead = pairs[loop.iterator]
+            prefix.append(replace(loop, iterator=iterator, origin=loop.origin + ahead))
+            done |= {iterator} if loop.size == 1 else set()
+        else:
+            low, high = heavy.bounds[loop.iterator]
+            final = high if (step.place == "last") == (loop.direction == 1) else low
+            prefix.append(loop.direction * ((final - loop.origin) // loop.size))
+    nest = replace(light.nest, prefix=(*prefix, position))
+    loops = tuple(loop for loop in light.loops if loop.iterator not in done)
+    return cut, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)
+
+
+def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
+    """Per nest, the iterations of the parallel loop that runs it; 1 where nothing is parallel."""
+    by_index = {each.nest.index: each for each in plan.nests}
+    found = []
+    for nest in plan.nests:
+        owner = nest if nest.follows is None else by_index[nest.follows]
+        box = scop.statement(owner.nest.statements[0]).box
+        iterations = 1
+        for loop in owner.nest.prefix:
+            if isinstance(loop, Loop) and loop.parallel and box is not None:
+                low, high = box[loop.iterator]
+                iterations = high - low + 1
+        for place, loop in enumerate(owner.loops[: owner.cut] if nest.follows is not None else owner.loops):
+            if not loop.parallel:
+                continue
+            low, high = owner.bounds[loop.iterator - owner.nest.depth]
+            around = [each.size for each in owner.loops[:place] if each.iterator == loop.iterator]
+            iterations = -(-min([high - low + 1, *around]) // loop.size)
+        found.append(iterations)
+    return tuple(found)
+
+
+def tile_instances(nest: NestPlan) -> int:
+    """Instances of an attached nest's statement in one execution, all loops around it being full."""
+    assert nest.follows is not None
+    around = [each for each in nest.nest.prefix if isinstance(each, Loop)]
+    total = 1
+    for loop in nest.loops:
+        low, high = nest.bounds[loop.iterator - nest.nest.depth]
+        total *= min([high - low + 1, *(each.size for each in around if each.iterator == loop.iterator)])
+    return total
+
+
 def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     """Apply the steps. Raises IllegalVariantError for a step that names what isn't there.
 
@@ -166,9 +309,10 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     if stray:
         raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
     plans = tuple(_nest_plan(scop, nest, variant.of_nest(nest.index)) for nest in nests)
+    plans = attached(scop, plans, [step for step in variant.rewrites if isinstance(step, Attach)])
     times: dict[str, tuple[int | Loop, ...]] = {}
     for plan in plans:
         for position, name in enumerate(plan.nest.statements):
             tail = (position,) if len(plan.nest.statements) > 1 else ()
-            times[name] = (*plan.nest.prefix, *plan.loops, *plan.inner, *tail)
+            times[name] = (*plan.around, *plan.inner, *tail)
     return Plan(variant, plans, Schedule(tuple((s.name, times[s.name]) for s in scop.statements)))

@@ -68,7 +68,8 @@ def make_access(
     return Access(reference, array, kind, relation, index, subscripts)
 
 
-def _domain(statement: str, iterators: Sequence[str], box: Box) -> str:
+def make_domain(statement: str, iterators: Sequence[str], box: Box) -> str:
+    """The isl set of a statement's instances, from its box."""
     bounds = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in zip(iterators, box, strict=True))
     return f"{{ {statement}[{', '.join(iterators)}]{' : ' if bounds else ''}{bounds} }}"
 
@@ -108,7 +109,7 @@ def pack(scop: Scop, step: Pack) -> Scop:
     copy = Statement(
         name=name,
         iterators=iterators,
-        domain=_domain(name, iterators, box),
+        domain=make_domain(name, iterators, box),
         box=box,
         instances=packed.elements,
         betas=(0,) * (depth + 1),
@@ -280,7 +281,7 @@ def _coalesced(
     return replace(
         statement,
         iterators=iterators,
-        domain=_domain(statement.name, iterators, box),
+        domain=make_domain(statement.name, iterators, box),
         box=box,
         betas=(*statement.betas[:-2], statement.betas[-1]),
         directions=statement.directions[1:],
@@ -289,10 +290,10 @@ def _coalesced(
 
 
 def apply(scop: Scop, steps: Sequence[Rewrite], dependences: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
-    """All rewrites in order. ``scop`` is distributed already. Raises IllegalVariantError."""
+    """Packing and coalescing in order. ``scop`` is distributed already. Raises IllegalVariantError."""
     for step in steps:
         if isinstance(step, Pack):
             scop = pack(scop, step)
-        else:
+        elif isinstance(step, Coalesce):
             scop = coalesce(scop, step, dependences, reassociate=reassociate)
     return scop

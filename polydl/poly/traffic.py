@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
-from polydl.poly.plans import NestPlan, Plan
+from polydl.poly.plans import NestPlan, Plan, tile_instances
 from polydl.poly.refills import Refills
 from polydl.types import Loop, Scop
 
@@ -74,9 +74,22 @@ def traffic(
             size = line_bytes * (2 if nest.streams[stream].written else 1)
             brought = _stream_fills(scop, plan, nests, number, stream)
             brought[-1] *= 1 + _START_BYTES / max(line_bytes, _run_bytes(nest, stream))
+            brought = _left_by_leader(scop, plan, number, nest.streams[stream].array, brought, caches)
             moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
         found.append(tuple([round(size) for size in moved]))
     return tuple(found)
+
+
+def _left_by_leader(
+    scop: Scop, plan: Plan, number: int, array: str, brought: list[float], caches: Sequence[int]
+) -> list[float]:
+    """An attached nest finds what the other one has just written wherever a tile of it fits, with as much again."""
+    nest = plan.nests[number]
+    statements = [scop.statement(name) for name in nest.nest.statements]
+    if nest.follows is None or all(access.array != array for s in statements for access in s.writes):
+        return brought
+    size = tile_instances(nest) * scop.array(array).element_bytes
+    return [0.0 if 2 * size <= cache else lines for lines, cache in zip(brought, caches, strict=True)]
 
 
 def _stream_fills(scop: Scop, plan: Plan, nests: Sequence[Refills], number: int, stream: int) -> list[float]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from polydl.machine import Machine
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
-from polydl.types import Access, Affine, Array, Coalesce, Rewrite, Scop, Statement
+from polydl.types import Access, Affine, Array, Attach, Coalesce, Fuse, Rewrite, Scop, Statement
 
 if TYPE_CHECKING:
     from polydl.variants.generate import Generation, NestReport, VariantSpace
@@ -67,11 +67,20 @@ def nests_text(space: VariantSpace) -> str:
     for alternative in space.alternatives:
         kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
         rewrites = ", ".join(_rewrite(space.scop, step) for step in alternative.rewrites)
-        lines += wrapped(f"Also    {rewrites}: microkernel {', '.join(kernels)}", "")
+        means = f"microkernel {', '.join(kernels)}" if kernels else "plain loops"
+        lines += wrapped(f"Also    {rewrites}: {means}", "")
     return "\n".join(lines)
 
 
 def _rewrite(scop: Scop, step: Rewrite) -> str:
+    if isinstance(step, Fuse):
+        lines = sorted({scop.statement(name).line for name in step.statements})
+        loops = " ".join(step.orders[0][: step.shared])
+        return f"lines {', '.join(map(str, lines))} inside {counted(step.shared, 'common loop')} ({loops})"
+    if isinstance(step, Attach):
+        when = "after the last" if step.place == "last" else "before the first"
+        line, other = scop.statement(step.statement).line, scop.statement(step.to).line
+        return f"line {line} on each tile of line {other}, {when} reduction on it"
     if isinstance(step, Coalesce):
         return f"{step.outer} and {step.inner} of {step.statement} as one loop"
     extents = scop.array(step.array).extents

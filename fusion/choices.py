@@ -1,0 +1,57 @@
+"""Which fusions of a scop to try, as rewrites that a variant begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polydl.fusion.algorithm_3 import decisions
+from polydl.fusion.operators import Operator, operators
+from polydl.poly.dependences import Dependence
+from polydl.poly.nests import Nest
+from polydl.poly.plans import aligned_loops
+from polydl.types import Attach, Fuse, Rewrite, Scop, Statement
+
+
+def elementwise_fusions(
+    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
+) -> tuple[tuple[Rewrite, ...], ...]:
+    """One tuple of rewrites that makes all fusions which Algorithm 3 allows; none if it allows none."""
+    _, groups = decisions(scop, nests, dependences)
+    known = operators(scop, nests)
+    steps: list[Rewrite] = []
+    attached: list[Rewrite] = []
+    for group in groups:
+        if known[group.heavy].excess is None:
+            merged = _one_body([known[index] for index in group.nests])
+            steps += [merged] if merged is not None else []
+            continue
+        for place, chain in (("first", group.before), ("last", group.after)):
+            if not chain:
+                continue
+            merged = _one_body([known[index] for index in chain]) if len(chain) > 1 else None
+            if merged is not None:
+                steps.append(merged)
+                chain = chain[:1]
+            to = known[group.heavy].statements[0].name
+            attached += [Attach(known[index].statements[0].name, to, place) for index in chain]  # type: ignore[arg-type]
+    return ((*steps, *attached),) if steps or attached else ()
+
+
+def _one_body(chain: Sequence[Operator]) -> Fuse | None:
+    """All statements of the nests in the loops of the first; None if their loops can't be paired."""
+    statements = [statement for operator in chain for statement in operator.statements]
+    leader = statements[0]
+    orders: list[tuple[str, ...]] = []
+    for statement in statements:
+        order = _paired_order(leader, statement)
+        if order is None:
+            return None
+        orders.append(order)
+    return Fuse(tuple(s.name for s in statements), tuple(orders), (0,) * len(statements), leader.depth)
+
+
+def _paired_order(leader: Statement, statement: Statement) -> tuple[str, ...] | None:
+    pairs = aligned_loops(leader, statement)
+    if pairs is None or len(pairs) != leader.depth or any(ahead for _, ahead in pairs.values()):
+        return None
+    return tuple(statement.iterators[pairs[place][0]] for place in range(leader.depth))

@@ -1,0 +1,163 @@
+"""Fused code: what it looks like, that isl proves it legal, that it computes the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.dependences import dependences
+from polydl.poly.fusing import apply
+from polydl.poly.nests import distribute
+from polydl.poly.plans import make_plan
+from polydl.poly.rewrites import distributed
+from polydl.types import Attach, Fuse, Interchange, Scop, Tile, UseMicrokernel, Variant
+
+PRODUCT = """
+void f(float C[21][48], const float A[21][40], const float B[40][48], const float b[48]) {
+#pragma scop
+  for (int i = 0; i < 21; i++)
+    for (int j = 0; j < 48; j++)
+      C[i][j] = b[j];
+  for (int i = 0; i < 21; i++)
+    for (int j = 0; j < 48; j++)
+      for (int k = 0; k < 40; k++)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int i = 0; i < 21; i++)
+    for (int j = 0; j < 48; j++)
+      C[i][j] = C[i][j] - b[j];
+  for (int i = 0; i < 21; i++)
+    for (int j = 0; j < 48; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#pragma endscop
+}
+"""
+
+CONVOLUTION = """
+void f(float out[2][3][6][6][16], const float in[2][2][8][8][20], const float flt[3][2][3][3][20][16],
+       const float bias[3][16]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int kt = 0; kt < 3; kt++)
+      for (int ct = 0; ct < 2; ct++)
+        for (int y = 0; y < 6; y++)
+          for (int ky = 0; ky < 3; ky++)
+            for (int kx = 0; kx < 3; kx++)
+              for (int x = 0; x < 6; x++)
+                for (int k = 0; k < 16; k++)
+                  for (int c = 0; c < 20; c++)
+                    out[n][kt][y][x][k] += flt[kt][ct][ky][kx][c][k] * in[n][ct][y + ky][x + kx][c];
+  for (int n = 0; n < 2; n++)
+    for (int kt = 0; kt < 3; kt++)
+      for (int y = 0; y < 6; y++)
+        for (int x = 0; x < 6; x++)
+          for (int k = 0; k < 16; k++)
+            out[n][kt][y][x][k] = out[n][kt][y][x][k] + bias[kt][k];
+  for (int n = 0; n < 2; n++)
+    for (int kt = 0; kt < 3; kt++)
+      for (int y = 0; y < 6; y++)
+        for (int x = 0; x < 6; x++)
+          for (int k = 0; k < 16; k++)
+            out[n][kt][y][x][k] = out[n][kt][y][x][k] > 0.0f ? out[n][kt][y][x][k] : 0.0f;
+#pragma endscop
+}
+"""
+FUSED = (
+    Fuse(("S2", "S3"), (("i", "j"), ("i", "j")), (0, 0), 2),
+    Attach("S0", "S1", "first"),
+    Attach("S2", "S1", "last"),
+)
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    text = pipeline.kernel(space, variant, machine.vector_bytes).c
+    return text[text.rindex("void f(") :]
+
+
+@pytest.mark.parametrize("source", [PRODUCT, CONVOLUTION], ids=["product", "convolution"])
+def test_fused_variants_are_legal_and_compute_the_same(source: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, source)
+    machine = Machine.detect(threads=2)
+    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=3)
+    fused = [variant for variant in variants if any(isinstance(step, Attach) for step in variant.rewrites)]
+    assert len(fused) >= 20
+    for variant in fused:
+        own = space.of(variant)
+        assert own.violations(make_plan(own.scop, own.nests, variant)) == ()
+        assert Variant.from_json(variant.to_json()) == variant
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in fused[:24]]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    policy = TimingPolicy(rounds=1, budget_seconds=2)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
+    assert [each.message for each in measured if each.status != "ok"] == []
+
+
+def test_the_tile_is_finished_where_it_was_computed(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    variant = Variant(
+        (*FUSED, Tile(1, "i", (7,)), UseMicrokernel(1, "libxsmm", "j", "i", "k"), Interchange(1, ("i_t1",)))
+    )
+    text = re.sub(r"\s+", " ", code(scop, variant))
+    inside = text[text.index("for (int i_t1") :]
+    assert inside.index("= b[j]") < inside.index("_run(") < inside.index("- b[j]") < inside.index("> 0.0f")
+    assert text.count("for (int i_t1") == 1
+    assert "if (" not in inside
+
+
+def test_a_test_per_tile_where_the_reduction_runs_outside(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    steps = (Tile(1, "i", (7,)), Tile(1, "k", (10,)), UseMicrokernel(1, "libxsmm", "j", "i", "k"))
+    text = re.sub(r"\s+", " ", code(scop, Variant((*FUSED, *steps, Interchange(1, ("k_t1", "i_t1"))))))
+    assert "if (k_t1 == 0) {" in text
+    assert "if (k_t1 == 3) {" in text
+
+
+def test_plain_loops_around_the_reduction_hold_the_rest(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    text = re.sub(r"\s+", " ", code(scop, Variant((*FUSED, Interchange(1, ("i", "k", "j"))))))
+    assert text.count("for (int i ") == 1
+    assert "if (" not in text
+
+
+def test_fusion_that_breaks_a_dependence_is_refused(tmp_path: Path) -> None:
+    source = PRODUCT.replace("C[i][j] - b[j]", "C[i][j] - C[i][47 - j]")
+    scop = parse(tmp_path, source)
+    found = dependences(scop)
+    base = distributed(scop, distribute(scop, found))
+    assert base is not None
+    with pytest.raises(IllegalVariantError, match="dependence on `C`"):
+        apply(base, FUSED[:1], dependences(base))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("C[i][j] - b[j]", "C[i][j] - i", "loop counters"),
+        ("for (int i = 0; i < 21; i++)\n    for (int j = 0; j < 48; j++)\n      C[i][j] = C[i][j] -",
+         "for (int i = 20; i >= 0; i--)\n    for (int j = 0; j < 48; j++)\n      C[i][j] = C[i][j] -", "backwards"),
+    ],
+)  # fmt: skip
+def test_what_can_not_be_rewritten_says_why(old: str, new: str, word: str, tmp_path: Path) -> None:
+    assert old in PRODUCT
+    scop = parse(tmp_path, PRODUCT.replace(old, new))
+    base = distributed(scop, distribute(scop, dependences(scop)))
+    assert base is not None
+    with pytest.raises(IllegalVariantError, match=word):
+        apply(base, (Fuse(("S2", "S3"), (("j", "i"), ("j", "i")), (0, 0), 2),), dependences(base))
