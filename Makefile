@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize test bench lint types format clean FORCE
+.PHONY: help optimize test bench bench-analysis lint types format clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
@@ -21,7 +21,7 @@ INSTALLED_BENCH := .venv/installed-bench
 export PIP_USER := 0
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
 optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACHE_SIZES
 	$(BIN)/polydl optimize $(SOURCE) --cache-sizes $(CACHE_SIZES)
@@ -32,6 +32,9 @@ test: $(INSTALLED_DEV) ## install what is missing, then run the tests
 bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
 	$(BIN)/python -m experiments.bench --suite $(SUITE) --threads $(THREADS) \
 	  --out polydl-out/bench-$(SUITE)-$(THREADS).json
+
+bench-analysis: $(INSTALLED_DEV) ## time per variant, growth and memory of the reuse analysis
+	$(BIN)/python -m experiments.analysis_benchmark --figure docs/figures/analysis-speed.svg
 
 lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check .

@@ -216,6 +216,18 @@ def test_two_nested_parallel_loops(extents: tuple[int, int], order: str) -> None
 
 
 # --------------------------------------------------------------------------------------
+# Where isl itself fails
+
+
+def test_a_set_whose_last_point_isl_cannot_find() -> None:
+    """isl_set_lexmax gives up on this one with an internal error; its coordinates are then found one by one."""
+    work = Work("S", (("i", 1, 2), ("j", 0, 4)), (("write", "A", ("j + 2 * i - 1",)),))
+    scop, [schedule] = make_scop([work]), schedules(work, ["j/4 j/2 i/3 j i/2 i"])
+    expected = enumerate_working_sets([work], scop, schedule, CACHES)
+    assert working_sets(scop, schedule, CACHES, method="isl") == replace(expected, method="isl")
+
+
+# --------------------------------------------------------------------------------------
 # Cache lines
 
 
@@ -244,6 +256,20 @@ def test_lines_that_rows_share(method: reuse.Method, columns: int) -> None:
     expected = enumerate_working_sets([work], scop, schedule, CACHES, line_bytes=64)
     found = working_sets(scop, schedule, CACHES, method=method, line_bytes=64)
     assert found == replace(expected, method=method)
+
+
+@pytest.mark.parametrize("method", ["closed-form", "isl"])
+def test_lines_across_digits(method: reuse.Method) -> None:
+    """Pairs of elements in rows of three: every other row begins within a line, whatever the pairs do."""
+    bounds = (("i", 1, 2),)
+    subscripts = (("0", "2"), ("2", "1"), ("1", "2 * i - 2"))
+    works = [Work(f"S{number}", bounds, (("read", "B", own),)) for number, own in enumerate(subscripts)]
+    scop = make_scop(works)
+    schedule = schedule_of(*((work.name, (Loop("i", 0), number)) for number, work in enumerate(works)))
+    expected = enumerate_working_sets(works, scop, schedule, CACHES, line_bytes=8)
+    # Elements 2, 7, 3 and 5 of B: lines 1, 3 and 2.
+    assert {d.minimum_bytes for d in expected.dependences} == {16}
+    assert working_sets(scop, schedule, CACHES, method=method, line_bytes=8) == replace(expected, method=method)
 
 
 def test_a_line_holds_whole_elements() -> None:

@@ -1,9 +1,15 @@
-"""Working sets of random nests: enumeration, isl, the closed form and the closed form of many must agree."""
+"""Working sets of random nests: enumeration, isl, the closed form and the closed form of many must agree.
+
+Nests are drawn from a seed, so that they differ: Hypothesis's own search would try many of them again and again. What
+was drawn is counted, and must cover what is claimed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,63 +23,59 @@ from polydl.types import AccessKind, Loop, Schedule
 CACHES = (64, 256, 1024)
 
 # Iterations of all loops of a statement together.
-_INSTANCES = 100
+_INSTANCES = 72
 
 LoopBounds = tuple[str, int, int]
+Nest = tuple[list[Work], list[Schedule]]
 
 
-@st.composite
-def subscripts(draw: st.DrawFn, loops: Sequence[LoopBounds], rank: int, floors: bool) -> tuple[str, ...]:
+def subscripts(draw: Random, loops: Sequence[LoopBounds], rank: int, floors: bool) -> tuple[str, ...]:
     """Subscripts that stay at or above zero, of two iterators at most."""
     made = []
-    term = st.tuples(st.sampled_from(loops), st.sampled_from((1, 1, 1, 2, 3, -1))) if loops else st.nothing()
     for _ in range(rank):
-        terms = draw(st.lists(term, max_size=2 if loops else 0))
+        terms = [
+            (draw.choice(loops), draw.choice((1, 1, 1, 2, 3, -1))) for _ in range(draw.randint(0, 2) if loops else 0)
+        ]
         low = sum(min(c * first, c * last) for (_, first, last), c in terms)
-        text = " + ".join([f"{c} * {name}" for (name, _, _), c in terms] + [str(draw(st.integers(0, 2)) - low)])
-        made.append(f"({text}) // 2" if floors and draw(st.booleans()) else text)
+        text = " + ".join([f"{c} * {name}" for (name, _, _), c in terms] + [str(draw.randint(0, 2) - low)])
+        made.append(f"({text}) // 2" if floors and draw.random() < 0.5 else text)
     return tuple(made)
 
 
-@st.composite
-def orders(draw: st.DrawFn, loops: Sequence[LoopBounds], indices: Sequence[int]) -> list[Loop]:
+def order(draw: Random, loops: Sequence[LoopBounds], indices: Sequence[int]) -> list[Loop]:
     """Each iterator's loop after up to two tile loops, and all of them interleaved."""
     chains = []
     for index in indices:
-        sizes = draw(st.sampled_from(((), (), (2,), (3,), (4,), (4, 2), (3, 2))))
-        direction = draw(st.sampled_from((1, 1, -1)))
+        sizes = draw.choice(((), (), (2,), (3,), (4,), (4, 2), (3, 2)))
+        direction = draw.choice((1, 1, -1))
         name, first, _ = loops[index]
-        origin = draw(st.sampled_from((0, first)))
-        parallel = draw(st.integers(-5, len(sizes)))
-        chains.append(
-            [
-                Loop(f"{name}_{size}", index, size, origin, direction, place == parallel)
-                for place, size in enumerate((*sizes, 1))
-            ]
-        )
-    made = []
-    for place in draw(st.permutations([place for place, chain in enumerate(chains) for _ in chain])):
-        made.append(chains[place].pop(0))
-    return made
+        origin = draw.choice((0, first))
+        chains.append([Loop(f"{name}_{size}", index, size, origin, direction) for size in (*sizes, 1)])
+    places = [place for place, chain in enumerate(chains) for _ in chain]
+    draw.shuffle(places)
+    return [chains[place].pop(0) for place in places]
 
 
-@st.composite
-def nests(draw: st.DrawFn, general: bool) -> tuple[list[Work], list[Schedule]]:
-    """One to three statements in a sequence, that share none, some or all of their first loops, in two orders.
+def with_parallel(loops: list[Loop], chosen: Sequence[int]) -> list[Loop]:
+    return [replace(loop, parallel=place in chosen) for place, loop in enumerate(loops)]
+
+
+def random_nest(draw: Random, general: bool) -> Nest:
+    """One to three statements in a sequence, that share none, some or all of their first loops, in an order or two.
 
     The ``general`` ones have triangular domains and divided subscripts.
     """
-    depth = draw(st.integers(2, 6))
-    shared = draw(st.integers(0, depth))
-    count = draw(st.sampled_from((1, 1, 2, 3)))
-    ranks = {name: draw(st.integers(0, 2)) for name in "AB"}
+    depth = draw.randint(2, 6)
+    shared = draw.randint(0, depth)
+    count = draw.choice((1, 1, 2, 3))
+    ranks = {name: draw.randint(0, 2) for name in "AB"}
     instances = 1
 
     def loop(number: int) -> LoopBounds:
         nonlocal instances
-        first = draw(st.sampled_from((0, 0, -2, 1)))
+        first = draw.choice((0, 0, -2, 1))
         widest = min((0, 9, 6, 5, 4, 3, 3)[depth], max(1, _INSTANCES // instances))
-        extent = draw(st.integers(1, widest))
+        extent = draw.randint(1, widest)
         instances *= extent
         return f"i{number}", first, first + extent - 1
 
@@ -81,60 +83,128 @@ def nests(draw: st.DrawFn, general: bool) -> tuple[list[Work], list[Schedule]]:
     around = instances
     works: list[Work] = []
     for number in range(count):
-        own_depth = draw(st.integers(shared, depth)) if number else depth
+        own_depth = draw.randint(shared, depth) if number else depth
         instances = around
         loops = [*common, *(loop(other) for other in range(shared, own_depth))]
-        floors = general and draw(st.booleans())
+        floors = general and draw.random() < 0.5
         accesses: list[tuple[AccessKind, str, tuple[str, ...]]] = []
-        for array in draw(st.sampled_from(("A", "B", "AB", "AA", "ABA"))):
-            kind: AccessKind = draw(st.sampled_from(("read", "write")))
-            accesses.append((kind, array, draw(subscripts(loops, ranks[array], floors))))
+        for array in draw.choice(("A", "B", "AB", "AA", "ABA")):
+            kind: AccessKind = draw.choice(("read", "write"))
+            accesses.append((kind, array, subscripts(draw, loops, ranks[array], floors)))
         # An accumulation reads and writes the same element.
-        if draw(st.booleans()):
+        if draw.random() < 0.5:
             accesses += [("write", *accesses[0][1:]), ("read", *accesses[0][1:])]
         condition = ""
-        if general and len(loops) > 1 and draw(st.booleans()):
-            condition = draw(st.sampled_from(("{} <= {}", "{} + {} <= 3"))).format(loops[0][0], loops[1][0])
+        if general and len(loops) > 1 and draw.random() < 0.5:
+            condition = draw.choice(("{} <= {}", "{} + {} <= 3")).format(loops[0][0], loops[1][0])
         works.append(Work(f"S{number}", tuple(loops), tuple(accesses), condition))
-    schedules = []
-    for _ in range(2):
-        prefix = draw(orders(common, range(shared)))
-        dimensions: list[tuple[str, tuple[int | Loop, ...]]] = []
-        for number, work in enumerate(works):
-            own: list[Loop] = draw(orders(work.loops, range(shared, len(work.loops))))
-            dimensions.append((work.name, (*prefix, number, *own)))
-        schedules.append(schedule_of(*dimensions))
-    return works, schedules
+    return works, [random_schedule(draw, works, common) for _ in range(draw.choice((1, 1, 2)))]
 
 
-relaxed = settings(deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+def random_schedule(draw: Random, works: Sequence[Work], common: Sequence[LoopBounds]) -> Schedule:
+    """None to three of each statement's loops are parallel, one or two as a rule."""
+    prefix = order(draw, common, range(len(common)))
+    parallel = draw.choice((0, 1, 1, 1, 2, 2, 2, 3))
+    shared = draw.randint(max(0, parallel - 1), min(parallel, len(prefix))) if len(prefix) >= parallel else 0
+    prefix = with_parallel(prefix, draw.sample(range(len(prefix)), shared))
+    dimensions: list[tuple[str, tuple[int | Loop, ...]]] = []
+    for number, work in enumerate(works):
+        own = order(draw, work.loops, range(len(common), len(work.loops)))
+        chosen = draw.sample(range(len(own)), min(parallel - shared, len(own)))
+        dimensions.append((work.name, (*prefix, number, *with_parallel(own, chosen))))
+    return schedule_of(*dimensions)
 
 
-@settings(relaxed, max_examples=650)
-@given(nests(general=False), st.sampled_from((None, None, 8, 16, 64)))
-def test_boxes(nest: tuple[list[Work], list[Schedule]], line_bytes: int | None) -> None:
-    works, schedules = nest
-    scop = make_scop(works, {"A": 8, "B": 4})
-    expected = [enumerate_working_sets(works, scop, each, CACHES, line_bytes=line_bytes) for each in schedules]
-    together = working_sets_of_many(scop, schedules, CACHES, line_bytes=line_bytes)
-    assert not together.failures
-    for schedule, enumerated, found in zip(schedules, expected, together, strict=True):
-        by_isl = replace(enumerated, method="isl")
-        if closed_form(scop, schedule, line_bytes) is None:
-            assert found == by_isl
-        else:
-            assert found == enumerated
-            assert working_sets(scop, schedule, CACHES, method="closed-form", line_bytes=line_bytes) == enumerated
-            assert working_sets(scop, schedule, CACHES, method="isl", line_bytes=line_bytes) == by_isl
+@dataclass
+class Coverage:
+    """Distinct nests by what they have, and distinct ones in all."""
+
+    seen: set[str] = field(default_factory=set)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def add(self, works: Sequence[Work], schedule: Schedule) -> None:
+        identity = repr(works)
+        if identity not in self.seen:
+            self.seen.add(identity)
+            self.counts.update(set(features(works, schedule)))
 
 
-@settings(relaxed, max_examples=400)
-@given(nests(general=True), st.sampled_from((None, None, 8, 64)))
-def test_triangles_and_divisions(nest: tuple[list[Work], list[Schedule]], line_bytes: int | None) -> None:
-    works, schedules = nest
-    scop = make_scop(works, {"A": 8, "B": 4})
-    together = working_sets_of_many(scop, schedules, CACHES, method="isl", line_bytes=line_bytes)
-    assert not together.failures
-    for schedule, found in zip(schedules, together, strict=True):
-        enumerated = enumerate_working_sets(works, scop, schedule, CACHES, line_bytes=line_bytes)
-        assert found == replace(enumerated, method="isl")
+def features(works: Sequence[Work], schedule: Schedule) -> Iterator[str]:
+    yield f"{max(len(work.loops) for work in works)} loops"
+    yield f"{len(works)} statements"
+    for work in works:
+        if any(
+            coefficient in element for _, _, own in work.accesses for element in own for coefficient in ("2 *", "3 *")
+        ):
+            yield "strides"
+        if any(first for _, first, _ in work.loops):
+            yield "offsets"
+        loops = [d for d in schedule.of(work.name) if isinstance(d, Loop)]
+        if any(loop.size > 1 for loop in loops):
+            yield "tiles"
+        parallel = [loop for loop in loops if loop.parallel]
+        yield f"{len(parallel)} parallel"
+        for loop in parallel:
+            _, first, last = work.loops[loop.iterator]
+            if loop.size == 1:
+                yield f"parallel extent {last - first + 1}"
+
+
+random_numbers = st.randoms(use_true_random=True)
+relaxed = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+
+
+def test_boxes() -> None:
+    """Enumeration, isl, the closed form of one and of many schedules on more than 1,000 nests."""
+    covered = Coverage()
+
+    @settings(relaxed, max_examples=1300)
+    @given(random_numbers, st.sampled_from((None, None, 8, 16, 64)))
+    def agree(draw: Random, line_bytes: int | None) -> None:
+        works, schedules = random_nest(draw, general=False)
+        scop = make_scop(works, {"A": 8, "B": 4})
+        together = working_sets_of_many(scop, schedules, CACHES, line_bytes=line_bytes)
+        assert not together.failures
+        for schedule, found in zip(schedules, together, strict=True):
+            expected = enumerate_working_sets(works, scop, schedule, CACHES, line_bytes=line_bytes)
+            by_isl = replace(expected, method="isl")
+            if closed_form(scop, schedule, line_bytes) is None:
+                assert found == by_isl
+            else:
+                assert found == expected
+                assert working_sets(scop, schedule, CACHES, method="closed-form", line_bytes=line_bytes) == expected
+                assert working_sets(scop, schedule, CACHES, method="isl", line_bytes=line_bytes) == by_isl
+                covered.add(works, schedule)
+
+    agree()
+
+    assert len(covered.seen) >= 1000
+    for feature, least in (
+        *((f"{loops} loops", 100) for loops in range(2, 7)),
+        *((f"{statements} statements", 100) for statements in (1, 2, 3)),
+        *((f"{parallel} parallel", 200) for parallel in (0, 1, 2)),
+        *((f"parallel extent {extent}", 100) for extent in (1, 2, 3)),
+        *((feature, 300) for feature in ("strides", "offsets", "tiles")),
+    ):
+        assert covered.counts[feature] >= least, feature
+
+
+def test_triangles_and_divisions() -> None:
+    covered = Coverage()
+
+    @settings(relaxed, max_examples=400)
+    @given(random_numbers, st.sampled_from((None, None, 8, 64)))
+    def agree(draw: Random, line_bytes: int | None) -> None:
+        works, schedules = random_nest(draw, general=True)
+        scop = make_scop(works, {"A": 8, "B": 4})
+        together = working_sets_of_many(scop, schedules, CACHES, method="isl", line_bytes=line_bytes)
+        assert not together.failures
+        for schedule, found in zip(schedules, together, strict=True):
+            enumerated = enumerate_working_sets(works, scop, schedule, CACHES, line_bytes=line_bytes)
+            assert found == replace(enumerated, method="isl")
+            if closed_form(scop, schedule, line_bytes) is None:
+                covered.add(works, schedule)
+
+    agree()
+
+    assert len(covered.seen) >= 250

@@ -56,7 +56,8 @@ def _quota_of(context: isl.Context) -> _Quota | None:
 def quota(context: isl.Context, operations: int) -> Iterator[None]:
     """Lets isl spend at most ``operations`` (at least 1) in its body, and counting in rows as much again.
 
-    Raises AnalysisError when they are used up. Within another quota of the same context, that one alone counts.
+    Raises AnalysisError when they are used up, and when isl fails. Within another quota of the same context, that one
+    alone counts.
     """
     if _quota_of(context) is not None:
         yield
@@ -72,7 +73,7 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
     except isl.Error as error:
         # What a parser says when the quota ends in it is that there is something wrong with the text.
         if "operations" not in str(error) and not _has_ended(context):
-            raise
+            raise AnalysisError(f"isl failed: {error}", remedy=_REMEDY) from error
         raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
         _quotas.remove(own)

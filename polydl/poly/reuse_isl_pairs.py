@@ -8,13 +8,13 @@ whose steps are alike, is kept for the schedules to come.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import islpy as isl
 
-from polydl.poly.counting import components, coupled_dimensions
+from polydl.poly.counting import check_quota, components, coupled_dimensions
 from polydl.poly.reuse_references import Reference
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -107,10 +107,10 @@ class IslPairs:
             return None
         # The earliest source comes first, and with it its earliest target.
         count = relation.dim(_IN)
-        both = _coordinates(relation.wrap().lexmin())
+        both = _extreme(relation.wrap(), isl.Set.lexmin)
         for level, value in enumerate(both[:count]):
             relation = relation.fix_val(_IN, level, value)
-        return StepTimes(both[:count], both[count:], _coordinates(relation.range().lexmax()))
+        return StepTimes(both[:count], both[count:], _extreme(relation.range(), isl.Set.lexmax))
 
     def _in_time(self, group: PairGroup, steps: GroupSteps) -> isl.Map:
         key = group.text, steps
@@ -171,6 +171,19 @@ def _group(relation: isl.Map, sources: list[int], targets: list[int]) -> PairGro
         if alone.has_tuple_id(kind):
             alone = alone.reset_tuple_id(kind)
     return PairGroup(tuple(sources), tuple(targets), alone, str(alone))
+
+
+def _extreme(points: isl.Set, of: Callable[[isl.Set], isl.Set]) -> tuple[int, ...]:
+    """The first or the last point of a set, ``of`` being isl's lexmin or lexmax."""
+    try:
+        return _coordinates(of(points))
+    except isl.Error:
+        # Some sets with divisions trip an internal check of isl's lexicographic optimisation (islpy 2026.2).
+        check_quota(points.get_ctx())
+        for dimension in range(points.dim(_SET)):
+            ends = points.dim_min_val(dimension) if of is isl.Set.lexmin else points.dim_max_val(dimension)
+            points = points.fix_val(_SET, dimension, ends)
+        return _coordinates(points)
 
 
 def _coordinates(point: isl.Set) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Cache lines of arrays: the coordinates in which footprints count lines instead of elements.
 
-Every array is taken to begin at the start of a line. Behind the innermost dimensions whose extent is a whole number of
-lines, no line is shared between indices of the dimensions around them; within, a line is the linear position divided by
-the elements per line.
+Every array is taken to begin at the start of a line. Where the distances of the outer dimensions' indices are all whole
+numbers of lines, no two of these indices share a line; within the dimensions inside, a line is the linear position
+divided by the elements per line.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ def elements_per_line(array: _Sized, line_bytes: int) -> int:
 
 
 def first_of_aligned(units: Sequence[int], per_line: int) -> int:
-    """The first of the innermost dimensions that together take a whole number of lines; 0 if no proper part does.
+    """The first of the innermost dimensions that share no line with what lies at other indices of those around them.
 
-    ``units`` are the elements between neighbouring indices of each dimension, outermost first.
+    ``units`` are the elements between neighbouring indices of each dimension, outermost first. Those of digits need not
+    be multiples of one another: a row of 3 pairs of elements may begin at a line, and the one after it within a line.
     """
-    return max((place + 1 for place, unit in enumerate(units[:-1]) if unit % per_line == 0), default=0)
+    return next((place for place, unit in enumerate(units[:-1]) if unit % per_line), max(len(units) - 1, 0))
 
 
 @lru_cache(maxsize=64)
