@@ -286,6 +286,7 @@ def rank(
 )
 @click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
 @click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
+@click.option("--shared", is_flag=True, help="A cache that threads share holds what all of them have in use.")
 @click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
 @click.option("--ranker", default="cost-model", show_default=True, metavar="NAME", help="Which variants are the top.")
 @json_option
@@ -298,6 +299,7 @@ def analyze(
     plot: str | None,
     line_size: int | None,
     inclusive: bool,
+    shared: bool,
     top_k: int,
     ranker: str,
     json_path: str | None,
@@ -319,7 +321,9 @@ def analyze(
     variant = found[0]
     chosen = space.of(variant)
     plan = make_plan(chosen.scop, chosen.nests, variant)
-    working_sets = pipeline.analyze(chosen.scop, plan, machine, line_bytes=line_size, inclusive=inclusive)
+    working_sets = pipeline.analyze(
+        chosen.scop, plan, machine, line_bytes=line_size, inclusive=inclusive, shared=shared
+    )
     table = results.variants_table(space, [variant])
     text = f"{table}\n\n{analysis.dependences_text(chosen.scop, plan, working_sets, machine)}"
     if plot is not None:

@@ -30,6 +30,7 @@ from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plans import Plan, make_plan, parallel_iterations
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
+from polydl.poly.reuse_caches import threads_sharing
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.traffic import fills, traffic
@@ -255,14 +256,22 @@ def plan_of(
 
 
 def analyze(
-    nest: Scop, plan: Plan, machine: Machine, *, line_bytes: int | None = None, inclusive: bool = False
+    nest: Scop,
+    plan: Plan,
+    machine: Machine,
+    *,
+    line_bytes: int | None = None,
+    inclusive: bool = False,
+    shared: bool = False,
 ) -> WorkingSets:
     """Working sets of one variant (paper, Algorithms 1 and 2), against the machine's caches.
 
-    ``line_bytes`` counts whole cache lines; ``inclusive`` lets each cache hold what the smaller ones hold as well.
+    ``line_bytes`` counts whole cache lines; ``inclusive`` lets each cache hold what the smaller ones hold as well, and
+    ``shared`` what all of the machine's threads that share it have in use at once.
     """
     caches = [level.bytes for level in machine.caches]
-    return working_sets(nest, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive)
+    sharing = (machine.threads, threads_sharing(machine.caches, machine.threads)) if shared else None
+    return working_sets(nest, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive, sharing=sharing)
 
 
 @dataclass(frozen=True, eq=False)

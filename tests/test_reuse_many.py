@@ -22,8 +22,9 @@ from polydl.pipeline import analyze, analyze_variants, candidates, plan_of
 from polydl.poly import reuse, reuse_groups, reuse_isl
 from polydl.poly.reuse import fit_caches, working_sets, working_sets_of_many
 from polydl.poly.reuse_batch_unions import union_sizes
-from polydl.poly.reuse_caches import fit_caches_of_many, thread_shares
+from polydl.poly.reuse_caches import fit_caches_of_many, fit_shared_caches, threads_sharing
 from polydl.poly.reuse_lines import line_mask
+from polydl.poly.reuse_threads import in_step
 from polydl.types import Loop, Schedule, Tile, Variant, WorkingSets
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -331,9 +332,52 @@ def test_options_reach_every_way_of_counting() -> None:
 
 
 def test_threads_share_the_outer_caches() -> None:
-    assert thread_shares(MACHINE.caches, 1) == tuple(level.bytes for level in MACHINE.caches)
-    assert thread_shares(MACHINE.caches, 2) == (32 << 10, 1 << 19, 16 << 20)
-    assert thread_shares(MACHINE.caches, 8) == (32 << 10, 1 << 19, 8 << 20)
+    assert threads_sharing(MACHINE.caches, 1) == (1, 1, 1)
+    assert threads_sharing(MACHINE.caches, 2) == (1, 2, 2)
+    assert threads_sharing(MACHINE.caches, 8) == (1, 2, 4)
+
+
+def test_the_iterations_that_threads_are_in_together() -> None:
+    # 10 iterations on 4 threads: stretches of 3, the last one shorter.
+    first, last = (7, 1, 5), (7, 1, 9)
+    assert in_step(first, last, 1, (0, 9), 4, 4) == tuple(((7, x, 5), (7, x, 9)) for x in (1, 4, 7))
+    assert in_step((7, 5), (7, 5), 1, (0, 9), 4, 2) == (((7, 2), (7, 2)), ((7, 5), (7, 5)))
+    assert in_step((8,), (8,), 0, (0, 9), 4, 2) == (((8,), (8,)),)
+    assert in_step((0,), (0,), 0, (0, 0), 4, 4) == (((0,), (0,)),)
+
+
+@pytest.mark.parametrize("method", ["closed-form", "isl"])
+@pytest.mark.parametrize("sharing", [1, 2, 4])
+def test_what_threads_have_in_use_together(method: reuse.Method, sharing: int) -> None:
+    """Elements of C and A are each thread's own, those of B are read by all and count once."""
+    work = matmul(8, 6, 10)
+    scop, [schedule] = make_scop([work]), schedules(work, ["i j k"], parallel="i")
+    alone = working_sets(scop, schedule, (), method=method)
+    assert [d.maximum_elements for d in alone.dependences] == [1 + 10 + 10, 6 + 10 + 51, 48 + 80 + 60]
+    # Of C the nearest and the farthest, of A both, and all of the three arrays, which threads have in use anyway.
+    own, common = [1 + 2, 1 + 10, 2 + 10, 6 + 10, 0], [2, 10, 11, 51, 188]
+    expected = sum(4 * (sharing * each + once) for each, once in zip(own, common, strict=True))
+    found = working_sets(scop, schedule, (1 << 30,), method=method, sharing=(4, (sharing,)))
+    assert found == replace(alone, levels=(expected,), memory=0)
+
+
+def test_threads_leave_each_other_less_room() -> None:
+    """A level holds a working set for one thread, and not for four of them; what they share fits none the less."""
+    work = matmul(8, 6, 10)
+    scop, [schedule] = make_scop([work]), schedules(work, ["i j k"], parallel="i")
+    caches = (40, 4 * 60)
+    assert working_sets(scop, schedule, caches).levels == (20, 4 * (21 + 23))
+    # The first level is each thread's own. In the second, 4 * 11 + 10 elements leave no room for 4 * 12 + 11.
+    found = working_sets(scop, schedule, caches, sharing=(4, (1, 4)))
+    assert (found.levels, found.memory) == ((20, 4 * 54), 4 * (23 + 67 + 188))
+
+
+@pytest.mark.parametrize("inclusive", [False, True])
+def test_sizes_that_are_the_same_in_each_level(inclusive: bool) -> None:
+    for caches in ((35, 60), (35, 50), (10, 100), ()):
+        sizes = [10, 20, 30, 40]
+        alike = [[size] * (len(caches) + 1) for size in sizes]
+        assert fit_shared_caches(alike, caches, inclusive=inclusive) == fit_caches(sizes, caches, inclusive=inclusive)
 
 
 # --------------------------------------------------------------------------------------

@@ -189,6 +189,24 @@ def test_boxes() -> None:
         assert covered.counts[feature] >= least, feature
 
 
+def test_threads_that_share_a_cache() -> None:
+    """The closed form and isl on 100 nests; where no thread shares anything, it is Algorithm 2 as printed."""
+    compared = different = 0
+    for seed in range(100):
+        works, schedules = random_nest(Random(seed), general=False)
+        scop, schedule = make_scop(works, {"A": 8, "B": 4}), schedules[0]
+        by_isl = working_sets(scop, schedule, CACHES, method="isl", sharing=(3, (1, 2, 3)))
+        printed = working_sets(scop, schedule, CACHES, method="isl")
+        assert working_sets(scop, schedule, CACHES, method="isl", sharing=(3, (1, 1, 1))) == printed
+        if closed_form(scop, schedule) is not None:
+            found = working_sets(scop, schedule, CACHES, method="closed-form", sharing=(3, (1, 2, 3)))
+            assert replace(found, method="isl") == by_isl
+            compared += 1
+            different += by_isl != printed
+    assert compared >= 60
+    assert different >= 2
+
+
 def test_triangles_and_divisions() -> None:
     covered = Coverage()
 

@@ -10,13 +10,14 @@ from polydl.errors import AnalysisError
 from polydl.poly.counting import placed
 from polydl.poly.reuse_batch import BatchReuse, batch_reuse
 from polydl.poly.reuse_boxes import box_nest
-from polydl.poly.reuse_caches import fit_caches
+from polydl.poly.reuse_caches import fit_caches, fit_shared_caches
 from polydl.poly.reuse_closed_form import closed_form
 from polydl.poly.reuse_groups import SearchLimitError
 from polydl.poly.reuse_isl import IslReuse
 from polydl.poly.reuse_lines import check_line_bytes
 from polydl.poly.reuse_references import KINDS, Representative, Time
 from polydl.poly.reuse_table import TableBuilder, WorkingSetsTable
+from polydl.poly.reuse_threads import in_step, outermost_parallel
 from polydl.types import DependenceKind, DependenceWorkingSet, Loop, Schedule, Scop, WorkingSets
 
 Method = Literal["closed-form", "isl"]
@@ -33,6 +34,10 @@ class _Reuse(Protocol):
 
     def footprint(self, first: Time, last: Time) -> tuple[int, int]: ...
 
+    def footprint_of(self, key: tuple[tuple[Time, Time], ...]) -> tuple[int, int]: ...
+
+    def iterations(self, statement: str, prefix: Time) -> tuple[int, int] | None: ...
+
 
 def working_sets(
     scop: Scop,
@@ -42,21 +47,23 @@ def working_sets(
     method: Method | None = None,
     line_bytes: int | None = None,
     inclusive: bool = False,
+    sharing: tuple[int, Sequence[int]] | None = None,
 ) -> WorkingSets:
     """All working sets of a nest run in the order of ``schedule``, and what each cache holds of them.
 
-    ``caches`` are the bytes that one thread has of each level, innermost first. The closed form is used where the nest
-    is in its class, isl elsewhere; ``method`` forces one of them. With ``line_bytes``, bytes are those of the cache
-    lines touched, each array beginning at a line; ``inclusive`` is explained in ``reuse_caches``. Raises AnalysisError
-    when isl gives up, and when the closed form is forced on a nest outside its class; OptionError for a line that does
-    not hold a whole number of elements.
+    ``caches`` are the bytes of each level, innermost first. The closed form is used where the nest is in its class, isl
+    elsewhere; ``method`` forces one of them. With ``line_bytes``, bytes are those of the cache lines touched, each
+    array beginning at a line; ``inclusive`` is explained in ``reuse_caches``. ``sharing`` is the number of threads, and
+    for each level of those that have it in common: it then holds what all of them have in use (``reuse_threads``).
+    Raises AnalysisError when isl gives up, and when the closed form is forced on a nest outside its class; OptionError
+    for a line that does not hold a whole number of elements.
     """
     check_line_bytes(scop, line_bytes)
     if method != "isl":
         reuse = closed_form(scop, schedule, line_bytes)
         if reuse is not None:
             try:
-                return _analyse(reuse, scop, schedule, caches, line_bytes, inclusive)
+                return _analyse(reuse, scop, schedule, caches, line_bytes, inclusive, sharing)
             except SearchLimitError:
                 pass
         if method == "closed-form":
@@ -69,7 +76,7 @@ def working_sets(
     try:
         by_isl = IslReuse(scop, schedule, line_bytes)
         with by_isl.limited():
-            return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive)
+            return _analyse(by_isl, scop, schedule, caches, line_bytes, inclusive, sharing)
     except AnalysisError as error:
         raise placed(error, scop) from error
 
@@ -123,13 +130,19 @@ def _add_together(together: BatchReuse, batch: Sequence[Schedule], table: TableB
 
 
 def _analyse(
-    reuse: _Reuse, scop: Scop, schedule: Schedule, caches: Sequence[int], line_bytes: int | None, inclusive: bool
+    reuse: _Reuse,
+    scop: Scop,
+    schedule: Schedule,
+    caches: Sequence[int],
+    line_bytes: int | None,
+    inclusive: bool,
+    sharing: tuple[int, Sequence[int]] | None,
 ) -> WorkingSets:
     order = {array.name: number for number, array in enumerate(scop.arrays)}
     merged = _merge(reuse.representatives())
     merged.sort(key=lambda r: (order[r.array], r.level, r.source, r.nearest, r.farthest, r.source_statement))
     found: list[DependenceWorkingSet] = []
-    sizes: list[int] = []
+    entered: list[tuple[Representative, Time, Time, int]] = []
     for representative in merged:
         dimension = schedule.of(representative.source_statement)[representative.level]
         parallel = isinstance(dimension, Loop) and dimension.parallel
@@ -153,11 +166,40 @@ def _analyse(
                 maximum_bytes=most[1],
             )
         )
-        sizes.append(least[1])
+        prefix = representative.source[: representative.level]
+        begin, end = (prefix, prefix) if parallel else (representative.source, representative.nearest)
+        entered.append((representative, begin, end, least[1]))
         if not parallel and representative.nearest != representative.farthest:
-            sizes.append(most[1])
-    levels, memory = fit_caches(sizes, caches, inclusive=inclusive)
+            entered.append((representative, begin, representative.farthest, most[1]))
+    if sharing is None:
+        levels, memory = fit_caches([size for *_, size in entered], caches, inclusive=inclusive)
+    else:
+        threads, common = sharing
+        sizes = [
+            (*(_in_use(reuse, schedule, *each, threads, number) for number in common), each[-1]) for each in entered
+        ]
+        levels, memory = fit_shared_caches(sizes, caches, inclusive=inclusive)
     return WorkingSets(tuple(found), levels, memory, reuse.method, line_bytes)
+
+
+def _in_use(
+    reuse: _Reuse,
+    schedule: Schedule,
+    representative: Representative,
+    first: Time,
+    last: Time,
+    size: int,
+    threads: int,
+    sharing: int,
+) -> int:
+    """Bytes that ``sharing`` threads have in use while one has a working set of ``size`` bytes."""
+    statement = representative.source_statement
+    parallel = outermost_parallel(schedule.of(statement), representative.level)
+    if parallel is None or sharing == 1:
+        return size
+    iterations = reuse.iterations(statement, first[:parallel])
+    assert iterations is not None, "the source runs in one of them"
+    return reuse.footprint_of(in_step(first, last, parallel, iterations, threads, sharing))[1]
 
 
 def _merge(representatives: Iterable[Representative]) -> list[Representative]:

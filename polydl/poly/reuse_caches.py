@@ -3,7 +3,7 @@
 As printed, caches are fully associative and exclusive, and each working set goes to the first level that has room for
 it beside those already there, from the smallest to the largest. *Inclusive* caches also hold what the levels inside
 them hold: a working set then fits where all up to it, those of inner levels included, fit together. A level that
-threads *share* counts with the share of one thread.
+threads *share* must hold what all of them have in use at once: ``reuse_threads`` says how much that is.
 """
 
 from __future__ import annotations
@@ -24,12 +24,9 @@ class _Level(Protocol):
     def shared_by(self) -> int: ...
 
 
-def thread_shares(levels: Sequence[_Level], threads: int) -> tuple[int, ...]:
-    """Bytes of each cache for one of ``threads`` threads, as many of which as can share a cache do.
-
-    This is the whole of what a thread can count on: what threads read in common is held once, but counted by each.
-    """
-    return tuple(level.bytes // max(1, min(threads, level.shared_by)) for level in levels)
+def threads_sharing(levels: Sequence[_Level], threads: int) -> tuple[int, ...]:
+    """How many of ``threads`` threads have each cache in common, as many as can."""
+    return tuple(max(1, min(threads, level.shared_by)) for level in levels)
 
 
 def fit_caches(sizes: Iterable[int], caches: Sequence[int], *, inclusive: bool = False) -> tuple[tuple[int, ...], int]:
@@ -46,6 +43,30 @@ def fit_caches(sizes: Iterable[int], caches: Sequence[int], *, inclusive: bool =
                 break
         else:
             memory += size
+    return tuple(held), memory
+
+
+def fit_shared_caches(
+    sizes: Iterable[Sequence[int]], caches: Sequence[int], *, inclusive: bool = False
+) -> tuple[tuple[int, ...], int]:
+    """``fit_caches`` where a working set takes another size in each level, and one more, its own, in memory.
+
+    They are taken in the order of their own sizes. A level's sum is of the sizes that they have there.
+    """
+    held = [0] * len(caches)
+    # With ``inclusive``, what lies in the levels inside, in the sizes of this one.
+    inside = [0] * len(caches)
+    memory = 0
+    for *in_level, own in sorted(sizes, key=lambda each: (each[-1], *each)):
+        for level, capacity in enumerate(caches):
+            if held[level] + inside[level] + in_level[level] <= capacity:
+                held[level] += in_level[level]
+                if inclusive:
+                    for outer in range(level + 1, len(caches)):
+                        inside[outer] += in_level[outer]
+                break
+        else:
+            memory += own
     return tuple(held), memory
 
 

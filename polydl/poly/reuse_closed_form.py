@@ -93,7 +93,7 @@ class ClosedFormReuse:
         self._lines = None if lines is None else _Coordinates(nest, lines)
         self._line_bytes = line_bytes or 0
         self._intervals = [Intervals(whole_region(d, box)) for d, box in zip(dimensions, nest.boxes, strict=True)]
-        self._footprints: dict[tuple[Time, Time], tuple[int, int]] = {}
+        self._footprints: dict[tuple[tuple[Time, Time], ...], tuple[int, int]] = {}
 
     def representatives(self) -> Iterator[Representative]:
         """Every dependence, split by the time dimension that carries it."""
@@ -108,9 +108,14 @@ class ClosedFormReuse:
         Bytes are those of whole lines if lines are counted. A point that is cut short stands for all points that
         begin so.
         """
-        key = (first, last)
+        return self.footprint_of(((first, last),))
+
+    def footprint_of(self, key: tuple[tuple[Time, Time], ...]) -> tuple[int, int]:
+        """``footprint`` of several stretches of time together."""
         if key not in self._footprints:
-            between = [[piece.box for piece in intervals.between(first, last)] for intervals in self._intervals]
+            between = [
+                [piece.box for stretch in key for piece in intervals.between(*stretch)] for intervals in self._intervals
+            ]
             elements = self._elements.sizes(between)
             if self._lines is None:
                 size = sum(n * array.element_bytes for n, array in zip(elements, self._nest.arrays, strict=True))
@@ -118,6 +123,10 @@ class ClosedFormReuse:
                 size = sum(self._lines.sizes(between)) * self._line_bytes
             self._footprints[key] = sum(elements), size
         return self._footprints[key]
+
+    def iterations(self, statement: str, prefix: Time) -> tuple[int, int] | None:
+        """The range of a statement's time dimension after those in ``prefix``."""
+        return self._intervals[self._nest.statements.index(statement)].range_after(prefix)
 
     def _of_pair(self, source: int, target: int) -> Iterator[Representative]:
         nest = self._nest

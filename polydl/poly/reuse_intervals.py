@@ -65,6 +65,11 @@ class Intervals(Generic[R]):
         middle = current.within(level, low + 1, high - 1) if low + 1 < high else None
         return [*head, *tail] if middle is None else [*head, middle, *tail]
 
+    def range_after(self, point: Time) -> tuple[int, int] | None:
+        """The least and the greatest value of the dimension after those in ``point``; None if nothing begins so."""
+        region = self._path(point)
+        return None if region is None else region.time_range(len(point))
+
     def _path(self, point: Time) -> R | None:
         """The instances whose first time dimensions are ``point``."""
         if point not in self._paths:

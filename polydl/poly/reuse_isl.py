@@ -81,7 +81,7 @@ class IslReuse:
             else:
                 region = SetRegion(region_dimensions(self._dimensions[name]), domain)
             self._intervals[name] = Intervals(region)
-        self._footprints: dict[tuple[Time, Time], tuple[int, int]] = {}
+        self._footprints: dict[tuple[tuple[Time, Time], ...], tuple[int, int]] = {}
 
     def limited(self) -> AbstractContextManager[None]:
         """Bounds what isl does for all answers that are asked for in it."""
@@ -100,11 +100,21 @@ class IslReuse:
         Bytes are those of whole lines if lines are counted. A point that is cut short stands for all points that
         begin so.
         """
-        key = (first, last)
+        return self.footprint_of(((first, last),))
+
+    def footprint_of(self, key: tuple[tuple[Time, Time], ...]) -> tuple[int, int]:
+        """``footprint`` of several stretches of time together."""
         if key not in self._footprints:
-            between = {name: intervals.between(first, last) for name, intervals in self._intervals.items()}
+            between = {
+                name: [piece for stretch in key for piece in intervals.between(*stretch)]
+                for name, intervals in self._intervals.items()
+            }
             self._footprints[key] = self._nest.footprints.sizes(between, self._line_bytes)
         return self._footprints[key]
+
+    def iterations(self, statement: str, prefix: Time) -> tuple[int, int] | None:
+        """The range of a statement's time dimension after those in ``prefix``."""
+        return self._intervals[statement].range_after(prefix)
 
     def _of_pair(self, source: Reference, target: Reference) -> Iterator[Representative]:
         own, other = self._dimensions[source.statement], self._dimensions[target.statement]
