@@ -13,15 +13,17 @@ from functools import lru_cache
 from typing import Literal
 
 from polydl import native
-from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.errors import MissingComponentError
-from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
+from polydl.microkernels.plain_c import FIRST, PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
 _BYTES = {"float": 4, "double": 8}
 _TRANSPOSE_B = 2
 _LONGEST_BATCH = 4096
+# Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
+_SLOWNESS = 1.12
 
 
 def _transposed(stride_bk: int, k: int) -> bool:
@@ -49,15 +51,16 @@ def dispatch(shape: GemmShape) -> int:
     function = getattr(library, f"libxsmm_{letter}mm{suffix}")
     function.restype = ctypes.c_void_p
     integers = [ctypes.c_int(value) for value in (shape.lda, _leading_b(shape), shape.ldc)]
-    one, flags = real(1.0), ctypes.c_int(_TRANSPOSE_B if _transposed(shape.stride_bk, shape.k) else 0)
-    pointers = [ctypes.byref(value) for value in (*integers, one, one, flags)]
+    alpha, beta = real(1.0), real(0.0 if shape.overwrite else 1.0)
+    flags = ctypes.c_int(_TRANSPOSE_B if _transposed(shape.stride_bk, shape.k) else 0)
+    pointers = [ctypes.byref(value) for value in (*integers, alpha, beta, flags)]
     address = function(ctypes.c_int(shape.m), ctypes.c_int(shape.n), ctypes.c_int(shape.k), *pointers, None)
     return int(address or 0)
 
 
 @dataclass(frozen=True)
 class Libxsmm:
-    """The ``libxsmm`` microkernel: float and double, alpha = beta = 1, B plain or transposed."""
+    """The ``libxsmm`` microkernel: float and double, alpha = 1, beta 0 or 1, B plain or transposed."""
 
     name: str = "libxsmm"
     reference: str = REFERENCE
@@ -66,6 +69,8 @@ class Libxsmm:
         StridePattern("transposed B", ("one", "one", "zero"), ("any", "zero", "one"), ("zero", "any", "any")),
     )
     elements: tuple[tuple[str, str], ...] = (("float", "float"), ("double", "double"))
+
+    abilities: frozenset[Ability] = frozenset({"overwrite"})
 
     def unavailable(self) -> str | None:
         try:
@@ -78,6 +83,8 @@ class Libxsmm:
         plain = PLAIN_C.rejects(shape)
         if plain is not None:
             return plain
+        if shape.rows > 1:
+            return "its columns lie in several rows"
         if shape.lda < shape.m and shape.k > 1:
             return f"columns of A overlap (lda {shape.lda} is less than m {shape.m})"
         if shape.stride_bk != 1 and shape.stride_bn != 1 and shape.k > 1:
@@ -96,7 +103,7 @@ class Libxsmm:
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
         registers = 32 if vector_elements * _BYTES[shape.element] >= 64 else 16
-        return cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
+        return _SLOWNESS * cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         prefix, element = site.prefix, site.element
@@ -105,7 +112,7 @@ class Libxsmm:
         letter = _LETTERS[element]
         kind = f"libxsmm_{letter}mmfunction" + ("_reducebatch_offs" if reduces else "")
         width = _BYTES[element]
-        definitions = [PLAIN_C.emit(fallback, vector_bytes).definitions, f"static {kind} {prefix}_kernel[2][2][2];"]
+        definitions = [PLAIN_C.emit(fallback, vector_bytes).definitions, f"static {kind} {prefix}_kernel[2][2][2][2];"]
         if reduces:
             for operand, offsets in (("a", site.offsets_a), ("b", site.offsets_b)):
                 values = ", ".join(f"{offset * width}ull" for offset in offsets)
@@ -117,14 +124,14 @@ class Libxsmm:
             "\n".join(
                 [
                     f"static inline void {prefix}_run(const {element} *a, const {element} *b, {element} *c, "
-                    "int last_m, int last_n, int last_k, long count)",
+                    f"int last_m, int last_n, int last_k, long count{FIRST})",
                     "{",
-                    f"  const {kind} kernel = {prefix}_kernel[last_m][last_n][last_k];",
+                    f"  const {kind} kernel = {prefix}_kernel[first][last_m][last_n][last_k];",
                     *(["  const unsigned long long length = (unsigned long long)count;"] if reduces else []),
                     "  if (kernel)",
                     f"    kernel({arguments});",
                     "  else",
-                    f"    {fallback.prefix}_run(a, b, c, last_m, last_n, last_k, count);",
+                    f"    {fallback.prefix}_run(a, b, c, last_m, last_n, last_k, count, first);",
                     "}",
                 ]
             )
@@ -135,15 +142,16 @@ class Libxsmm:
         letter = _LETTERS[site.element]
         function = f"libxsmm_{letter}mmdispatch" + ("_reducebatch_offs" if reduces else "")
         lines = []
-        for (last_m, last_n, last_k), shape in site.shapes():
+        places = [(first, *index, shape) for first in range(1 + site.overwrites) for index, shape in site.shapes()]
+        for first, last_m, last_n, last_k, shape in places:
             flags = "LIBXSMM_GEMM_FLAG_TRANS_B" if _transposed(shape.stride_bk, shape.k) else "LIBXSMM_GEMM_FLAG_NONE"
             lines += [
                 "  {",
                 f"    const libxsmm_blasint lda = {shape.lda}, ldb = {_leading_b(shape)}, ldc = {shape.ldc};",
-                f"    const {site.element} one = 1;",
+                f"    const {site.element} alpha = 1, beta = {0 if first else 1};",
                 f"    const int flags = {flags};",
-                f"    {site.prefix}_kernel[{last_m}][{last_n}][{last_k}] =",
-                f"        {function}({shape.m}, {shape.n}, {shape.k}, &lda, &ldb, &ldc, &one, &one, &flags, NULL);",
+                f"    {site.prefix}_kernel[{first}][{last_m}][{last_n}][{last_k}] =",
+                f"        {function}({shape.m}, {shape.n}, {shape.k}, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);",
                 "  }",
             ]
         return "\n".join(lines)

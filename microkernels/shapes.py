@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from polydl.contracts import GemmShape
@@ -9,6 +11,10 @@ from polydl.contracts import GemmShape
 _FMA_PER_CYCLE = 2
 _LOADS_PER_CYCLE = 2
 _FMA_LATENCY = 4
+# What the loop over k and its loads cost beside their own bounds, in cycles a step and cycles a load.
+_STEP_OVERHEAD = 0.5
+_LOAD_SLOWDOWN = 0.1
+_MOST_COLUMNS = 28
 # Cycles to move on to the next product of a batch, in each register block.
 _PRODUCT_OVERHEAD = 6.0
 
@@ -47,6 +53,51 @@ def register_blocks(count: int, largest: int) -> tuple[int, ...]:
 def columns_per_block(vectors: int, registers: int) -> int:
     """How many columns of C stay in registers beside ``vectors`` of A and one broadcast value of B."""
     return max(1, min(14, (registers - 1 - vectors) // vectors))
+
+
+@dataclass(frozen=True)
+class RegisterTiling:
+    """How an output tile is cut into blocks that stay in registers: ``vectors`` of rows, by ``columns``."""
+
+    vectors: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+def _block_step(vectors: int, columns: int) -> float:
+    """Core cycles of one step of k in a block: bound by FMA or by latency, and slowed a little by loads."""
+    fma = vectors * columns / _FMA_PER_CYCLE
+    loads = vectors + columns
+    return max(fma, loads / _LOADS_PER_CYCLE, float(_FMA_LATENCY)) + _STEP_OVERHEAD + _LOAD_SLOWDOWN * loads
+
+
+def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, *, reads: bool = True) -> float:
+    """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no."""
+    total = 0.0
+    for vectors in tiling.vectors:
+        for columns in tiling.columns:
+            moved = (1.5 if reads else 1.0) * vectors * columns
+            total += k * batch * _block_step(vectors, columns) + moved + 2 * _FMA_LATENCY + _PRODUCT_OVERHEAD * batch
+    return total
+
+
+@lru_cache(maxsize=65536)
+def register_tiling(vectors: int, n: int, rows: int, registers: int) -> RegisterTiling:
+    """The cheapest blocks for ``vectors`` of output rows and ``rows`` times ``n`` columns.
+
+    A block holds its part of C, one column of A's vectors and one value of B. Columns are split evenly, over all
+    rows at once or each row by itself, whichever is cheaper.
+    """
+    best: tuple[float, RegisterTiling] | None = None
+    for most in range(1, min(vectors, 8) + 1):
+        widest = max(1, min(_MOST_COLUMNS, (registers - 1 - most) // most))
+        pieces = register_blocks(vectors, most)
+        for columns in (register_blocks(n, widest) * rows, register_blocks(n * rows, widest)):
+            tiling = RegisterTiling(pieces, columns)
+            cost = tiling_cycles(tiling, 64, 1)
+            if best is None or cost < best[0]:
+                best = cost, tiling
+    assert best is not None
+    return best[1]
 
 
 def cycles(shape: GemmShape, vector_elements: int, registers: int, overhead: float) -> float:

@@ -5,8 +5,9 @@ compute, for one output tile in column-major terms,
 
     C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[k + n*ldb]      (or B[n + k*ldb], transposed)
 
-A *role* is one of ``m``, ``n``, ``k`` and ``batch``; a loop that plays a role disappears from the generated
-nest, because the call runs it. Strides and leading dimensions are in elements.
+A *role* is one of ``m``, ``n``, ``rows``, ``k`` and ``batch``; a loop that plays a role disappears from the
+generated nest, because the call runs it. Strides and leading dimensions are in elements. The columns of C may
+come in several rows of n columns (the output rows of a small image), at any distance from each other.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "any"]
+# What a microkernel may do beyond adding a product to C: columns in several rows, and C written without being read.
+Ability = Literal["rows", "overwrite"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,10 @@ class StridePattern:
 
 @dataclass(frozen=True)
 class GemmShape:
-    """The sizes of one call. ``stride_bn`` and ``stride_bk`` say how B is walked along n and k."""
+    """The sizes of one call. ``stride_bn`` and ``stride_bk`` say how B is walked along n and k.
+
+    There are ``rows`` times ``n`` columns. With ``overwrite`` C is written without being read (beta = 0).
+    """
 
     element: str
     accumulator: str
@@ -45,6 +51,8 @@ class GemmShape:
     ldc: int
     stride_bn: int
     stride_bk: int
+    rows: int = 1
+    overwrite: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,9 @@ class GemmSite:
 
     ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two
     are equal where the tile divides the loop. ``offsets_a`` and ``offsets_b`` place each product of the
-    batch relative to the first, in elements. ``prefix`` starts every name the site defines in C.
+    batch relative to the first, in elements; ``rows_b`` and ``rows_c`` each row of n columns. ``overwrites`` says
+    that some calls are the first for their tile of C and must not read it. ``prefix`` starts every name the site
+    defines in C.
     """
 
     prefix: str
@@ -69,9 +79,16 @@ class GemmSite:
     stride_bk: int
     offsets_a: tuple[int, ...]
     offsets_b: tuple[int, ...]
+    rows_b: tuple[int, ...] = (0,)
+    rows_c: tuple[int, ...] = (0,)
+    overwrites: bool = False
+
+    @property
+    def rows(self) -> int:
+        return len(self.rows_c)
 
     def shapes(self) -> tuple[tuple[tuple[int, int, int], GemmShape], ...]:
-        """Every combination of full (0) and last (1) tiles that occurs, with its shape (full batch)."""
+        """Every combination of full (0) and last (1) tiles that occurs, with its shape (full batch, not the first)."""
         found = []
         for last_m in range(1 if self.m[0] == self.m[1] else 2):
             for last_n in range(1 if self.n[0] == self.n[1] else 2):
@@ -87,6 +104,7 @@ class GemmSite:
                         self.ldc,
                         self.stride_bn,
                         self.stride_bk,
+                        self.rows,
                     )
                     found.append(((last_m, last_n, last_k), shape))
         return tuple(found)
@@ -94,7 +112,8 @@ class GemmSite:
 
 @dataclass(frozen=True)
 class CallArguments:
-    """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length."""
+    """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length,
+    and whether the call is the first for its tile of C ("0" or "1" or a condition)."""
 
     a: str
     b: str
@@ -103,6 +122,7 @@ class CallArguments:
     last_n: str
     last_k: str
     batch: str
+    first: str = "0"
 
 
 @dataclass(frozen=True)
@@ -123,7 +143,7 @@ class Microkernel(Protocol):
     @property
     def reference(self) -> str:
         """C of the loop nest that one call equals, over a, b, c, m, n, k, count, a_offsets, b_offsets, lda,
-        ldc, stride_bn and stride_bk. It is the oracle that the kernel is tested against."""
+        ldc, stride_bn, stride_bk, rows, b_rows and c_rows. It is the oracle that the kernel is tested against."""
         ...
 
     @property
@@ -134,6 +154,11 @@ class Microkernel(Protocol):
     @property
     def elements(self) -> tuple[tuple[str, str], ...]:
         """Pairs of (operand element type, accumulator element type) that the kernel computes."""
+        ...
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        """Sites have several rows, or first calls, only for a kernel that says so here."""
         ...
 
     def unavailable(self) -> str | None:

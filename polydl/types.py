@@ -19,7 +19,7 @@ from typing import Any, Literal
 from polydl.errors import OptionError
 
 AccessKind = Literal["read", "write"]
-Role = Literal["loop", "m", "n", "k", "batch", "call"]
+Role = Literal["loop", "m", "n", "rows", "k", "batch", "call"]
 DependenceKind = Literal["RAW", "WAR", "WAW", "RAR"]
 Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong"]
 
@@ -287,7 +287,7 @@ class Loop:
 
     ``size`` 1 is the loop itself; a larger one is the loop over tiles of that many iterations.
     ``iterator`` is an index into the statement's iterators. Loops that a microkernel takes over
-    carry its role (``m``, ``n``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
+    carry its role (``m``, ``n``, ``rows``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
     which a pragma marked.
     """
 
@@ -355,7 +355,8 @@ class UseMicrokernel:
     """The innermost loops are a matrix product that a microkernel computes.
 
     ``m`` is the loop along which C and A are contiguous, ``n`` and ``k`` the other two; the product is
-    summed over ``batch`` in the same call.
+    summed over ``batch`` in the same call. ``rows`` are loops whose iterations are further columns, each a row
+    of n of them.
     """
 
     nest: int
@@ -364,6 +365,7 @@ class UseMicrokernel:
     n: str
     k: str
     batch: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -554,6 +556,8 @@ class MicrokernelUse:
     loops: tuple[str, str, str]
     batch_loops: tuple[str, ...]
     operands: tuple[str, str, str]
+    rows: int = 1
+    row_loops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

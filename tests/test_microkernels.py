@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import itertools
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from polydl import registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.shapes import columns_per_block, register_blocks, tile_sizes
+from polydl.microkernels.shapes import register_blocks, register_tiling, tile_sizes
 
 TYPES = {"float": np.float32, "double": np.float64, "signed char": np.int8, "int": np.int32}
 
@@ -57,8 +58,15 @@ SITES = [
     ),
     site(element="double", accumulator="double", m=(24, 24), n=(10, 10), lda=24, ldc=24, stride_bn=8),
     site(m=(1, 1), n=(1, 1), k=(3, 3), lda=1, ldc=1, stride_bn=3),
+    site(m=(40, 8), n=(20, 6), k=(9, 9), lda=40, ldc=48, stride_bn=9, overwrites=True),
+    site(m=(32, 32), n=(5, 5), lda=32, ldc=32, batch=(2, 2), offsets_a=(0, 256), offsets_b=(0, 8), overwrites=True),
 ]
 WIDER = [
+    site(m=(32, 16), n=(7, 7), k=(8, 8), lda=32, ldc=32, rows_b=(0, 72, 144), rows_c=(0, 288, 576)),
+    site(m=(39, 39), n=(9, 2), lda=39, ldc=40, rows_b=(0, 80), rows_c=(400, 0), overwrites=True),
+    site(
+        element="double", accumulator="double", m=(27, 27), n=(14, 14), lda=27, ldc=27, rows_b=(0, 9), rows_c=(0, 500)
+    ),
     site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
     site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
 ]
@@ -74,15 +82,15 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
         includes.update(dict.fromkeys(emitted.includes))
         parts.append(emitted.definitions)
         setups.append(emitted.setup)
-        call = kernel.call(named, CallArguments("a", "b", "c", "last_m", "last_n", "last_k", "count"))
+        call = kernel.call(named, CallArguments("a", "b", "c", "last_m", "last_n", "last_k", "count", "first"))
         parameters = (
             f"const {case.element} *a, const {case.element} *b, {case.accumulator} *c, "
-            "int last_m, int last_n, int last_k, long count"
+            "int last_m, int last_n, int last_k, long count, int first"
         )
         functions.append(f"void run{number}({parameters}) {{ {call} }}")
         offsets = [
             f"static const long o{x}{number}[] = {{{', '.join(map(str, o))}}};"
-            for x, o in (("a", case.offsets_a), ("b", case.offsets_b))
+            for x, o in (("a", case.offsets_a), ("b", case.offsets_b), ("rb", case.rows_b), ("rc", case.rows_c))
         ]
         functions += offsets
         functions.append(
@@ -91,7 +99,10 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
             f"const long k = last_k ? {case.k[1]} : {case.k[0]};\n"
             f"const long lda = {case.lda}, ldc = {case.ldc};\n"
             f"const long stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
-            f"const long *a_offsets = oa{number}, *b_offsets = ob{number};\n{kernel.reference}}}"
+            f"const long rows = {case.rows}, *b_rows = orb{number}, *c_rows = orc{number};\n"
+            f"const long *a_offsets = oa{number}, *b_offsets = ob{number};\n"
+            "if (first)\n for (long q = 0; q < rows; ++q) for (long j = 0; j < n; ++j) for (long i = 0; i < m; ++i)\n"
+            f"  c[c_rows[q] + i + j * ldc] = 0;\n{kernel.reference}}}"
         )
     head = "\n".join(f"#include <{name}>" for name in includes)
     setup = "void setup(void)\n{\n" + "\n".join(setups) + "\n}"
@@ -127,8 +138,8 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     generator = np.random.default_rng(7)
     lengths = (
         max(case.offsets_a) + case.lda * case.k[0] + case.m[0],
-        max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
-        case.ldc * case.n[0] + case.m[0],
+        max(case.rows_b) + max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
+        max(case.rows_c) + case.ldc * case.n[0] + case.m[0],
     )
     kinds = (TYPES[case.element], TYPES[case.element], TYPES[case.accumulator])
     made = [
@@ -144,17 +155,21 @@ def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel
     _, cases, library = compiled
     for number, case in enumerate(cases):
         for (last_m, last_n, last_k), _ in case.shapes():
-            for count in set(case.batch):
+            for count, first in itertools.product(set(case.batch), range(1 + case.overwrites)):
                 a, b, c = operands(case)
+                if first:
+                    c[:] = np.nan  # what a first call may not read
                 expected = c.copy()
-                tail = (ctypes.c_int(last_m), ctypes.c_int(last_n), ctypes.c_int(last_k), ctypes.c_long(count))
+                lasts = [ctypes.c_int(last) for last in (last_m, last_n, last_k)]
+                tail = (*lasts, ctypes.c_long(count), ctypes.c_int(first))
                 for name, out in ((f"reference{number}", expected), (f"run{number}", c)):
                     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)]
                     library[name](*pointers, *tail)
                 scale = case.k[0] * max(case.batch)
                 tolerance = 0 if c.dtype.kind == "i" else 4 * scale * np.finfo(c.dtype).eps
-                assert np.abs(c - expected).max() <= tolerance, (number, last_m, last_n, last_k, count)
-                assert np.abs(expected).max() > 0
+                assert np.array_equal(np.isnan(c), np.isnan(expected))
+                assert np.nanmax(np.abs(c - expected)) <= tolerance, (number, last_m, last_n, last_k, count, first)
+                assert np.nanmax(np.abs(expected)) > 0
 
 
 def shape(**changes: object) -> GemmShape:
@@ -217,10 +232,18 @@ def test_register_blocks_cover_evenly(count: int, largest: int) -> None:
     assert max(pieces) - min(pieces) <= 1
 
 
-def test_a_register_block_leaves_room_for_its_operands() -> None:
-    for vectors in range(1, 5):
-        columns = columns_per_block(vectors, 32)
-        assert vectors * columns + vectors + 1 <= 32
+@pytest.mark.parametrize("registers", [16, 32])
+@pytest.mark.parametrize(
+    ("vectors", "n", "rows"), [(4, 14, 1), (4, 7, 7), (2, 56, 1), (12, 13, 13), (1, 1, 1), (9, 3, 2)]
+)
+def test_register_blocks_cover_the_tile_and_leave_room_for_operands(
+    vectors: int, n: int, rows: int, registers: int
+) -> None:
+    tiling = register_tiling(vectors, n, rows, registers)
+    assert sum(tiling.vectors) == vectors
+    assert sum(tiling.columns) == n * rows
+    most = max(tiling.vectors)
+    assert most * max(tiling.columns) + (most if max(tiling.columns) > 1 else 0) + 1 <= registers
 
 
 def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:

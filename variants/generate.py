@@ -19,7 +19,7 @@ from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.poly.rewrites import distributed
 from polydl.types import Attach, Loop, Rewrite, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
-from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, shapes_of
+from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, best_shapes, shapes_of
 
 DRAWS_PER_VARIANT = 30
 
@@ -77,8 +77,10 @@ class VariantSpace:
             nest = nest_plan.nest
             roles = tuple(nest.depth + nest.loops.index(name) for name in (step.m, step.n, step.k))
             batch = {nest.depth + nest.loops.index(name) for name in step.batch}
+            rows = {nest.depth + nest.loops.index(name) for name in step.rows}
             for candidate in self.candidates.get((nest.index, step.name), ()):
-                if (candidate.m, candidate.n, candidate.k) == roles and batch <= set(candidate.batchable):
+                fits = (candidate.m, candidate.n, candidate.k) == roles and rows <= set(candidate.rowable)
+                if fits and batch <= set(candidate.batchable):
                     found[nest.index] = candidate
                     break
             else:
@@ -122,10 +124,11 @@ def _nest_shapes(
     candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
     vector_bytes: int,
 ) -> tuple[tuple[Shape, ...], str | None, str | None]:
-    """Shapes, the kernel that they use, and otherwise the reason why there is none."""
+    """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
     if nest.call is not None:
         return (Shape(None),), None, f"it calls `{nest.call.call}`"
     reasons: list[str] = []
+    usable: list[tuple[Shape, ...]] = []
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
     for kernel in kernels:
@@ -136,9 +139,14 @@ def _nest_shapes(
         width = scop.array(found[0].form.c.array).element_bytes
         shapes, reason = shapes_of(found, kernel, extents, max(1, vector_bytes // width))
         if shapes:
-            return shapes, kernel.name, "; ".join(reasons) or None
-        reasons.append(f"{kernel.name}: {reason}")
-    return (Shape(None),), None, "; ".join(reasons) or "no microkernel was asked for"
+            usable.append(shapes)
+        else:
+            reasons.append(f"{kernel.name}: {reason}")
+    if not usable:
+        return (Shape(None),), None, "; ".join(reasons) or "no microkernel was asked for"
+    shapes = best_shapes(usable)
+    assert shapes[0].match is not None
+    return shapes, shapes[0].match.kernel, "; ".join(reasons) or None
 
 
 def build_space(
@@ -258,7 +266,8 @@ def _alternatives(
         if not kernels or len(statements) != 1 or report.nest.call is not None:
             continue
         matches = space.candidates.get((report.nest.index, report.kernel or ""), ())
-        choices = rewrite_choices(base, statements[0], matches, preferred=report.kernel == kernels[0].name)
+        before = _preference(space, report.nest, kernels)
+        choices = rewrite_choices(base, statements[0], matches, preferred=before == 0)
         for rewrites in choices:
             try:
                 rewritten = apply(base, rewrites, space.dependences, reassociate=space.reassociate)
@@ -266,12 +275,14 @@ def _alternatives(
                 continue
             made = _space(rewritten, kernels, threads, vector_bytes, space.reassociate, rewrites)
             found = next(each for each in made.reports if statements[0].name in each.nest.statements)
-            if found.kernel is not None and (report.kernel is None or _rank(found, kernels) <= _rank(report, kernels)):
+            if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
                 yield made
 
 
-def _rank(report: NestReport, kernels: Sequence[Microkernel]) -> int:
-    return next(place for place, kernel in enumerate(kernels) if kernel.name == report.kernel)
+def _preference(space: VariantSpace, nest: Nest, kernels: Sequence[Microkernel]) -> int:
+    """The place of the first kernel that a nest's loops match, or how many there are if none does."""
+    places = (place for place, kernel in enumerate(kernels) if (nest.index, kernel.name) in space.candidates)
+    return next(places, len(kernels))
 
 
 def _variant(space: VariantSpace, choices: Sequence[Choice]) -> Variant:

@@ -10,6 +10,8 @@ Rules that keep the space small, each by an argument that holds for any nest:
 * a microkernel shape is kept if its predicted cycles per operation are within ``SHAPE_SLACK`` of the best
   shape's, and the best ``SHAPES_KEPT`` are;
 * the n loop of a microkernel is one of the two with the tightest packed output (smallest ldc);
+* rows of columns come from the loop along which they lie closest in the output; a call has all columns of a row,
+  whole rows that divide the loop, and at most ``MOST_COLUMNS`` columns;
 * batch loops are taken from the innermost reduction loop outwards (a prefix of that order);
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
@@ -40,14 +42,20 @@ CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 FORKS = 64
 MINOR_SHARE = 0.01
 SHAPES_KEPT = 48
+SHAPE_BIAS = 1.5
+MOST_COLUMNS = 128
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A microkernel with its roles and tile sizes; None for ``match`` means plain loops."""
+    """A microkernel with its roles and tile sizes; None for ``match`` means plain loops.
+
+    ``rows`` are loops that give a call more columns, each with its tile size.
+    """
 
     match: GemmMatch | None
     batch: tuple[int, ...] = ()
+    rows: tuple[tuple[int, int], ...] = ()
     m: int = 0
     n: int = 0
     k: int = 0
@@ -94,6 +102,7 @@ class NestSpace:
             return {name: self.extents[name] for name in self.nest.call_loops}
         names = [self._name(loop) for loop in (shape.match.m, shape.match.n, shape.match.k)]
         roles = dict(zip(names, (shape.m, shape.n, shape.k), strict=True))
+        roles |= {self._name(loop): size for loop, size in shape.rows}
         return roles | {self._name(loop): self.extents[self._name(loop)] for loop in shape.batch}
 
     def _name(self, iterator: int) -> str:
@@ -206,7 +215,9 @@ class NestSpace:
         position = {}
         for number, loop in enumerate(self.nest.loops):
             position.update({loop: number, f"{loop}_t1": number, f"{loop}_t2": number})
-        inner = [] if shape.match is None else [*shape.batch, shape.match.n, shape.match.k, shape.match.m]
+        inner: list[int] = []
+        if shape.match is not None:
+            inner = [*shape.batch, *(loop for loop, _ in shape.rows), shape.match.n, shape.match.k, shape.match.m]
         called = [position[name] for name in self.nest.call_loops]
         return [position[name] for name in order] + [loop - self.nest.depth for loop in inner] + called
 
@@ -253,6 +264,7 @@ class NestSpace:
                     self._name(match.n),
                     self._name(match.k),
                     tuple(self._name(loop) for loop in choice.shape.batch),
+                    tuple(self._name(loop) for loop, _ in choice.shape.rows),
                 )
             )
         if choice.order:
@@ -295,7 +307,8 @@ class NestSpace:
         """A random choice, or None if the one drawn is not legal."""
         if self.minor or self.attached:
             return self._only_choice()
-        shape = generator.choice(self.shapes)
+        # The shapes are in the order of their predicted speed, and the faster ones are drawn more often.
+        shape = self.shapes[int(len(self.shapes) * generator.random() ** SHAPE_BIAS)]
         tiles = generator.choice(self.tile_choices(shape))
         order = self.random_order(shape, tiles, generator)
         if order is None or not self.legal_order(shape, order):
@@ -321,10 +334,37 @@ def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, .
     return tuple(tuple(sorted(ordered[:count])) for count in range(len(ordered) + 1))
 
 
-def _gemm_shape(match: GemmMatch, m: int, n: int, k: int, batch: int) -> GemmShape:
+def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
+    """Loops, with tile sizes, that may make rows of a call's columns."""
+    found: list[tuple[tuple[int, int], ...]] = [()]
+    loops = [loop for loop in match.rowable if extents[loop] > 1]
+    if "rows" in kernel.abilities and loops:
+        loop = min(loops, key=lambda each: match.form.strides_c[each])
+        most = MOST_COLUMNS // extents[match.n]
+        found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
+    return tuple(found)
+
+
+def divisors(extent: int) -> tuple[int, ...]:
+    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
+
+
+def _gemm_shape(shape: Shape, m: int, n: int, k: int, batch: int) -> GemmShape:
+    match = shape.match
+    assert match is not None
     form = match.form
     return GemmShape(
-        form.element, form.accumulator, m, n, k, batch, match.lda, match.ldc, match.stride_bn, match.stride_bk
+        form.element,
+        form.accumulator,
+        m,
+        n,
+        k,
+        batch,
+        match.lda,
+        match.ldc,
+        match.stride_bn,
+        match.stride_bk,
+        prod(size for _, size in shape.rows),
     )
 
 
@@ -337,9 +377,10 @@ def _cycles_per_operation(
     total = 0.0
     pieces = [_pieces(extents[loop], size) for loop, size in ((match.m, shape.m), (match.n, shape.n))]
     for (m, times_m), (n, times_n) in product(*pieces):
-        cost = kernel.predicted_cycles(_gemm_shape(match, m, n, shape.k, batch), vector_elements)
+        cost = kernel.predicted_cycles(_gemm_shape(shape, m, n, shape.k, batch), vector_elements)
         total += times_m * times_n * cost
-    return total / (extents[match.m] * extents[match.n] * shape.k * batch)
+    rows = prod(size for _, size in shape.rows)
+    return total / (extents[match.m] * extents[match.n] * rows * shape.k * batch)
 
 
 def _pieces(extent: int, size: int) -> tuple[tuple[int, int], ...]:
@@ -366,8 +407,10 @@ def shapes_of(
             kernel.sizes("n", extents[match.n], vector_elements),
             kernel.sizes("k", extents[match.k], vector_elements),
         )
-        for batch, (m, n, k) in product(_batches(match, extents), product(*sizes)):
-            shape = Shape(match, batch, m, n, k)
+        for batch, rows, (m, n, k) in product(_batches(match, extents), _rows(match, kernel, extents), product(*sizes)):
+            if rows and n < extents[match.n]:
+                continue
+            shape = Shape(match, batch, rows, m, n, k)
             length = prod(extents[loop] for loop in batch)
             cost = _cycles_per_operation(shape, kernel, extents, length, vector_elements)
             found.append(replace(shape, cycles_per_operation=cost))
@@ -387,6 +430,23 @@ def shapes_of(
     return tuple(kept), None if kept else reason
 
 
+def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
+    """The cheapest shapes of several kernels, each of which is in order already.
+
+    Predictions of different kernels agree less than those of one: each kernel within the slack keeps some.
+    """
+    everything = sorted((shape for shapes in by_kernel for shape in shapes), key=lambda each: each.cycles_per_operation)
+    within = [
+        each for each in everything if each.cycles_per_operation <= SHAPE_SLACK * everything[0].cycles_per_operation
+    ]
+    room = SHAPES_KEPT // max(1, len(by_kernel))
+    kept = []
+    for shapes in by_kernel:
+        kept += [shape for shape in shapes if shape in within][:room]
+    kept += [shape for shape in within if shape not in kept][: SHAPES_KEPT - len(kept)]
+    return tuple(sorted(kept, key=lambda each: each.cycles_per_operation))
+
+
 def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> str | None:
     """Why the kernel can't do this shape or one of its shorter last tiles, or None."""
     match = shape.match
@@ -395,7 +455,7 @@ def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> s
     roles = ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
     ends = [[size for size, times in _pieces(extents[loop], size) if times] for loop, size in roles]
     for m, n, k in product(*ends):
-        reason = kernel.rejects(_gemm_shape(match, m, n, k, length))
+        reason = kernel.rejects(_gemm_shape(shape, m, n, k, length))
         if reason is not None:
             return reason
     return None

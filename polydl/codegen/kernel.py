@@ -51,6 +51,8 @@ class Site:
             loops=(step.m, step.n, step.k),
             batch_loops=step.batch,
             operands=(form.c.array, form.a.array, form.b.array),
+            rows=gemm.rows,
+            row_loops=step.rows,
         )
 
     @property
@@ -98,9 +100,10 @@ def _ends(plan: NestPlan, loop: str) -> tuple[int, int]:
     return tile.size, extent % tile.size or tile.size
 
 
-def _batch_offsets(plan: NestPlan, strides: Sequence[int], batch: Sequence[str]) -> tuple[int, ...]:
+def _offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tuple[int, ...]:
+    """Where each iteration of a microkernel's loops, in full tiles, is from the first, in elements."""
     offsets = [0]
-    for loop in batch:
+    for loop in loops:
         stride = strides[plan.nest.depth + plan.nest.loops.index(loop)]
         offsets = [base + step * stride for base in offsets for step in range(_ends(plan, loop)[0])]
     return tuple(offsets)
@@ -128,8 +131,10 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel)
         ldc=match.ldc,
         stride_bn=match.stride_bn,
         stride_bk=match.stride_bk,
-        offsets_a=_batch_offsets(plan, match.form.strides_a, step.batch),
-        offsets_b=_batch_offsets(plan, match.form.strides_b, step.batch),
+        offsets_a=_offsets(plan, match.form.strides_a, step.batch),
+        offsets_b=_offsets(plan, match.form.strides_b, step.batch),
+        rows_b=_offsets(plan, match.form.strides_b, step.rows),
+        rows_c=_offsets(plan, match.form.strides_c, step.rows),
     )
     return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel)
 

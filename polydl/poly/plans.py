@@ -130,8 +130,11 @@ def _tiled(scop: Scop, nest: Nest, steps: Sequence[NestStep], bounds: Sequence[t
     return loops
 
 
-def _microkernel_loops(step: UseMicrokernel, loops: dict[str, Loop], nest: Nest) -> tuple[Loop, ...]:
+def _microkernel_loops(
+    step: UseMicrokernel, loops: dict[str, Loop], nest: Nest, bounds: Sequence[tuple[int, int]]
+) -> tuple[Loop, ...]:
     roles: list[tuple[Role, str]] = [*(("batch", name) for name in step.batch)]
+    roles += [("rows", name) for name in step.rows]
     roles += [("n", step.n), ("k", step.k), ("m", step.m)]
     names = [name for _, name in roles]
     unknown = [name for name in names if name not in nest.loops]
@@ -140,6 +143,12 @@ def _microkernel_loops(step: UseMicrokernel, loops: dict[str, Loop], nest: Nest)
     for name in step.batch[1:]:
         if f"{name}_t1" in loops:
             raise IllegalVariantError(f"only the first batch loop may be tiled, not `{name}`")
+    for name in step.rows:
+        low, high = bounds[nest.loops.index(name)]
+        if f"{name}_t1" in loops and (high - low + 1) % loops[f"{name}_t1"].size:
+            raise IllegalVariantError(
+                f"a tile of `{name}`, which makes rows of a call, must divide its {high - low + 1}"
+            )
     return tuple(replace(loops.pop(name), role=role) for role, name in roles)
 
 
@@ -160,7 +169,7 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
     if kernels and nest.call is not None:
         raise IllegalVariantError(f"nest {nest.index} has a call of its own: `{nest.call.call}`")
-    inner = _microkernel_loops(kernels[0], loops, nest) if kernels else ()
+    inner = _microkernel_loops(kernels[0], loops, nest, bounds) if kernels else ()
     inner += tuple(replace(loops.pop(name), role="call") for name in nest.call_loops)
     order = _default_order(loops)
     for step in steps:

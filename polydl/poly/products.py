@@ -44,7 +44,10 @@ class ProductForm:
 
 @dataclass(frozen=True)
 class GemmMatch:
-    """Loops (indices of the statement's iterators) in the roles of one microkernel's pattern."""
+    """Loops (indices of the statement's iterators) in the roles of one microkernel's pattern.
+
+    Any of ``batchable`` may be summed over in the same call, any of ``rowable`` give it further rows of columns.
+    """
 
     kernel: str
     pattern: str
@@ -53,6 +56,7 @@ class GemmMatch:
     n: int
     k: int
     batchable: tuple[int, ...]
+    rowable: tuple[int, ...] = ()
 
     @property
     def lda(self) -> int:
@@ -187,11 +191,13 @@ def _matches_of(
         for requirements in (pattern.m, pattern.n, pattern.k)
     ]
     reductions = [loop for loop in loops if form.strides_c[loop] == 0]
+    columns = [loop for loop in loops if form.strides_c[loop] > 0 and form.strides_a[loop] == 0 < form.strides_b[loop]]
     found = []
     for m, n, k in product(*candidates):
         if len({m, n, k}) == 3:
             batchable = tuple(loop for loop in reductions if loop != k)
-            found.append(GemmMatch(kernel.name, pattern.name, form, m, n, k, batchable))
+            rowable = tuple(loop for loop in columns if loop != n)
+            found.append(GemmMatch(kernel.name, pattern.name, form, m, n, k, batchable, rowable))
     return found
 
 

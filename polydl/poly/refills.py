@@ -36,8 +36,9 @@ def time_loops(scop: Scop, plan: NestPlan) -> tuple[Loop, ...]:
     rows = _even_piece(lengths[0], max(1, _COLUMN_BYTES // element))
     columns = _even_piece(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
+    further = tuple(loop for loop in plan.inner if loop.role == "rows")
     m, n, k = roles["m"], roles["n"], roles["k"]
-    return (*plan.loops, replace(n, size=columns), replace(m, size=rows), *batch, k, n, m)
+    return (*plan.loops, *further, replace(n, size=columns), replace(m, size=rows), *batch, k, n, m)
 
 
 def _even_piece(length: int, largest: int) -> int:

@@ -159,14 +159,14 @@ def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[st
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
     shape = (usable or list(space.shapes))[0]
-    yield from _match(scop, report, space, shape)
+    yield from _match(scop, space, shape)
     for reason in reasons:
         yield from wrapped(f"and not {reason}", "  ")
     if len(usable) > 1:
         yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
 
 
-def _match(scop: Scop, report: NestReport, space: NestSpace, shape: Shape) -> Iterator[str]:
+def _match(scop: Scop, space: NestSpace, shape: Shape) -> Iterator[str]:
     match = shape.match
     assert match is not None
     names = scop.statement(match.form.statement).iterators
@@ -175,8 +175,10 @@ def _match(scop: Scop, report: NestReport, space: NestSpace, shape: Shape) -> It
         for role, loop, length in (("m", match.m, shape.m), ("n", match.n, shape.n), ("k", match.k, shape.k))
     )
     form = match.form
-    yield f"  microkernel {report.kernel} for {form.c.array} += {form.a.array} * {form.b.array}: {roles}"
+    yield f"  microkernel {match.kernel} for {form.c.array} += {form.a.array} * {form.b.array}: {roles}"
     yield f"  lda {match.lda}, ldb {match.ldb}, ldc {match.ldc}"
+    for loop, rows in shape.rows:
+        yield f"  {counted(rows, 'row')} of n columns a call, along {names[loop]}"
     if shape.batch:
         products = prod(space.extents[names[loop]] for loop in shape.batch)
         loops = ", ".join(names[loop] for loop in shape.batch)
