@@ -285,7 +285,11 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
     space = result.space.of(winner.ranked.variant)
     flops = {report.nest.index: report.flops for report in space.reports}
     use = max(winner.kernel.microkernels, key=lambda each: flops[each.nest], default=None)
-    return None if use is None else {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch}
+    return (
+        None
+        if use is None
+        else {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch, "rows": use.rows}
+    )
 
 
 def _candidates(result: Optimization, top_k: int) -> list[Document]:

@@ -21,7 +21,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from polydl.contracts import CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+    from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 
 Cell = tuple[float, float, float]
 
@@ -140,6 +140,10 @@ class Calibrated:
     def elements(self) -> tuple[tuple[str, str], ...]:
         return self.kernel.elements
 
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return self.kernel.abilities
+
     def unavailable(self) -> str | None:
         return self.kernel.unavailable()
 
@@ -153,7 +157,7 @@ class Calibrated:
         for table in self.throughputs:
             if (table.element, table.vector_elements) == (shape.element, vector_elements):
                 transposed = shape.stride_bk != 1 and shape.k > 1
-                return table.cycles(shape.m, shape.n, shape.k, shape.batch, transposed)
+                return table.cycles(shape.m, shape.n * shape.rows, shape.k, shape.batch, transposed)
         return self.kernel.predicted_cycles(shape, vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
