@@ -138,7 +138,7 @@ def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimizati
     kernel: KernelSource = replace(winner.kernel, microkernels=(light, use))
     both = replace(measured, tried=(*measured.tried[:2], replace(winner, kernel=kernel)))
     assert report.optimization_document(both)["best"]["microkernel"] == heavy
-    assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch}
+    assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch, "rows": 1}
 
 
 def test_without_a_run_the_first_of_the_ranking_are_listed(ranked: Optimization) -> None:
