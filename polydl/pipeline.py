@@ -34,6 +34,7 @@ from polydl.poly.reuse_caches import threads_sharing
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.traffic import fills, traffic
+from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (
     KernelSource,
@@ -359,12 +360,19 @@ def candidate(
     uses: list[MicrokernelUse] = []
     cycles: list[float] = []
     calls: list[int] = []
+    zeroed = absorbed(space.scop, plan, space.kernels)
     for nest in plan.nests:
+        if nest.nest.index in zeroed:
+            cycles.append(0.0)
+            calls.append(0)
+            continue
         statements = [space.scop.statement(name) for name in nest.nest.statements]
         width = max(space.scop.array(s.writes[0].array).element_bytes for s in statements)
         vector_elements = max(1, machine.vector_bytes // width)
         if nest.microkernel is not None:
-            site = make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name])
+            index = nest.nest.index
+            kernel = space.kernels[nest.microkernel.name]
+            site = make_site(space.scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
             uses.append(site.use)
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)

@@ -16,6 +16,7 @@ from polydl.errors import CodegenError
 from polydl.poly.legality import Directions
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.products import GemmMatch
+from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
 
 # Pragmas that only this tool reads, with their continuation lines.
@@ -109,8 +110,8 @@ def _offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tu
     return tuple(offsets)
 
 
-def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel) -> Site:
-    """Sizes, strides and offsets of a nest's microkernel call."""
+def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel, *, overwrites: bool = False) -> Site:
+    """Sizes, strides and offsets of a nest's microkernel call. With ``overwrites`` the first on a tile sets it."""
     step = plan.microkernel
     if step is None:
         raise CodegenError(f"nest {plan.nest.index} has no microkernel")
@@ -135,6 +136,7 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel)
         offsets_b=_offsets(plan, match.form.strides_b, step.batch),
         rows_b=_offsets(plan, match.form.strides_b, step.rows),
         rows_c=_offsets(plan, match.form.strides_c, step.rows),
+        overwrites=overwrites,
     )
     return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel)
 
@@ -185,6 +187,14 @@ def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
     return f"{stripped(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
 
 
+def _is_first(site: Site, values: Sequence[str]) -> str:
+    """The condition under which no earlier call added to the same tile of the output."""
+    moves = {loop: stride != 0 for loop, stride in enumerate(site.match.form.strides_c)}
+    own = values[len(values) - len(site.plan.loops) :]
+    tests = [f"{stripped(own[place])} == {value}" for place, value in first_values(site.plan, moves)]
+    return " && ".join(tests) or "1"
+
+
 def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
     step = site.plan.microkernel
     assert step is not None
@@ -207,6 +217,7 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
             last_n=_is_last(site, values, step.n),
             last_k=_is_last(site, values, step.k),
             batch=batch,
+            first=_is_first(site, values) if site.gemm.overwrites else "0",
         ),
     )
 
@@ -312,17 +323,20 @@ def generate(
     plain C microkernel is written for. Raises CodegenError.
     """
     sites: dict[int, Site] = {}
+    zeroed = absorbed(scop, plan, kernels)
     for nest in plan.nests:
         if nest.microkernel is not None:
             index = nest.nest.index
-            sites[index] = make_site(scop, nest, matches[index], kernels[nest.microkernel.name])
+            kernel = kernels[nest.microkernel.name]
+            sites[index] = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
         if nest.nest.call is not None:
             return _annotated_call(scop, nest, values)
         return _call(scop, sites[nest.nest.index], values)
 
-    body = loops(scop, plan, found, call, depth=2)
+    omitted = [name for nest in plan.nests if nest.nest.index in zeroed for name in nest.nest.statements]
+    body = loops(scop, plan, found, call, depth=2, omitted=omitted)
     storage = local_storage(scop)
     declarations = storage.declarations
     body = [*declarations, *body]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import islpy as isl
@@ -193,10 +193,22 @@ def _tree(
 
 
 @limited
-def loops(scop: Scop, plan: Plan, found: Mapping[int, Directions], call: MicrokernelCall, depth: int = 1) -> list[str]:
-    """Lines of C that run the plan. ``found`` gives the directions of each nest, by its index."""
+def loops(
+    scop: Scop,
+    plan: Plan,
+    found: Mapping[int, Directions],
+    call: MicrokernelCall,
+    depth: int = 1,
+    omitted: Collection[str] = (),
+) -> list[str]:
+    """Lines of C that run the plan, but for the statements in ``omitted``.
+
+    ``found`` gives the directions of each nest, by its index.
+    """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
+        if name in omitted:
+            continue
         position = dimensions[0]
         assert isinstance(position, int)
         trees.setdefault(position, []).append(name)

@@ -1,0 +1,64 @@
+"""Zeroing passes that a microkernel's first call on each tile makes superfluous.
+
+A nest that sets to zero what a matrix product then adds to, and that a variant attaches to the product's tiles, needs
+no code of its own if the microkernel can write a tile without reading it (beta = 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from polydl.contracts import Microkernel
+from polydl.poly.plans import NestPlan, Plan
+from polydl.types import Expression, Loop, Scop
+
+
+def is_zero(expression: Expression) -> bool:
+    """Whether the expression is a literal zero, in whatever type it was written."""
+    while expression.kind == "cast" and len(expression.arguments) == 1:
+        expression = expression.arguments[0]
+    if expression.kind == "affine":
+        return expression.text.replace(" ", "").rstrip("}").split("[")[-1].strip("()]") == "0"
+    if expression.kind != "literal":
+        return False
+    try:
+        return float(expression.text.rstrip("fFlLuU")) == 0.0
+    except ValueError:
+        return False
+
+
+def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict[int, int]:
+    """Nests that are left out, by index, each with the nest whose microkernel overwrites instead."""
+    found: dict[int, int] = {}
+    by_index = {nest.nest.index: nest for nest in plan.nests}
+    for light in plan.nests:
+        heavy = by_index.get(light.follows) if light.follows is not None else None
+        if heavy is None or heavy.microkernel is None or heavy.position is None:
+            continue
+        *_, own = light.nest.prefix
+        statements = [scop.statement(name) for name in light.nest.statements]
+        body = statements[0].body
+        if (
+            own == heavy.position - 1
+            and len(statements) == 1
+            and body.kind == "op"
+            and body.text == "="
+            and is_zero(body.arguments[1])
+            and "overwrite" in kernels[heavy.microkernel.name].abilities
+        ):
+            found[light.nest.index] = heavy.nest.index
+    return found
+
+
+def first_values(plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
+    """Places among ``plan.loops`` of those that don't move the output, each with its value in its first iteration."""
+    found = []
+    for place, loop in enumerate(plan.loops):
+        if not moves_output[loop.iterator]:
+            found.append((place, _first(plan, loop)))
+    return tuple(found)
+
+
+def _first(plan: NestPlan, loop: Loop) -> int:
+    low, high = plan.bounds[loop.iterator - plan.nest.depth]
+    return loop.direction * (((low if loop.direction == 1 else high) - loop.origin) // loop.size)

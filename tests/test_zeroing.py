@@ -1,0 +1,89 @@
+"""Zeroing passes left to the microkernel's first calls: when, in what code, and that it computes the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.types import Attach, KernelSource, Scop
+
+PRODUCT = """
+void f(float C[50][40], const float A[50][300], const float B[300][40]) {{
+#pragma scop
+  for (int i = 0; i < 50; i++)
+    for (int j = 0; j < 40; j++) {{
+      C[i][j] = {value};
+      for (int k = 0; k < 300; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }}
+#pragma endscop
+}}
+"""
+
+# The reduction loop runs backwards, and the product's loops are in another order than the zeroing nest's.
+BACKWARDS = """
+void f(double C[30][24], const double A[30][64], const double B[64][24]) {
+#pragma scop
+  for (int j = 0; j < 24; j++)
+    for (int i = 0; i < 30; i++)
+      C[i][j] = 0;
+  for (int k = 63; k >= 0; k--)
+    for (int i = 0; i < 30; i++)
+      for (int j = 0; j < 24; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> tuple[Scop, list[KernelSource]]:
+    """Code of some variants that attach the first nest to the second."""
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes, microkernel=microkernel)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=1)
+    attached = [v for v in variants if any(isinstance(step, Attach) for step in v.rewrites)]
+    return scop, [pipeline.kernel(space, variant, machine.vector_bytes) for variant in attached[:10]]
+
+
+def check(tmp_path: Path, scop: Scop, sources: list[KernelSource], threads: int = 2) -> None:
+    built = EXECUTOR.build([original(scop), *sources], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+
+
+@pytest.mark.parametrize("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS])
+@pytest.mark.parametrize("microkernel", ["auto", "c"])
+def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source: str, microkernel: str) -> None:
+    scop, made = kernels(tmp_path, source, microkernel)
+    assert made
+    for each in made:
+        body = each.c[each.c.index("void f(") :]
+        assert "= 0.0" not in body
+        assert "] = 0;" not in body
+        assert "_run(" in body
+    check(tmp_path, scop, made)
+
+
+def test_the_reduction_loops_outside_of_the_call_decide_which_call_is_first(tmp_path: Path) -> None:
+    _, made = kernels(tmp_path, PRODUCT.format(value="0.0f"), "auto")
+    tails = {each.c.rsplit("_run(", 1)[1].split(");")[0].rsplit(", ", 1)[1] for each in made}
+    assert "1" in tails or any("k_t1 == 0" in tail for tail in tails)
+    assert tails <= {"1", "k_t1 == 0", "k_t2 == 0 && k_t1 == 0", "k_t1 == 0 && k_t2 == 0"}
+
+
+def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
+    scop, made = kernels(tmp_path, PRODUCT.format(value="0.5f"), "auto")
+    assert made
+    assert all("0.5" in each.c[each.c.index("void f(") :] for each in made)
+    check(tmp_path, scop, made)
