@@ -391,6 +391,27 @@ class Pack:
 
 
 @dataclass(frozen=True)
+class Split:
+    """Run a loop of a statement as two: one over blocks of ``size`` iterations, one over those of a block.
+
+    The loop keeps its name for the inner one; the outer one is named ``<loop>_block``.
+    """
+
+    statement: str
+    loop: str
+    size: int
+
+
+@dataclass(frozen=True)
+class PackPanels:
+    """Copy what ``statement`` reads of an array that is only read, one dimension for each of ``loops``."""
+
+    statement: str
+    array: str
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Fuse:
     """Run statements of different nests inside the same loops.
 
@@ -419,11 +440,13 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel
-Rewrite = Coalesce | Pack | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
     "pack": Pack,
+    "split": Split,
+    "pack_panels": PackPanels,
     "fuse": Fuse,
     "attach": Attach,
     "tile": Tile,

@@ -10,8 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 
+from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
-from polydl.types import Access, Coalesce, Pack, Rewrite, Scop, Statement
+from polydl.types import Access, Coalesce, Pack, PackPanels, Rewrite, Scop, Split, Statement
+
+# Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
+# pay for a copy, and the distance of rows from which on a copy is worth a try.
+PANEL_ROWS = (64, 128, 96, 48, 32)
+PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
+PANEL_DEPTHS = (256, 512, 128)
+PANEL_REUSE = 64
+PAGE_BYTES = 4096
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
@@ -90,11 +99,83 @@ def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | 
     return (*(d for d in range(len(access.subscripts)) if d not in last), *last)
 
 
+def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]) -> tuple[tuple[Rewrite, ...], ...]:
+    """Copies of a product's operands in panels, where the microkernel would step over a page from row to row.
+
+    The loop along the panel's rows is split into blocks, in all statements that write the output. An operand is
+    copied only if each of its elements is used ``PANEL_REUSE`` times, which pays for the copy.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    extents = [high - low + 1 for low, high in statement.box]
+    bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
+    blocks = {
+        "m": _block(extents[match.m], PANEL_ROWS),
+        "n": _block(extents[match.n], PANEL_COLUMNS),
+        "k": _block(extents[match.k], PANEL_DEPTHS),
+    }
+
+    def worthwhile(access: Access, stride: int) -> bool:
+        array = scop.array(access.array)
+        often = statement.instances >= PANEL_REUSE * array.elements
+        return often and stride * bytes_of[access.array] >= PAGE_BYTES and visits_once(scop, statement, access)
+
+    wanted = []
+    if blocks["m"] and worthwhile(match.form.a, match.lda):
+        wanted.append("a")
+    if blocks["n"] and blocks["k"] and match.stride_bk == 1 and worthwhile(match.form.b, match.stride_bn):
+        wanted.append("b")
+    found = []
+    for operands in [wanted[:1], wanted] if len(wanted) == 2 else [wanted] if wanted else []:
+        steps: list[Rewrite] = []
+        if "a" in operands:
+            steps += _splits(scop, statement, match.m, blocks["m"])
+        if "b" in operands:
+            steps += _splits(scop, statement, match.n, blocks["n"])
+            steps += _splits(scop, statement, match.k, blocks["k"])
+        m, n, k = (statement.iterators[loop] for loop in (match.m, match.n, match.k))
+        depths = (f"{k}_block",) if "b" in operands else ()
+        if "a" in operands:
+            others = tuple(name for name in walked(statement, match.form.a) if name not in (m, k))
+            steps.append(PackPanels(statement.name, match.form.a.array, (*others, f"{m}_block", *depths, k, m)))
+        if "b" in operands:
+            others = tuple(name for name in walked(statement, match.form.b) if name not in (n, k))
+            steps.append(PackPanels(statement.name, match.form.b.array, (*others, f"{n}_block", *depths, n, k)))
+        found.append(tuple(steps))
+    return tuple(found)
+
+
+def _block(extent: int, sizes: Sequence[int]) -> int:
+    """The first of the sizes that divides a loop into more than one block, or 0."""
+    return next((size for size in sizes if size < extent and extent % size == 0), 0)
+
+
+def _splits(scop: Scop, statement: Statement, loop: int, size: int) -> list[Split]:
+    """A loop of the statement split, and with it those of other statements that write the same dimension."""
+    steps = [Split(statement.name, statement.iterators[loop], size)]
+    output = statement.writes[0]
+    assert output.subscripts is not None
+    dimensions = [d for d, form in enumerate(output.subscripts) if form.coefficients[loop]]
+    for other in scop.statements:
+        if other.name == statement.name:
+            continue
+        for access in other.writes:
+            if access.array != output.array or access.subscripts is None:
+                continue
+            for dimension in dimensions:
+                used = [i for i, c in enumerate(access.subscripts[dimension].coefficients) if c]
+                if len(used) == 1:
+                    steps.append(Split(other.name, other.iterators[used[0]], size))
+    return steps
+
+
 def rewrite_choices(
     scop: Scop, statement: Statement, matches: Sequence[GemmMatch], *, preferred: bool
 ) -> tuple[tuple[Rewrite, ...], ...]:
     """Rewrites to try for one product. ``preferred`` says that the best microkernel matches already."""
     found: list[tuple[Rewrite, ...]] = [(step,) for step in coalescing_choices(statement, matches)]
+    found += panel_choices(scop, statement, matches)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)

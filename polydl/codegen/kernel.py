@@ -23,6 +23,13 @@ from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Sco
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
 
+# The first table of pages, as x86 cores have it since 2015: entries, and cycles to ask the second one.
+_PAGES_HELD = 64
+_PAGE_LOOK_UP = 7.0
+_PAGE_BYTES = 4096
+_FLOAT_BYTES = 4
+
+
 @dataclass(frozen=True)
 class Site:
     """A microkernel call in the making: the plan of its nest, the operands matched, and the sizes."""
@@ -79,7 +86,21 @@ class Site:
             for number, batch in enumerate(batches):
                 part = share * self._share(step.batch[0], number) if len(batches) > 1 else share
                 total += part * self.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
-        return self.calls * total
+        return self.calls * (total + self._page_cycles(vector_elements))
+
+    def _page_cycles(self, vector_elements: int) -> float:
+        """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
+
+        Each block walks through all of A's columns; where these lie on more pages than the table holds, it looks up
+        each page anew.
+        """
+        gemm = self.gemm
+        columns = gemm.k[0] * gemm.batch[0]
+        pages = columns * min(1.0, gemm.lda * _FLOAT_BYTES / _PAGE_BYTES)
+        if pages <= _PAGES_HELD:
+            return 0.0
+        blocks = -(-gemm.m[0] // (4 * vector_elements)) * -(-gemm.n[0] * gemm.rows // 6)
+        return blocks * pages * _PAGE_LOOK_UP
 
     def _share(self, loop: str, last: int) -> float:
         """The part of a loop's tiles that are shorter last ones (1) or the others (0)."""

@@ -12,10 +12,24 @@ from dataclasses import replace
 from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import violations
+from polydl.poly.panels import pack_panels, split
 from polydl.poly.rewrites import apply as apply_rewrites
 from polydl.poly.rewrites import make_access, make_domain
 from polydl.poly.schedules import original_schedule
-from polydl.types import Access, Affine, Attach, Fuse, Loop, Rewrite, Schedule, Scop, SharedLoops, Statement
+from polydl.types import (
+    Access,
+    Affine,
+    Attach,
+    Fuse,
+    Loop,
+    PackPanels,
+    Rewrite,
+    Schedule,
+    Scop,
+    SharedLoops,
+    Split,
+    Statement,
+)
 
 
 def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -62,6 +76,10 @@ def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, 
     for step in steps:
         if isinstance(step, Fuse):
             scop = fuse(scop, step, found, reassociate=reassociate)
+        elif isinstance(step, Split):
+            scop = split(scop, step)
+        elif isinstance(step, PackPanels):
+            scop = pack_panels(scop, step)
         elif not isinstance(step, Attach):
             scop = apply_rewrites(scop, [step], found, reassociate=reassociate)
         if step is not steps[-1]:

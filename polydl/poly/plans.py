@@ -196,11 +196,17 @@ def _single(form: Affine) -> int | None:
     return used[0] if len(used) == 1 and form.coefficients[used[0]] == 1 else None
 
 
+def _by_coefficient(form: Affine) -> dict[int, int]:
+    """The iterators of a form by their coefficients; empty if two have the same."""
+    used = {coefficient: place for place, coefficient in enumerate(form.coefficients) if coefficient}
+    return used if len(used) == sum(1 for coefficient in form.coefficients if coefficient) else {}
+
+
 def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]] | None:
     """For each iterator that ``heavy`` writes with, the one of ``light`` and what it is ahead; None without such pairs.
 
-    Both write each dimension of one array with a lone iterator, or with the same constant, and ``light`` uses all of
-    its own.
+    Both write each dimension of one array with a lone iterator, with the blocks and the inside of one loop, or with the
+    same constant, and ``light`` uses all of its own.
     """
     one, other = heavy.writes[0], light.writes[0]
     if one.array != other.array or one.subscripts is None or other.subscripts is None:
@@ -208,7 +214,10 @@ def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, in
     pairs: dict[int, tuple[int, int]] = {}
     for left, right in zip(one.subscripts, other.subscripts, strict=True):
         ours, theirs = _single(left), _single(right)
-        if ours is None and theirs is None and left.constant == right.constant:
+        blocked = _by_coefficient(left), _by_coefficient(right)
+        if len(blocked[0]) > 1 and blocked[0].keys() == blocked[1].keys() and left.constant == right.constant:
+            pairs.update({one: (blocked[1][step], 0) for step, one in blocked[0].items()})
+        elif ours is None and theirs is None and left.constant == right.constant:
             if any(left.coefficients) or any(right.coefficients):
                 return None
         elif ours is None or theirs is None or ours in pairs:

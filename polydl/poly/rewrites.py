@@ -74,7 +74,8 @@ def make_domain(statement: str, iterators: Sequence[str], box: Box) -> str:
     return f"{{ {statement}[{', '.join(iterators)}]{' : ' if bounds else ''}{bounds} }}"
 
 
-def _fresh(scop: Scop, name: str) -> str:
+def fresh_name(scop: Scop, name: str) -> str:
+    """The name, with underscores after it until no array and no loop of the scop has it."""
     taken = {array.name for array in scop.arrays} | {name for s in scop.statements for name in s.iterators}
     while name in taken:
         name += "_"
@@ -93,7 +94,7 @@ def pack(scop: Scop, step: Pack) -> Scop:
     if any(access.array == array.name for s in scop.statements for access in s.writes):
         raise IllegalVariantError(f"`{array.name}` is written, so that a copy would go stale")
     packed = Array(
-        _fresh(scop, f"{array.name}_packed"),
+        fresh_name(scop, f"{array.name}_packed"),
         array.element,
         array.element_bytes,
         tuple(array.extents[dimension] for dimension in step.order),
@@ -247,7 +248,9 @@ def _view(scop: Scop, array: Array, first: int) -> Array:
         prod(array.extents[first : first + 2]),
         *array.extents[first + 2 :],
     )
-    return replace(array, name=_fresh(scop, f"{array.name}_flat"), extents=extents, view_of=array.view_of or array.name)
+    return replace(
+        array, name=fresh_name(scop, f"{array.name}_flat"), extents=extents, view_of=array.view_of or array.name
+    )
 
 
 def _coalesced(
@@ -261,7 +264,7 @@ def _coalesced(
         raise IllegalVariantError(f"{statement.name} shares its loops with another statement")
     length = statement.box[inner][1] + 1
     kept = [index for index in range(statement.depth) if index != inner]
-    name = _fresh(scop, f"{statement.iterators[outer]}_{statement.iterators[inner]}")
+    name = fresh_name(scop, f"{statement.iterators[outer]}_{statement.iterators[inner]}")
     iterators = tuple(name if index == outer else statement.iterators[index] for index in kept)
     box = tuple(
         (0, (statement.box[outer][1] + 1) * length - 1) if index == outer else statement.box[index] for index in kept

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from polydl.machine import Machine
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
-from polydl.types import Access, Affine, Array, Attach, Coalesce, Fuse, Rewrite, Scop, Statement
+from polydl.types import Access, Affine, Array, Attach, Coalesce, Fuse, PackPanels, Rewrite, Scop, Split, Statement
 
 if TYPE_CHECKING:
     from polydl.variants.generate import Generation, NestReport, VariantSpace
@@ -83,6 +83,10 @@ def _rewrite(scop: Scop, step: Rewrite) -> str:
         return f"line {line} on each tile of line {other}, {when} reduction on it"
     if isinstance(step, Coalesce):
         return f"{step.outer} and {step.inner} of {step.statement} as one loop"
+    if isinstance(step, Split):
+        return f"{step.loop} of {step.statement} in blocks of {step.size}"
+    if isinstance(step, PackPanels):
+        return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
     extents = scop.array(step.array).extents
     return f"a copy of {step.array} laid out as {''.join(f'[{extents[dimension]}]' for dimension in step.order)}"
 

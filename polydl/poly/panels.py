@@ -1,0 +1,155 @@
+"""Operands in panels: loops split into blocks, and a copy of an array in the order in which split loops walk it.
+
+Each returns a new scop, to be analysed from scratch. A loop that is split runs in the same order as before, so that
+nothing has to be proved; a copy needs an array that is only read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polydl.errors import IllegalVariantError
+from polydl.poly.rewrites import fresh_name, make_access, make_domain
+from polydl.types import Access, Affine, Array, Expression, PackPanels, Scop, Split, Statement
+
+
+def split(scop: Scop, step: Split) -> Scop:
+    """The scop with one loop of a statement as two. Raises IllegalVariantError if the size doesn't divide it."""
+    statement = scop.statement(step.statement)
+    if step.loop not in statement.iterators or statement.box is None:
+        raise IllegalVariantError(f"{statement.name} has no rectangular loop `{step.loop}`")
+    place = statement.iterators.index(step.loop)
+    low, high = statement.box[place]
+    extent = high - low + 1
+    if not 1 < step.size < extent or extent % step.size:
+        raise IllegalVariantError(f"blocks of {step.size} don't divide the {extent} iterations of `{step.loop}`")
+    alone = sum(1 for other in scop.statements if other.betas[0] == statement.betas[0]) == 1
+    if not alone or any(name == statement.name for call in scop.annotated_calls for name in call.statements):
+        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
+    if any(node.kind == "affine" for node in statement.body.walk() if node.text.strip("{ }()").find(step.loop) >= 0):
+        raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+    if any(access.subscripts is None for access in statement.accesses) or statement.directions[place] != 1:
+        raise IllegalVariantError(f"the subscripts of {statement.name} are not affine, or `{step.loop}` runs backwards")
+    outer = fresh_name(scop, f"{step.loop}_block")
+
+    def spread(values: tuple[int, ...], one: int, two: int) -> tuple[int, ...]:
+        return (*values[:place], one, two, *values[place + 1 :])
+
+    iterators = (*statement.iterators[:place], outer, *statement.iterators[place:])
+    box = (*statement.box[:place], (0, extent // step.size - 1), (0, step.size - 1), *statement.box[place + 1 :])
+    accesses = []
+    for access in statement.accesses:
+        assert access.subscripts is not None
+        forms = tuple(
+            Affine(
+                spread(f.coefficients, f.coefficients[place] * step.size, f.coefficients[place]),
+                f.constant + f.coefficients[place] * low,
+            )
+            for f in access.subscripts
+        )
+        accesses.append(make_access(statement.name, iterators, box, access.reference, access.array, access.kind, forms))
+    made = replace(
+        statement,
+        iterators=iterators,
+        domain=make_domain(statement.name, iterators, box),
+        box=box,
+        betas=(*statement.betas[: place + 1], 0, *statement.betas[place + 1 :]),
+        directions=spread(statement.directions, 1, 1),
+        accesses=tuple(accesses),
+    )
+    return replace(scop, statements=tuple(made if each.name == made.name else each for each in scop.statements))
+
+
+def pack_panels(scop: Scop, step: PackPanels) -> Scop:
+    """Copy what a statement reads of an array into one with a dimension per loop, before everything else.
+
+    Raises IllegalVariantError if the array is written, or if the loops don't visit each element once.
+    """
+    statement, array = scop.statement(step.statement), scop.array(step.array)
+    reads = [access for access in statement.reads if access.array == step.array]
+    if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
+        raise IllegalVariantError(f"{statement.name} does not read `{step.array}` once, with affine subscripts")
+    if any(access.array == step.array for each in scop.statements for access in each.writes):
+        raise IllegalVariantError(f"`{step.array}` is written, so that a copy would go stale")
+    if set(step.loops) != set(walked(statement, reads[0])) or not visits_once(scop, statement, reads[0]):
+        raise IllegalVariantError(f"the loops {list(step.loops)} don't visit each element of `{step.array}` once")
+    places = [statement.iterators.index(name) for name in step.loops]
+    box = tuple(statement.box[place] for place in places)
+    packed = Array(
+        fresh_name(scop, f"{array.name}_panels"),
+        array.element,
+        array.element_bytes,
+        tuple(high - low + 1 for low, high in box),
+        "local",
+    )
+    name = f"pack_{array.name}"
+    iterators = tuple(f"{array.name}_{number}" for number in range(len(places)))
+    unit = [tuple(int(i == d) for i in range(len(places))) for d in range(len(places))]
+    straight = tuple(Affine(row, -low) for row, (low, _) in zip(unit, box, strict=True))
+    source = tuple(
+        Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in reads[0].subscripts
+    )
+    copy = Statement(
+        name=name,
+        iterators=iterators,
+        domain=make_domain(name, iterators, box),
+        box=box,
+        instances=packed.elements,
+        betas=(0,) * (len(places) + 1),
+        directions=(1,) * len(places),
+        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
+        accesses=(
+            make_access(name, iterators, box, f"{name}_to", packed.name, "write", straight),
+            make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
+        ),
+        line=statement.line,
+        text=f"{packed.name}[...] = {array.name}[...]",
+    )
+
+    def moved(access: Access) -> Access:
+        if access != reads[0]:
+            return access
+        assert statement.box is not None
+        forms = tuple(
+            Affine(tuple(int(index == place) for index in range(statement.depth)), -low)
+            for place, (low, _) in zip(places, box, strict=True)
+        )
+        return make_access(
+            statement.name, statement.iterators, statement.box, access.reference, packed.name, access.kind, forms
+        )
+
+    statements = [copy]
+    for each in scop.statements:
+        later = replace(each, betas=(each.betas[0] + 1, *each.betas[1:]))
+        if each.name == statement.name:
+            later = replace(later, accesses=tuple(moved(access) for access in later.accesses))
+        statements.append(later)
+    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, packed))
+
+
+def walked(statement: Statement, access: Access) -> tuple[str, ...]:
+    """The loops that move an access."""
+    assert access.subscripts is not None
+    return tuple(
+        name
+        for place, name in enumerate(statement.iterators)
+        if any(form.coefficients[place] for form in access.subscripts)
+    )
+
+
+def visits_once(scop: Scop, statement: Statement, access: Access) -> bool:
+    """Whether the loops that move the access together reach no element twice, as can be told from strides."""
+    assert access.subscripts is not None
+    assert statement.box is not None
+    strides = scop.array(access.array).strides
+    steps = []
+    for place, (low, high) in enumerate(statement.box):
+        step = sum(s * form.coefficients[place] for s, form in zip(strides, access.subscripts, strict=True))
+        if step:
+            steps.append((abs(step), high - low + 1))
+    reach = 0
+    for step, extent in sorted(steps):
+        if step <= reach:
+            return False
+        reach += step * (extent - 1)
+    return True

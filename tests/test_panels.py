@@ -1,0 +1,133 @@
+"""Split loops and operands in panels: what they become, when they are refused, that they compute the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.panels import pack_panels, split, visits_once
+from polydl.poly.rewrites import distributed
+from polydl.types import PackPanels, Scop, Split
+
+PRODUCT = """
+void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) {
+#pragma scop
+  for (int i = 0; i < 112; i++)
+    for (int j = 0; j < 1152; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 1280; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+#pragma endscop
+}
+"""
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Scop:
+    scop = parse(tmp_path, PRODUCT)
+    base = distributed(scop, distribute(scop, dependences(scop)))
+    assert base is not None
+    return base
+
+
+def test_a_split_loop_visits_the_same_elements_in_the_same_order(product: Scop) -> None:
+    made = split(product, Split("S1", "j", 64)).statement("S1")
+    assert made.iterators == ("i", "j_block", "j", "k")
+    assert made.box == ((0, 111), (0, 17), (0, 63), (0, 1279))
+    assert made.instances == product.statement("S1").instances
+    for old, new in zip(product.statement("S1").accesses, made.accesses, strict=True):
+        assert old.subscripts is not None
+        assert new.subscripts is not None
+        for before, after in zip(old.subscripts, new.subscripts, strict=True):
+            assert before.at((7, 64 * 5 + 9, 11)) == after.at((7, 5, 9, 11))
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (Split("S1", "j", 50), "divide"),
+        (Split("S1", "j", 1152), "divide"),
+        (Split("S1", "l", 64), "no rectangular loop"),
+    ],
+)
+def test_a_split_that_makes_no_sense_is_refused(product: Scop, step: Split, reason: str) -> None:
+    with pytest.raises(IllegalVariantError, match=reason):
+        split(product, step)
+
+
+def test_panels_have_a_dimension_for_each_loop(product: Scop) -> None:
+    made = pack_panels(split(product, Split("S1", "j", 64)), PackPanels("S1", "B", ("j_block", "k", "j")))
+    assert made.array("B_panels").extents == (18, 1280, 64)
+    reads = [access for access in made.statement("S1").reads if access.array == "B_panels"]
+    assert [form.coefficients for form in reads[0].subscripts or ()] == [(0, 1, 0, 0), (0, 0, 0, 1), (0, 0, 1, 0)]
+    assert made.statements[0].name == "pack_B"
+    assert made.statements[0].instances == 1280 * 1152
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (PackPanels("S1", "C", ("i", "j")), "once|written"),
+        (PackPanels("S1", "B", ("k",)), "each element"),
+        (PackPanels("S1", "B", ("i", "k", "j")), "each element"),
+    ],
+)
+def test_panels_that_make_no_sense_are_refused(product: Scop, step: PackPanels, reason: str) -> None:
+    with pytest.raises(IllegalVariantError, match=reason):
+        pack_panels(product, step)
+
+
+def test_overlapping_windows_are_not_visited_once(tmp_path: Path) -> None:
+    scop = parse(
+        tmp_path,
+        """
+void f(float out[30], const float in[32], const float w[3]) {
+#pragma scop
+  for (int x = 0; x < 30; x++)
+    for (int k = 0; k < 3; k++)
+      out[x] += w[k] * in[x + k];
+#pragma endscop
+}
+""",
+    )
+    statement = scop.statements[0]
+    window = next(access for access in statement.reads if access.array == "in")
+    assert not visits_once(scop, statement, window)
+    assert visits_once(scop, statement, next(access for access in statement.reads if access.array == "w"))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=4)
+    packed = {}
+    for variant in variants:
+        if any(isinstance(step, PackPanels) for step in variant.rewrites):
+            packed.setdefault(variant.rewrites, []).append(variant)
+    assert len(packed) >= 2
+    kernels = [
+        pipeline.kernel(space, variant, machine.vector_bytes) for found in packed.values() for variant in found[:2]
+    ]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=60.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
