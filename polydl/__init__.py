@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from polydl.errors import PolydlError as PolydlError
     from polydl.execute.contract import Peer as Peer
     from polydl.machine import Machine as Machine
+    from polydl.optimization import Optimization as Optimization
+    from polydl.optimization import optimize as optimize
     from polydl.peers import PeerComparison as PeerComparison
     from polydl.peers import compare_with_peers as compare_with_peers
-    from polydl.pipeline import Optimization as Optimization
     from polydl.pipeline import generate_variants as generate_variants
-    from polydl.pipeline import optimize as optimize
     from polydl.pipeline import parse as parse
     from polydl.pipeline import rank as rank
     from polydl.types import Ranking as Ranking
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Machine": "polydl.machine",
-    "Optimization": "polydl.pipeline",
+    "Optimization": "polydl.optimization",
     "Peer": "polydl.execute.contract",
     "PeerComparison": "polydl.peers",
     "PolydlError": "polydl.errors",
@@ -41,7 +41,7 @@ _HOME = {
     "Variant": "polydl.types",
     "compare_with_peers": "polydl.peers",
     "generate_variants": "polydl.pipeline",
-    "optimize": "polydl.pipeline",
+    "optimize": "polydl.optimization",
     "parse": "polydl.pipeline",
     "rank": "polydl.pipeline",
 }

@@ -5,17 +5,16 @@ from __future__ import annotations
 import functools
 import os
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from polydl.commands.calibrate import calibrate
-from polydl.commands.output import STANDARD_OUTPUT, show, write_document
+from polydl.commands.optimize import optimize
+from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
 from polydl.errors import OptionError, PolydlError
 from polydl.presentation.options import (
@@ -31,10 +30,7 @@ from polydl.presentation.options import (
     top_k_options,
 )
 
-if TYPE_CHECKING:
-    from polydl.pipeline import Optimization
-
-_USER_MISTAKE, _FAILURE, _INTERRUPTED = 2, 1, 130
+_USER_MISTAKE, _INTERRUPTED = 2, 130
 
 
 class PolydlCommands(click.Group):
@@ -71,36 +67,31 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
         # Python flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            return _FAILURE
-        return _refuse(f"the system refuses: {error}\n  remedy: --debug shows where", _FAILURE)
+            return FAILURE
+        return fail(f"the system refuses: {error}\n  remedy: --debug shows where", FAILURE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return _USER_MISTAKE
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "polydl"
-        return _refuse(f"{error.format_message()}\n  remedy: see {command} --help", _USER_MISTAKE)
+        return fail(f"{error.format_message()}\n  remedy: see {command} --help", _USER_MISTAKE)
     except click.ClickException as error:
-        return _refuse(error.format_message(), error.exit_code)
+        return fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         click.echo("polydl: interrupted", err=True)
         return _INTERRUPTED
     except PolydlError as error:
         if debug:
             raise
-        return _refuse(str(error), error.exit_status)
+        return fail(str(error), error.exit_status)
     except Exception as error:
         if debug:
             raise
-        return _refuse(
+        return fail(
             f"a fault in polydl itself: {type(error).__name__}: {error}\n"
             "  remedy: run it again with --debug, and report what that prints together with the C file",
-            _FAILURE,
+            FAILURE,
         )
-
-
-def _refuse(message: str, status: int) -> int:
-    click.echo(f"polydl: error: {message}", err=True)
-    return status
 
 
 @click.group(cls=PolydlCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -110,93 +101,9 @@ def main() -> None:
     """Make a loop nest written in C fast: prove, rank, measure and emit its variants."""
 
 
-@main.command()
-@source_options
-@target_options
-@search_options
-@ranker_option
-@top_k_options(5, "Compile, check and time")
-@click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help="Write files there (polydl-out/FUNCTION).")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Give up on a candidate that takes longer for one run.",
-)
-@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
-@json_option
-@debug_option
-def optimize(
-    source: Source,
-    target: Target,
-    search: Search,
-    ranker: str,
-    top_k: int,
-    everything: bool,
-    no_run: bool,
-    out: Path | None,
-    timeout: float,
-    compiler: str | None,
-    json_path: str | None,
-) -> int:
-    """Find the fastest variant of FILE's loop nest, check it, and write it as C and as a library."""
-    from polydl import pipeline, report
-    from polydl.execute.toolchain import Toolchain
-    from polydl.presentation import nest, results
-    from polydl.presentation.progress import progress_bar
-
-    say = _silent if json_path == STANDARD_OUTPUT else click.echo
-    if not no_run:
-        Toolchain.find(compiler)
-    started = time.perf_counter()
-    scop = source.parse()
-    parsed = time.perf_counter()
-    directory = out or Path("polydl-out", scop.function.name)
-    _check_destinations(source, directory, json_path)
-    machine = target.machine()
-    say(nest.machine_text(machine, given=target.cache_sizes is not None))
-    say(nest.scop_text(scop))
-    detected = time.perf_counter()
-    space = search.space(scop, machine)
-    matched = time.perf_counter()
-    say(nest.nests_text(space))
-    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
-        result = pipeline.optimize(
-            scop,
-            machine=machine,
-            top_k=0 if everything else top_k,
-            ranker=ranker,
-            run=not no_run,
-            compiler=compiler,
-            timeout_seconds=timeout,
-            out=directory,
-            progress=progress,
-            **vars(search),
-        )
-    result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
-    shown = 0 if everything else top_k
-    result = report.write_report(result, directory, top_k=shown)
-    say(nest.generation_text(result.generation, search.seed))
-    ranked = result.ranking.entries[: shown or None]
-    say(f"Top picks  {len(ranked)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-    say(f"\n{results.structure_table(space, ranked, machine)}\n")
-    if not no_run:
-        say(f"Measured\n\n{results.measured_table(result)}\n")
-    if result.winner is not None:
-        say(results.winner_text(result, result.winner))
-    say(results.files_text(result.files))
-    say(results.seconds_text(result.seconds))
-    if json_path is not None:
-        write_document(report.optimization_document(result, top_k=shown), json_path)
-    failures = results.failures_text(result, directory)
-    if failures:
-        click.echo(failures, err=True)
-    if no_run or result.winner is not None:
-        return 0
-    return _refuse("no candidate passed" if result.tried else "there is no legal variant to run", _FAILURE)
+main.add_command(optimize)
+main.add_command(records)
+main.add_command(calibrate)
 
 
 @main.command()
@@ -204,7 +111,7 @@ def optimize(
 @json_option
 @debug_option
 def parse(source: Source, json_path: str | None) -> int:
-    """Show what was read in FILE: loops, statements, arrays, accesses, schedule."""
+    """Show what was read: loops, statements, arrays, accesses, schedule."""
     from polydl import report
     from polydl.presentation import nest
 
@@ -219,7 +126,7 @@ def parse(source: Source, json_path: str | None) -> int:
 @json_option
 @debug_option
 def variants(source: Source, target: Target, search: Search, json_path: str | None) -> int:
-    """List the legal variants of FILE's loop nest."""
+    """List the legal variants of a loop nest."""
     from polydl import report
     from polydl.presentation import nest, results
 
@@ -254,7 +161,7 @@ def rank(
     everything: bool,
     json_path: str | None,
 ) -> int:
-    """Order the variants of FILE's loop nest, the most promising first, with the reason for each place."""
+    """Order the variants of a loop nest, the most promising first, with the reason for each place."""
     from polydl import pipeline, report
     from polydl.presentation import results
     from polydl.presentation.progress import progress_bar
@@ -304,7 +211,7 @@ def analyze(
     ranker: str,
     json_path: str | None,
 ) -> int:
-    """Show the working sets of one variant of FILE's loop nest, and the caches that hold them."""
+    """Show the working sets of one variant of a loop nest, and the caches that hold them."""
     from polydl import pipeline, report
     from polydl.poly.plans import make_plan
     from polydl.presentation import analysis, results
@@ -351,34 +258,4 @@ def doctor(json_path: str | None) -> int:
     components = doctor.examine()
     ready = doctor.ready(components)
     show(json_path, report.doctor_document(components, ready), results.components_text(components))
-    return 0 if ready else _FAILURE
-
-
-main.add_command(records)
-main.add_command(calibrate)
-
-
-def _silent(text: str) -> None:
-    """In place of ``click.echo`` where standard output belongs to a document."""
-
-
-def _check_destinations(source: Source, directory: Path, json_path: str | None) -> None:
-    """Before anything long is done: what is written must not replace the source, and must find its place."""
-    file = Path(source.file).resolve()
-    inside = directory.resolve() == file.parent and "_polydl" in file.stem
-    if inside or (json_path is not None and Path(json_path).resolve() == file):
-        raise OptionError(
-            "the results would be written over the source", file=source.file, remedy="choose another --out or --json"
-        )
-    there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
-
-
-def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:
-    """The result with the time of stages that ran before ``pipeline.optimize`` added to its own."""
-    merged = dict(result.seconds)
-    for stage, earlier in seconds.items():
-        merged[stage] = merged.get(stage, 0.0) + earlier
-        merged["total"] += earlier
-    return replace(result, seconds=merged)
+    return 0 if ready else FAILURE

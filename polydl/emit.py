@@ -17,7 +17,7 @@ from polydl.errors import ExecutionError, ResourceError
 from polydl.execute.toolchain import Toolchain
 
 if TYPE_CHECKING:
-    from polydl.pipeline import Optimization, Tried
+    from polydl.optimization import Optimization, Tried
 
 
 @contextmanager

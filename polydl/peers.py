@@ -15,7 +15,7 @@ from polydl.execute.contract import Executor, Peer, TimingPolicy
 from polydl.types import Measurement
 
 if TYPE_CHECKING:
-    from polydl.pipeline import Optimization, Tried
+    from polydl.optimization import Optimization, Tried
 
 
 @dataclass(frozen=True)

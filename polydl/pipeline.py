@@ -1,27 +1,22 @@
-"""The whole job as plain functions: parse, generate, analyse, rank, run, emit.
+"""The job's steps as plain functions: parse, generate, analyse, rank, and the C of a variant.
 
-This is the only module that joins the parts; it finds them through the registry.
+This is the only module that joins the parts; it finds them through the registry. ``polydl.optimization`` takes all
+of the steps.
 """
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polydl import registry
 from polydl.codegen.kernel import generate as generate_code
-from polydl.codegen.kernel import make_site, original
+from polydl.codegen.kernel import make_site
 from polydl.contracts import Candidate, Microkernel, Ranker
-from polydl.errors import AnalysisError, ExecutionError, IllegalVariantError, OptionError
-from polydl.execute.contract import Built, Executor, Progress, TimingPolicy
-from polydl.execute.toolchain import Toolchain
+from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.machine import Machine
 from polydl.poly.cache_sets import geometry
 from polydl.poly.dependences import dependences
@@ -38,9 +33,7 @@ from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (
     KernelSource,
-    Measurement,
     MicrokernelUse,
-    RankedVariant,
     Ranking,
     Rewrite,
     Scop,
@@ -52,7 +45,6 @@ if TYPE_CHECKING:
     from polydl.variants.generate import Generation, VariantSpace
 
 DEFAULT_MAX_VARIANTS = 400
-DEFAULT_TOP_K = 5
 DEFAULT_SEED = 0
 DEFAULT_RANKER = "cost-model"
 AUTOMATIC = "auto"
@@ -72,71 +64,6 @@ class Stage:
 
 
 ProgressCallback = Callable[[Stage], None]
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A variant that was compiled and run, with its place in the ranking (1 is first)."""
-
-    rank: int
-    ranked: RankedVariant
-    kernel: KernelSource
-    measurement: Measurement
-
-
-@dataclass(frozen=True)
-class Optimization:
-    """Everything that one ``optimize`` found. ``files`` are paths by kind: c, header, library, report.
-
-    ``seconds`` are wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen in this run.
-    """
-
-    scop: Scop
-    machine: Machine
-    space: VariantSpace
-    generation: Generation
-    ranking: Ranking
-    baseline: Measurement | None
-    tried: tuple[Tried, ...]
-    files: Mapping[str, Path]
-    seconds: Mapping[str, float]
-    toolchain: Toolchain | None
-    peak_gflops: float
-
-    @property
-    def winner(self) -> Tried | None:
-        """The fastest verified candidate, or None if none was run or none passed."""
-        passed = [each for each in self.tried if each.measurement.status == "ok"]
-        return min(passed, key=lambda each: each.measurement.seconds_minimum or 0.0, default=None)
-
-    @property
-    def best(self) -> Callable[..., None]:
-        """The winner as a Python callable over numpy arrays, by parameter name.
-
-        Raises ExecutionError if nothing was run or emitted.
-        """
-        if "library" not in self.files:
-            raise ExecutionError("there is no compiled winner", remedy="run optimize without no_run")
-        from polydl.execute.callable import load
-
-        return load(self.files["library"], self.scop)
-
-
-@dataclass
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
-    started: float = field(default_factory=time.perf_counter)
-
-    @contextmanager
-    def stage(self, name: str) -> Any:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
-
-    def total(self) -> dict[str, float]:
-        return {**self.seconds, "total": time.perf_counter() - self.started}
 
 
 def parse(
@@ -444,7 +371,8 @@ def predicted_misses(
     return tuple(found)
 
 
-def _ranker(name: str) -> Ranker:
+def ranker_named(name: str) -> Ranker:
+    """Raises OptionError for an unknown one."""
     found: Ranker = registry.load("rankers", name)
     return found
 
@@ -460,7 +388,7 @@ def rank(
     progress: ProgressCallback | None = None,
 ) -> Ranking:
     """Order variants, the most promising first. Raises OptionError for an unknown ranker."""
-    chosen = _ranker(ranker)
+    chosen = ranker_named(ranker)
     analysed = candidates(
         nest, variants, machine=machine, microkernel=microkernel, strict_fp=strict_fp, progress=progress
     )
@@ -476,172 +404,3 @@ def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSo
         raise IllegalVariantError(f"variant {variant.id} is illegal: {broken[0]}")
     directions = dict(enumerate(space.directions))
     return generate_code(space.scop, plan, directions, space.matches(plan), space.kernels, vector_bytes)
-
-
-def _relay(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
-    if progress is None:
-        return None
-    names = {"build": "compile", "check": "verify", "time": "time"}
-    return lambda event: progress(Stage(names[event.stage], event.done, event.total))
-
-
-@dataclass(frozen=True)
-class RunOptions:
-    """How the top picks are compiled and run."""
-
-    top_k: int = DEFAULT_TOP_K
-    compiler: str | None = None
-    timeout_seconds: float = 60.0
-    rounds: int = 9
-    budget_seconds: float = 20.0
-
-
-def _run(
-    space: VariantSpace,
-    chosen: Sequence[RankedVariant],
-    machine: Machine,
-    options: RunOptions,
-    toolchain: Toolchain,
-    directory: Path,
-    clock: _Clock,
-    seed: int,
-    progress: ProgressCallback | None,
-) -> tuple[Measurement, tuple[Tried, ...], dict[str, Built]]:
-    executor: Executor = registry.load("executors", "local")
-    with clock.stage("compile"):
-        kernels = [kernel(space, each.variant, machine.vector_bytes) for each in chosen]
-        built = executor.build([original(space.scop), *kernels], toolchain, directory, progress=_relay(progress))
-    with clock.stage("run"):
-        policy = TimingPolicy(
-            rounds=options.rounds, budget_seconds=options.budget_seconds, timeout_seconds=options.timeout_seconds
-        )
-        measured = executor.measure(
-            built[1:],
-            built[0],
-            space.scop,
-            threads=machine.threads,
-            policy=policy,
-            seed=seed,
-            progress=_relay(progress),
-        )
-    if measured[0].status != "ok":
-        raise ExecutionError(
-            f"the original nest itself can't be measured ({measured[0].status}): {measured[0].message}",
-            file=space.scop.file,
-            line=space.scop.line,
-            remedy="make the function compile and run on random data, or raise --timeout",
-        )
-    tried = tuple(
-        Tried(number, ranked, source, measurement)
-        for number, (ranked, source, measurement) in enumerate(zip(chosen, kernels, measured[1:], strict=True), 1)
-    )
-    return measured[0], tried, {each.kernel.id: each for each in built}
-
-
-def _peak(machine: Machine, baseline: Measurement | None, tried: Sequence[Tried]) -> float:
-    seen = [each.measurement for each in tried] + ([baseline] if baseline is not None else [])
-    probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
-    return max(probes, default=machine.peak_gflops)
-
-
-def optimize(
-    nest: Scop | str | Path,
-    *,
-    machine: Machine | None = None,
-    top_k: int = DEFAULT_TOP_K,
-    ranker: str = DEFAULT_RANKER,
-    microkernel: str = AUTOMATIC,
-    max_variants: int = DEFAULT_MAX_VARIANTS,
-    seed: int = DEFAULT_SEED,
-    strict_fp: bool = False,
-    run: bool = True,
-    compiler: str | None = None,
-    timeout_seconds: float = 60.0,
-    out: str | Path | None = None,
-    defines: Mapping[str, str | int] | None = None,
-    function: str | None = None,
-    include_directories: Sequence[str | Path] = (),
-    progress: ProgressCallback | None = None,
-) -> Optimization:
-    """Find the fastest legal variant: generate, analyse, rank, run the first ``top_k``, check and time them.
-
-    ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are written there, each
-    complete or not at all; without, they live in a directory that goes away with the process.
-    ``run=False`` stops after ranking. Raises UserError for a mistake, ExecutionError if the original nest itself
-    can't be run; a candidate that fails is a value in ``tried``.
-    """
-    clock = _Clock()
-    chosen_ranker = _ranker(ranker)
-    if top_k < 0:
-        raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
-    with clock.stage("parse"):
-        scop = nest
-        if not isinstance(scop, Scop):
-            scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
-    found_machine = machine or Machine.detect()
-    toolchain = Toolchain.find(compiler) if run else None
-    with clock.stage("variants"):
-        space = _space(scop, found_machine, microkernel, strict_fp)
-        generation = generate(
-            scop,
-            machine=found_machine,
-            max_variants=max_variants,
-            seed=seed,
-            microkernel=microkernel,
-            strict_fp=strict_fp,
-        )
-    with clock.stage("analysis"):
-        analysed = candidates(
-            scop,
-            generation.variants,
-            machine=found_machine,
-            microkernel=microkernel,
-            strict_fp=strict_fp,
-            progress=progress,
-        )
-    with clock.stage("ranking"):
-        ranking = chosen_ranker.rank(analysed, found_machine)
-    chosen = ranking.entries[: top_k or len(ranking.entries)]
-    baseline: Measurement | None = None
-    tried: tuple[Tried, ...] = ()
-    files: dict[str, Path] = {}
-    if run:
-        assert toolchain is not None
-        from polydl.emit import write_kernel
-
-        options = RunOptions(top_k=top_k, compiler=compiler, timeout_seconds=timeout_seconds)
-        work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
-        try:
-            baseline, tried, _ = _run(
-                space, chosen, found_machine, options, toolchain, work_directory, clock, seed, progress
-            )
-            result = Optimization(
-                scop,
-                found_machine,
-                space,
-                generation,
-                ranking,
-                baseline,
-                tried,
-                {},
-                {},
-                toolchain,
-                _peak(found_machine, baseline, tried),
-            )
-            if result.winner is not None:
-                files = write_kernel(result, result.winner, toolchain, Path(out) if out is not None else None)
-        finally:
-            shutil.rmtree(work_directory, ignore_errors=True)
-    return Optimization(
-        scop,
-        found_machine,
-        space,
-        generation,
-        ranking,
-        baseline,
-        tried,
-        files,
-        clock.total(),
-        toolchain,
-        _peak(found_machine, baseline, tried),
-    )

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from polydl.emit import write_atomically
 from polydl.machine import Machine
-from polydl.poly.explain import shrink_to_fit
 from polydl.types import (
     DependenceWorkingSet,
     Measurement,
@@ -31,8 +30,9 @@ from polydl.types import (
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
-    from polydl.pipeline import Optimization, Tried
+    from polydl.optimization import Optimization, Tried
     from polydl.poly.plans import Plan
+    from polydl.records.record import Record
     from polydl.variants.generate import Generation, VariantSpace
 
 Document = dict[str, Any]
@@ -113,6 +113,11 @@ def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
             "baseline": None if baseline is None else {"seconds": baseline, "gflops": gflops(result.scop, baseline)},
             "best": None if result.winner is None else _best(result, result.winner),
             "candidates": _candidates(result, top_k),
+            "records": {
+                "answered": False,
+                "reused": len(result.recorded),
+                "measured": min((record.date for record in result.recorded), default=None),
+            },
             "files": {kind: result.files.get(kind) for kind in ("c", "header", "library", "report")},
             "seconds": {stage: result.seconds.get(stage) for stage in STAGES},
         }
@@ -295,13 +300,20 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
 def _candidates(result: Optimization, top_k: int) -> list[Document]:
     scop, machine = result.scop, result.machine
     if result.baseline is not None:
-        return [_candidate(each.rank, each.ranked, each.measurement, scop, machine) for each in result.tried]
+        return [
+            _candidate(each.rank, each.ranked, each.measurement, scop, machine, each.record) for each in result.tried
+        ]
     first = result.ranking.entries[: top_k or None]
-    return [_candidate(rank, entry, None, scop, machine) for rank, entry in enumerate(first, 1)]
+    return [_candidate(rank, entry, None, scop, machine, None) for rank, entry in enumerate(first, 1)]
 
 
 def _candidate(
-    rank: int, entry: RankedVariant, measurement: Measurement | None, scop: Scop, machine: Machine
+    rank: int,
+    entry: RankedVariant,
+    measurement: Measurement | None,
+    scop: Scop,
+    machine: Machine,
+    record: Record | None,
 ) -> Document:
     return {
         "rank": rank,
@@ -314,10 +326,13 @@ def _candidate(
         "gflops": gflops(scop, measurement.seconds_minimum) if measurement else None,
         "error": measurement.error if measurement else None,
         "message": failure_message(measurement) if measurement else "",
+        "recorded": record.date if record is not None else None,
     }
 
 
 def _dependence(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> Document:
+    from polydl.poly.explain import shrink_to_fit
+
     smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
     shrink = shrink_to_fit(scop, plan, dependence, smaller[-1].bytes) if smaller else None
     return {

@@ -42,7 +42,7 @@ def ranked(tmp_path_factory: pytest.TempPathFactory) -> Optimization:
     path = tmp_path_factory.mktemp("report") / "scaled.c"
     path.write_text(SOURCE)
     machine = polydl.Machine.detect(cache_sizes="4K,64K", threads=1)
-    return pipeline.optimize(path, machine=machine, max_variants=10, run=False)
+    return polydl.optimize(path, machine=machine, max_variants=10, run=False)
 
 
 def tried(result: Optimization, rank: int, measurement: Measurement) -> Tried:

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 STANDARD_OUTPUT = "-"
+FAILURE = 1
 
 
 def show(json_path: str | None, document: dict[str, Any], text: str) -> int:
@@ -27,3 +28,9 @@ def write_document(document: dict[str, Any], path: str) -> None:
         click.echo(to_text(document), nl=False)
     else:
         write_atomically(Path(path), to_text(document))
+
+
+def fail(message: str, status: int = FAILURE) -> int:
+    """Say on standard error what went wrong; the status to end with."""
+    click.echo(f"polydl: error: {message}", err=True)
+    return status

@@ -198,7 +198,7 @@ def prune(
     json_path: str | None,
 ) -> int:
     """Remove records to which one of the options applies. Each file that changes stays beside the new one as .bak."""
-    from polydl.records import store
+    from polydl.records import answers, store
     from polydl.records.queries import Pruning
 
     pruning = Pruning(older_than, failed, superseded, keep_best)
@@ -206,6 +206,7 @@ def prune(
         raise OptionError("nothing says what to remove", remedy="--older-than, --failed, --superseded or --keep-best")
     directory = records or store.default_directory()
     done = store.prune(directory, pruning, dry_run=dry_run)
+    answers.forget(directory, [store.nest_of(path) for path in done.backups])
     document = {
         "schema": "polydl.records.prune/1",
         "directory": str(directory),

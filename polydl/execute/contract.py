@@ -87,6 +87,18 @@ class Progress:
 ProgressCallback = Callable[[Progress], None]
 
 
+@dataclass(frozen=True)
+class Finished:
+    """A measurement that will not change any more, beside the original's minimum and the usual probe so far."""
+
+    measurement: Measurement
+    baseline_seconds: float | None
+    probe_gflops: float
+
+
+FinishedCallback = Callable[[Finished], None]
+
+
 class Executor(Protocol):
     """Builds and runs kernels. A kernel's failure is a value, never an exception."""
 
@@ -114,10 +126,12 @@ class Executor(Protocol):
         policy: TimingPolicy,
         seed: int = 0,
         progress: ProgressCallback | None = None,
+        finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
         """The measurement of ``reference``, the original nest, then one per candidate and one per peer, in order.
 
-        Raises ResourceError when the arrays don't fit into memory or the disk is full, and OptionError for more
-        threads than there are cores.
+        ``finished`` is told of each as soon as it is known: a failure when it happens, a time when the rounds that it
+        took part in are over, the original last. Raises ResourceError when the arrays don't fit into memory or the
+        disk is full, and OptionError for more threads than there are cores.
         """

@@ -12,7 +12,7 @@ from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, element_dtype
 from polydl.execute.build import build
 from polydl.execute.child import ChildError
-from polydl.execute.contract import Built, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.contract import Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.rounds import usual_rate
 from polydl.execute.session import Job, Participant, Session
@@ -55,6 +55,7 @@ class LocalExecutor:
         policy: TimingPolicy,
         seed: int = 0,
         progress: ProgressCallback | None = None,
+        finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
         """See ``Executor.measure``. Beside its errors, MissingComponentError if the C runtime is not installed."""
@@ -72,7 +73,8 @@ class LocalExecutor:
             else:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
-                Session(job, original, [*foreign, *others], report).run(processes_at_once(most, available_bytes()))
+                session = Session(job, original, [*foreign, *others], report, finished)
+                session.run(processes_at_once(most, available_bytes()))
         for other in (*others, *foreign):
             if isinstance(other.program, Built) and other.program.library is None:
                 other.failure = ChildError("compile", other.program.message)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.execute.child import Child, ChildError
-from polydl.execute.contract import Built, Peer, Progress, TimingPolicy
+from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Progress, TimingPolicy
 from polydl.execute.rounds import (
     LONG_SECONDS,
     RawSample,
@@ -122,11 +122,14 @@ class Session:
         original: Participant,
         others: Sequence[Participant],
         report: Callable[[Progress], None],
+        finished: FinishedCallback | None = None,
     ) -> None:
         self._job = job
         self._original = original
         self._others = others
         self._report = report
+        self._finished = finished
+        self._announced: set[int] = set()
         self._order = random.Random(job.seed)
         self._checked = 0
         self._rounds_done = 0
@@ -145,6 +148,7 @@ class Session:
                 self._rounds = (len(waves) + 1) * policy.rounds
                 self._time([self._original], policy.budget_seconds / (len(waves) + 1))
                 stack.close()
+                self._announce(self._original)
                 for wave in waves:
                     self._wave(wave, expected, [], policy.budget_seconds / (len(waves) + 1))
                 return
@@ -155,6 +159,7 @@ class Session:
                 again = not self._original.raw or self._original.cost <= budget / (len(wave) + 1)
                 first = wave is waves[0]
                 self._wave(wave, expected, [self._original] if first or again else [], budget)
+            self._announce(self._original)
 
     def _wave(
         self, wave: Sequence[Participant], expected: _Expected, company: list[Participant], budget_seconds: float
@@ -171,6 +176,7 @@ class Session:
             self._time([p for p in (*company, *wave) if p.failure is None], budget_seconds)
             for participant in wave:
                 self._attempt(participant, lambda p: self._check_again(p, expected))
+                self._announce(participant)
 
     def _attempt(self, participant: Participant, step: Callable[[Participant], None]) -> None:
         """Do a step unless the participant has failed; if it fails now, note how and end its process."""
@@ -182,6 +188,18 @@ class Session:
             participant.failure = failure
             if participant.child is not None:
                 participant.child.close()
+            if participant is not self._original:
+                self._announce(participant)
+
+    def _announce(self, participant: Participant) -> None:
+        """Tell, once, what became of a participant."""
+        if self._finished is None or id(participant) in self._announced:
+            return
+        self._announced.add(id(participant))
+        everyone = (self._original, *self._others)
+        usual = usual_rate(sample for each in everyone for sample in each.raw)
+        baseline = self._original.measurement(usual).seconds_minimum if self._original.raw else None
+        self._finished(Finished(participant.measurement(usual), baseline, usual))
 
     def _report_check(self, participant: Participant) -> None:
         self._checked += 1

@@ -51,18 +51,11 @@ class Toolchain:
         if there is none at all or it has no OpenMP.
         """
         if name is not None:
-            found = shutil.which(name)
-            if found is None:
-                remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
-                raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
-            return _examine(Path(found))
+            return _examine(found_compilers(name)[0])
         refusals: list[str] = []
-        for candidate in _SEARCHED:
-            found = shutil.which(candidate)
-            if found is None:
-                continue
+        for path in found_compilers():
             try:
-                return _examine(Path(found))
+                return _examine(path)
             except (OptionError, MissingComponentError) as error:
                 refusals.append(error.message)
         raise MissingComponentError(
@@ -93,6 +86,20 @@ class Toolchain:
         kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
         files = (*(str(source) for source in sources), "-o", str(output))
         return (str(self.path), *self.flags, *kernel.compile_flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
+
+
+def found_compilers(name: str | None = None) -> tuple[Path, ...]:
+    """The one of that name or path, or else all that ``Toolchain.find`` would try in turn; none of them is run.
+
+    Raises OptionError if the one named is not there.
+    """
+    if name is None:
+        return tuple(Path(path) for path in map(shutil.which, _SEARCHED) if path is not None)
+    path = shutil.which(name)
+    if path is None:
+        remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
+        raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
+    return (Path(path),)
 
 
 def _examine(path: Path) -> Toolchain:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import re
+import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -17,23 +18,67 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
+    from polydl.workloads import Layout, Workload
 
 Command = Callable[..., Any]
+# Where results go unless the user names another place.
+OUT = "polydl-out"
+LAYOUTS = ("blocked", "nchw", "nhwc", "row-major")
 
 
 @dataclass(frozen=True)
 class Source:
-    """What to read. ``define`` holds NAME=VALUE or NAME."""
+    """What to read: a file, or the ready workload of that name. ``define`` holds NAME=VALUE or NAME."""
 
-    file: str
+    file: str | None
     function: str | None
     define: tuple[str, ...]
     include: tuple[str, ...]
+    workload: str | None
+    images: int | None
+    layout: str | None
+
+    def __post_init__(self) -> None:
+        if (self.file is None) == (self.workload is None):
+            what = "neither a FILE nor a --workload" if self.file is None else "both a FILE and a --workload"
+            raise OptionError(f"{what} is given", remedy="name a C file, or a workload such as resnet_03")
+        if self.workload is None and (self.images is not None or self.layout is not None):
+            raise OptionError("--images and --layout are for a --workload", remedy="leave them out, or name a workload")
+
+    def text(self) -> bytes:
+        """The C, as it is read. Raises SourceError or OptionError if there is none."""
+        if self.file is None:
+            return self._workload().source.encode()
+        from polydl.frontend.source import read_source
+
+        return read_source(Path(self.file))
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies, and finds what it includes; a workload includes nothing."""
+        return Path(self.file or ".").parent
+
+    def placed(self, directory: Path | None) -> Source:
+        """Itself, or for a workload the file that it becomes in a directory (its own below polydl-out)."""
+        if self.workload is None:
+            return self
+        made = self._workload()
+        path = made.write(directory or Path(OUT, made.function))
+        return replace(self, file=str(path), workload=None, images=None, layout=None)
 
     def parse(self) -> Scop:
         from polydl.pipeline import parse
 
+        if self.file is None:
+            with tempfile.TemporaryDirectory(prefix="polydl-workload-") as directory:
+                placed = self.placed(Path(directory))
+                return replace(placed.parse(), file=Path(placed.file or "").name)
         return parse(self.file, function=self.function, defines=self._defines(), include_directories=self.include)
+
+    def _workload(self) -> Workload:
+        from polydl.workloads import workload
+
+        return workload(self.workload or "", images=self.images or 1, layout=cast("Layout | None", self.layout))
 
     def _defines(self) -> Mapping[str, str | int]:
         defines: dict[str, str | int] = {}
@@ -128,13 +173,21 @@ def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]
 source_options = _gathered(
     "source",
     Source,
-    click.argument("file", type=click.Path(path_type=str)),
+    click.argument("file", type=click.Path(path_type=str), required=False),
     click.option("--function", metavar="NAME", help="The function whose nest is meant, where the file has several."),
     click.option(
         "-D", "--define", "define", metavar="NAME=VALUE", multiple=True,
         help="A macro, or the value of an integer parameter of the function. May be repeated.",
     ),
     click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files."),
+    click.option(
+        "--workload", metavar="NAME", help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
+    ),
+    click.option("--images", type=click.IntRange(min=1), metavar="N", help="Images of the workload (1)."),
+    click.option(
+        "--layout", type=click.Choice(LAYOUTS), metavar="NAME",
+        help="Of the workload: blocked, nchw, nhwc or row-major (blocked; products row-major).",
+    ),
 )  # fmt: skip
 target_options = _gathered(
     "target",
@@ -170,6 +223,7 @@ records_option = click.option(
     "--records", "records", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Measurements are kept there (in the user's data directory).",
 )  # fmt: skip
+cold_option = click.option("--cold", is_flag=True, help="Time with empty caches: flushed before each invocation.")
 debug_option = click.option("--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an error.")
 
 

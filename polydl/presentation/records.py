@@ -8,7 +8,6 @@ from typing import Any
 
 from polydl.presentation.notation import (
     NOTHING,
-    counted,
     duration,
     loop_order,
     nests_of,
@@ -51,7 +50,19 @@ def summary_document(summary: Summary) -> dict[str, Any]:
 
 
 def records_table(records: Sequence[Record]) -> str:
-    headings = ["date", "nest", "of", "id", "threads", "time (min)", "median", "GFLOPS", "of peak", "samples", "status"]
+    headings = [
+        "date",
+        "nest",
+        "of",
+        "id",
+        "threads",
+        "time (min)",
+        "median",
+        "GFLOPS",
+        "of probe",
+        "samples",
+        "status",
+    ]
     made = table(*headings, right=headings[4:10])
     for each in records:
         share = each.gflops / (each.peak_gflops * each.setting.threads) if each.gflops and each.peak_gflops else None
@@ -92,10 +103,3 @@ def damage_text(damage: Damage) -> str:
     if damage.torn:
         return f"{damage.file}:{damage.line}: the last line is torn, and was passed over (a process was killed)"
     return f"{damage.file}:{damage.line}: passed over, since it is no record: {damage.reason}"
-
-
-def answer_text(measured: int, dates: Sequence[str]) -> str:
-    """That measurements come from the records, and from when."""
-    first, last = min(dates)[:16].replace("T", " "), max(dates)[:16].replace("T", " ")
-    when = first if first == last else f"{first} to {last}"
-    return f"{counted(measured, 'measurement')} from the records, taken {when} UTC (--fresh measures again)"

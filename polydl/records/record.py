@@ -48,7 +48,7 @@ class Record:
 
     ``id`` is that of the variant, ``original`` or the peer's name. Records of one ``run`` were measured in the same
     interleaved rounds; their times compare best. ``code`` identifies the C that was compiled (``code_digest``).
-    ``baseline_seconds`` is the minimum of the original nest and ``peak_gflops`` the best probe of one core in that run.
+    ``baseline_seconds`` is the minimum of the original nest and ``peak_gflops`` the usual probe of a core in that run.
     ``features`` are what a ranker saw, by name. ``date`` is UTC.
     """
 

@@ -62,6 +62,11 @@ def file_of(directory: Path, nest: str) -> Path:
     return directory / f"{nest}{_SUFFIX}"
 
 
+def nest_of(path: Path) -> str:
+    """The nest whose records such a file, or its backup, holds."""
+    return path.name.partition(".")[0]
+
+
 def append(directory: Path, records: Iterable[Record]) -> None:
     """Add records, each as one line. Raises ResourceError if they can't be written; then none is left torn."""
     lines: dict[str, list[bytes]] = {}

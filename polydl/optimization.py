@@ -1,0 +1,308 @@
+"""From a nest to its fastest variant: generate, analyse, rank, run, emit."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polydl import registry
+from polydl.codegen.kernel import original
+from polydl.errors import ExecutionError, OptionError
+from polydl.execute.contract import Executor, Progress, TimingPolicy
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.pipeline import (
+    AUTOMATIC,
+    DEFAULT_MAX_VARIANTS,
+    DEFAULT_RANKER,
+    DEFAULT_SEED,
+    ProgressCallback,
+    Stage,
+    candidates,
+    generate,
+    kernel,
+    parse,
+    ranker_named,
+    variant_space,
+)
+from polydl.records.record import Record
+from polydl.records.resume import ORIGINAL, Book, to_run
+from polydl.records.setting import setting_of
+from polydl.records.store import default_directory
+from polydl.types import KernelSource, Measurement, RankedVariant, Ranking, Scop
+
+if TYPE_CHECKING:
+    from polydl.variants.generate import Generation, VariantSpace
+
+DEFAULT_TOP_K = 5
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A variant that was compiled and run, with its place in the ranking (1 is first).
+
+    ``record`` is the earlier measurement that this one is, None if it was measured now.
+    """
+
+    rank: int
+    ranked: RankedVariant
+    kernel: KernelSource
+    measurement: Measurement
+    record: Record | None = None
+
+
+@dataclass(frozen=True)
+class Optimization:
+    """Everything that one ``optimize`` found. ``files`` are paths by kind: c, header, library, report.
+
+    ``seconds`` are wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements.
+    """
+
+    scop: Scop
+    machine: Machine
+    space: VariantSpace
+    generation: Generation
+    ranking: Ranking
+    baseline: Measurement | None
+    tried: tuple[Tried, ...]
+    files: Mapping[str, Path]
+    seconds: Mapping[str, float]
+    toolchain: Toolchain | None
+    peak_gflops: float
+
+    @property
+    def winner(self) -> Tried | None:
+        """The fastest verified candidate, or None if none was run or none passed.
+
+        Of those that were measured now, if there are any: they include the best of the earlier ones.
+        """
+        passed = [each for each in self.tried if each.measurement.status == "ok"]
+        now = [each for each in passed if each.record is None]
+        if now:
+            return min(now, key=lambda each: each.measurement.seconds_minimum or 0.0)
+        return min(passed, key=lambda each: each.record.cost if each.record is not None else 0.0, default=None)
+
+    @property
+    def recorded(self) -> tuple[Record, ...]:
+        """The earlier measurements that were taken over."""
+        return tuple(each.record for each in self.tried if each.record is not None)
+
+    @property
+    def best(self) -> Callable[..., None]:
+        """The winner as a Python callable over numpy arrays, by parameter name.
+
+        Raises ExecutionError if nothing was run or emitted.
+        """
+        if "library" not in self.files:
+            raise ExecutionError("there is no compiled winner", remedy="run optimize without no_run")
+        from polydl.execute.callable import load
+
+        return load(self.files["library"], self.scop)
+
+
+@dataclass
+class _Clock:
+    seconds: dict[str, float] = field(default_factory=dict)
+    started: float = field(default_factory=time.perf_counter)
+
+    @contextmanager
+    def stage(self, name: str) -> Any:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+
+    def total(self) -> dict[str, float]:
+        return {**self.seconds, "total": time.perf_counter() - self.started}
+
+
+@dataclass(frozen=True)
+class _Measured:
+    baseline: Measurement
+    tried: tuple[Tried, ...]
+
+
+def _relay(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
+    if progress is None:
+        return None
+    names = {"build": "compile", "check": "verify", "time": "time"}
+    return lambda event: progress(Stage(names[event.stage], event.done, event.total))
+
+
+def _run(
+    space: VariantSpace,
+    chosen: Sequence[RankedVariant],
+    machine: Machine,
+    policy: TimingPolicy,
+    toolchain: Toolchain,
+    directory: Path,
+    clock: _Clock,
+    seed: int,
+    book: Book | None,
+    fresh: bool,
+    progress: ProgressCallback | None,
+) -> _Measured:
+    """Compile and measure what the book does not hold; with ``fresh``, everything."""
+    executor: Executor = registry.load("executors", "local")
+    with clock.stage("compile"):
+        plain = original(space.scop)
+        kernels = [kernel(space, each.variant, machine.vector_bytes) for each in chosen]
+        known = book.known([plain, *kernels]) if book is not None and not fresh else {}
+        wanted = set(to_run([each.id for each in kernels], known))
+        if not wanted and (ORIGINAL not in known or known[ORIGINAL].status != "ok"):
+            # Killed before the original's own record; the leaders run beside it again.
+            wanted = {each.id for each in kernels}
+        needed = [each for each in kernels if each.id in wanted]
+        built = executor.build([plain, *needed], toolchain, directory, progress=_relay(progress)) if needed else ()
+    measured: dict[str, Measurement] = {}
+    with clock.stage("run"):
+        if needed:
+            variants = {each.id: ranked.variant for each, ranked in zip(kernels, chosen, strict=True)}
+            answers = executor.measure(
+                built[1:],
+                built[0],
+                space.scop,
+                threads=machine.threads,
+                policy=policy,
+                seed=seed,
+                progress=_relay(progress),
+                finished=book.writer([plain, *needed], variants) if book is not None else None,
+            )
+            measured = {each.id: each for each in answers}
+    baseline = measured.get(ORIGINAL) or known[ORIGINAL].measurement
+    if baseline.status != "ok":
+        raise ExecutionError(
+            f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
+            file=space.scop.file,
+            line=space.scop.line,
+            remedy="make the function compile and run on random data, or raise --timeout",
+        )
+    tried = tuple(
+        Tried(number, ranked, source, measured[source.id])
+        if source.id in measured
+        else Tried(number, ranked, source, known[source.id].measurement, known[source.id])
+        for number, (ranked, source) in enumerate(zip(chosen, kernels, strict=True), 1)
+    )
+    return _Measured(baseline, tried)
+
+
+def _peak(machine: Machine, measured: _Measured | None) -> float:
+    if measured is None:
+        return machine.peak_gflops
+    seen = [measured.baseline, *(each.measurement for each in measured.tried)]
+    probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
+    return max(probes, default=machine.peak_gflops)
+
+
+def optimize(
+    nest: Scop | str | Path,
+    *,
+    machine: Machine | None = None,
+    top_k: int = DEFAULT_TOP_K,
+    ranker: str = DEFAULT_RANKER,
+    microkernel: str = AUTOMATIC,
+    max_variants: int = DEFAULT_MAX_VARIANTS,
+    seed: int = DEFAULT_SEED,
+    strict_fp: bool = False,
+    run: bool = True,
+    compiler: str | None = None,
+    timeout_seconds: float = 60.0,
+    cold: bool = False,
+    out: str | Path | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    function: str | None = None,
+    include_directories: Sequence[str | Path] = (),
+    records: str | Path | bool = True,
+    fresh: bool = False,
+    workload: str | None = None,
+    progress: ProgressCallback | None = None,
+) -> Optimization:
+    """Find the fastest legal variant: generate, analyse, rank, run the first ``top_k``, check and time them.
+
+    ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are written there, each
+    complete or not at all; without, they live in a directory that goes away with the process.
+    ``run=False`` stops after ranking. ``cold`` times with empty caches.
+
+    Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
+    none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
+    nest's name there. Raises UserError for a mistake, ExecutionError if the original nest itself can't be run; a
+    candidate that fails is a value in ``tried``.
+    """
+    clock = _Clock()
+    chosen_ranker = ranker_named(ranker)
+    if top_k < 0:
+        raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
+    with clock.stage("parse"):
+        scop = nest
+        if not isinstance(scop, Scop):
+            scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+    found_machine = machine or Machine.detect()
+    toolchain = Toolchain.find(compiler) if run else None
+    with clock.stage("variants"):
+        space = variant_space(
+            scop,
+            threads=found_machine.threads,
+            vector_bytes=found_machine.vector_bytes,
+            microkernel=microkernel,
+            strict_fp=strict_fp,
+        )
+        generation = generate(
+            scop,
+            machine=found_machine,
+            max_variants=max_variants,
+            seed=seed,
+            microkernel=microkernel,
+            strict_fp=strict_fp,
+        )
+    with clock.stage("analysis"):
+        analysed = candidates(
+            scop,
+            generation.variants,
+            machine=found_machine,
+            microkernel=microkernel,
+            strict_fp=strict_fp,
+            progress=progress,
+        )
+    with clock.stage("ranking"):
+        ranking = chosen_ranker.rank(analysed, found_machine)
+    chosen = ranking.entries[: top_k or len(ranking.entries)]
+    measured: _Measured | None = None
+    if toolchain is not None:
+        book: Book | None = None
+        if records is not False:
+            setting = setting_of(found_machine, toolchain, strict_fp=strict_fp, cold=cold)
+            book = Book(default_directory() if records is True else Path(records), scop, setting, workload)
+        policy = TimingPolicy(rounds=9, timeout_seconds=timeout_seconds, cold=cold)
+        work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
+        try:
+            measured = _run(
+                space, chosen, found_machine, policy, toolchain, work_directory, clock, seed, book, fresh, progress
+            )
+        finally:
+            shutil.rmtree(work_directory, ignore_errors=True)
+    result = Optimization(
+        scop,
+        found_machine,
+        space,
+        generation,
+        ranking,
+        measured.baseline if measured is not None else None,
+        measured.tried if measured is not None else (),
+        {},
+        {},
+        toolchain,
+        _peak(found_machine, measured),
+    )
+    files: Mapping[str, Path] = {}
+    if result.winner is not None and toolchain is not None:
+        from polydl.emit import write_kernel
+
+        files = write_kernel(result, result.winner, toolchain, Path(out) if out is not None else None)
+    return replace(result, files=files, seconds=clock.total())

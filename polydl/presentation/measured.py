@@ -1,0 +1,97 @@
+"""What ``optimize`` measured, from its document: the same text for new results and for remembered ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from polydl.presentation.notation import NOTHING, counted, duration, number, percentage, rendered, table
+
+FAILED_FOLDER = "failed"
+_MESSAGE_LINES = 20
+
+
+def measured_table(document: Mapping[str, Any]) -> str:
+    """One line per candidate that was run."""
+    headings = ["#", "id", "time (min)", "median", "GFLOPS", "of peak", "speed-up", "error", "status"]
+    made = table(*headings, right=["#", *headings[2:8]])
+    peak = _peak(document)
+    baseline = document["baseline"]
+    for each in document["candidates"]:
+        seconds, rate = each["seconds_min"], each["gflops"]
+        made.add_row(
+            f"{each['rank']}",
+            each["id"],
+            duration(seconds),
+            duration(each["seconds_median"]),
+            number(rate),
+            percentage(None if rate is None else rate / peak),
+            f"{baseline['seconds'] / seconds:.2f}" if baseline and seconds else NOTHING,
+            number(each["error"], 2),
+            each["status"],
+        )
+    return rendered(made)
+
+
+def winner_text(document: Mapping[str, Any]) -> str:
+    best, baseline = document["best"], document["baseline"]
+    rank = next(each["rank"] for each in document["candidates"] if each["id"] == best["id"])
+    threads = counted(document["machine"]["threads"], "thread")
+    lines = [
+        f"Winner  {best['id']} (rank {rank}): {duration(best['seconds'])}, {number(best['gflops'])} GFLOPS, "
+        f"{percentage(best['peak_fraction'])} of the FMA peak of {threads} ({number(_peak(document))} GFLOPS)"
+    ]
+    if baseline is not None:
+        lines.append(
+            f"  the plain nest: {duration(baseline['seconds'])}, {number(baseline['gflops'])} GFLOPS; "
+            f"speed-up {best['speedup']:.2f}"
+        )
+    return "\n".join(lines)
+
+
+def records_text(document: Mapping[str, Any], asked_before: bool) -> str:
+    """What is not new, and since when; empty if everything is."""
+    records = document["records"]
+    if not records["reused"] and not asked_before:
+        return ""
+    when = f"measured {records['measured'][:16].replace('T', ' ')} UTC"
+    if asked_before:
+        return f"Records  the same was asked before: all results were {when}; --fresh measures again"
+    count = counted(records["reused"], "candidate")
+    return f"Records  {count} of {len(document['candidates'])} not run again, first {when}; --fresh measures again"
+
+
+def failures_text(document: Mapping[str, Any], directory: Path) -> str:
+    """What each candidate that failed had to say; empty if none did."""
+    blocks = []
+    for each in document["candidates"]:
+        if each["status"] not in (None, "ok"):
+            kept = directory / FAILED_FOLDER / f"{each['id']}.c"
+            title = f"candidate {each['rank']} ({each['id']}): {each['status']}, its C is kept in {kept}"
+            blocks.append(_failure(title, each["message"]))
+    return "\n".join(blocks)
+
+
+def _failure(title: str, message: str) -> str:
+    lines = message.splitlines()
+    shown = lines[:_MESSAGE_LINES]
+    if len(lines) > len(shown):
+        shown.append(f"({counted(len(lines) - len(shown), 'more line')} in the report)")
+    return "\n".join([title, *(f"  {line}" for line in shown)])
+
+
+def files_text(document: Mapping[str, Any]) -> str:
+    return "\n".join(["Files", *(f"  {path}" for path in document["files"].values() if path is not None)])
+
+
+def seconds_text(seconds: Mapping[str, float | None]) -> str:
+    stages = ", ".join(
+        f"{stage} {spent:.1f}" for stage, spent in seconds.items() if stage != "total" and spent is not None
+    )
+    return f"Total  {seconds['total']:.1f} s{f': {stages}' if stages else ''}"
+
+
+def _peak(document: Mapping[str, Any]) -> float:
+    machine = document["machine"]
+    return float(machine["peak_gflops"] * machine["threads"])

@@ -1,0 +1,229 @@
+"""Finished optimizations, so that the same question is answered at once.
+
+A question is everything that the answer follows from: the text of the file and of what it includes, the options, the
+machine, the compiler, and polydl's own files with those of its plug-ins. Its digest names a folder with the JSON
+document of the optimization and the files of the winner. What is only similar finds no answer here, and takes its
+measurements from the records.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from polydl.errors import ResourceError
+from polydl.machine import Machine
+from polydl.records.record import now
+from polydl.registry import GROUPS
+
+FORM = 1
+_FOLDER = "answers"
+_DOCUMENT = "document.json"
+# Where a compiler looks for headers beside what it is told.
+_ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_PRELOAD", "LD_LIBRARY_PATH")
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed|import)\b[ \t]*(.*)$", re.MULTILINE)
+_HEADER = re.compile(rb'"([^"\n]+)"|<([^>\n]+)>')
+_SPLICE = re.compile(rb"\\\r?\n")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``document`` is that of the optimization, ``files`` the winner's by kind: c, header, library."""
+
+    document: dict[str, Any]
+    files: Mapping[str, Path]
+
+
+def question(
+    source: bytes,
+    *,
+    directory: Path,
+    include_directories: Sequence[str | Path],
+    machine: Machine,
+    compilers: Sequence[Path],
+    options: Mapping[str, Any],
+) -> str | None:
+    """The digest of a question; None where it can't be told quickly what the answer follows from.
+
+    ``directory`` is where the source lies, ``compilers`` are those that may be taken, ``options`` all others, as JSON
+    has them.
+    """
+    headers = _headers(source, directory, [Path(each) for each in include_directories])
+    plug_ins = _plug_ins()
+    if headers is None or plug_ins is None:
+        return None
+    content = [
+        FORM,
+        hashlib.sha256(source).hexdigest(),
+        headers,
+        # Of free memory and the like nothing follows.
+        asdict(replace(machine, memory_bytes=1)),
+        [_identity(path.resolve()) for path in compilers],
+        {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        dict(options),
+        [sys.version, sys.prefix, *own_files(), *plug_ins],
+    ]
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def keep(records: Path, digest: str, answer: Answer) -> None:
+    """Store an answer in place of an older one. Raises ResourceError."""
+    folder = records / _FOLDER / digest
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
+        try:
+            for kind, path in answer.files.items():
+                shutil.copy(path, made / kind)
+            taken = {**answer.document["records"]}
+            document = {**answer.document, "records": {**taken, "measured": taken["measured"] or now()}}
+            stored = {"form": FORM, "document": document, "kinds": sorted(answer.files)}
+            (made / _DOCUMENT).write_text(json.dumps(stored), encoding="utf-8")
+            if folder.exists():
+                # A folder can't take the place of one that is not empty.
+                old = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
+                with suppress(OSError):
+                    os.rename(folder, old / "old")
+                shutil.rmtree(old, ignore_errors=True)
+            os.rename(made, folder)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+    except OSError as error:
+        raise ResourceError(
+            f"can't keep the result: {error.strerror}",
+            file=str(folder),
+            remedy="free some space, or name another directory (--records)",
+        ) from None
+
+
+def find(records: Path, digest: str) -> Answer | None:
+    """None if there is none, or if it is not complete."""
+    folder = records / _FOLDER / digest
+    try:
+        stored = json.loads((folder / _DOCUMENT).read_text(encoding="utf-8"))
+        if stored["form"] != FORM:
+            return None
+        files = {kind: folder / kind for kind in stored["kinds"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return Answer(stored["document"], files) if all(path.exists() for path in files.values()) else None
+
+
+def restore(answer: Answer, directory: Path) -> dict[str, Path]:
+    """Write the winner's files into a directory, each complete or not at all; their paths by kind."""
+    from polydl.emit import write_atomically
+
+    written = {}
+    for kind, path in answer.files.items():
+        written[kind] = directory / Path(answer.document["files"][kind]).name
+        write_atomically(written[kind], path.read_bytes())
+    return written
+
+
+def forget(records: Path, nests: Iterable[str]) -> None:
+    """Drop the answers for some nests, whose records are not what they were."""
+    gone = set(nests)
+    for path in (records / _FOLDER).glob(f"*/{_DOCUMENT}"):
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            if json.loads(path.read_text(encoding="utf-8"))["document"]["input"]["digest"] in gone:
+                shutil.rmtree(path.parent, ignore_errors=True)
+
+
+def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[list[str]] | None:
+    """Digests of the files that the source includes, directly or not; None if a name is only computed.
+
+    Headers that are in none of the directories are the compiler's own, and known by that.
+    """
+    found: list[list[str]] = []
+    seen: set[Path] = set()
+    left = [(source, directory)]
+    while left:
+        text, place = left.pop()
+        for directive in _DIRECTIVE.finditer(_SPLICE.sub(b"", text)):
+            named = _HEADER.match(directive[1])
+            if named is None:
+                return None
+            name = os.fsdecode(named[1] or named[2])
+            # All that have this name, since which of them is taken may depend on who includes it.
+            for path in dict.fromkeys(each / name for each in (place, directory, *others)):
+                if path in seen or not path.is_file():
+                    continue
+                seen.add(path)
+                try:
+                    content = path.read_bytes()
+                except OSError:
+                    return None
+                found.append([str(path.absolute()), hashlib.sha256(content).hexdigest()])
+                left.append((content, path.parent))
+    return sorted(found)
+
+
+def own_files() -> list[str]:
+    """The place and a digest of everything that polydl is installed as: what it will do with a nest."""
+    import polydl
+
+    folders = [Path(polydl.__file__ or "").parent]
+    for part in ("variants", "microkernels", "ranking", "fusion", "native"):
+        spec = find_spec(f"polydl.{part}")
+        found = [Path(each) for each in (spec.submodule_search_locations or ())] if spec is not None else []
+        folders += [each for each in found if not any(each.is_relative_to(other) for other in folders)]
+    return [text for folder in folders for text in (str(folder), _tree(folder))]
+
+
+def _plug_ins() -> list[str] | None:
+    """Names and digests of other distributions' plug-ins, with all files of the packages that they are in."""
+    found: list[str] = []
+    for point in chain.from_iterable(entry_points(group=f"polydl.{group}") for group in GROUPS):
+        try:
+            spec = find_spec(point.module.partition(".")[0])
+        except (ImportError, ValueError):
+            return None
+        if spec is None or spec.origin is None:
+            return None
+        folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
+        version = point.dist.version if point.dist is not None else ""
+        found += [point.group, point.name, point.value, version, *map(_tree, folders)]
+        if not folders:
+            found.append(_digest(Path(spec.origin)))
+    return found
+
+
+def _tree(folder: Path) -> str:
+    """A digest of all files below a folder but what Python makes of them; large libraries by size and time."""
+    digest = hashlib.sha256()
+    for path in sorted(_files(folder)):
+        digest.update(os.fsencode(path.relative_to(folder)) + b"\0")
+        digest.update((_identity(path) if path.suffix == ".so" else _digest(path)).encode())
+    return digest.hexdigest()
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name != "__pycache__":
+                    yield from _files(Path(entry.path))
+            elif not entry.name.endswith(".pyc"):
+                yield Path(entry.path)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _identity(path: Path) -> str:
+    status = path.stat()
+    return f"{path} {status.st_size} {status.st_mtime_ns}"

@@ -1,0 +1,78 @@
+"""What was measured before in the same setting, and writing down what is measured now."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from polydl.execute.contract import Finished
+from polydl.records.record import Kind, Record, Setting, code_digest, make_record
+from polydl.records.store import append, read
+from polydl.types import KernelSource, Scop, Variant
+
+ORIGINAL = "original"
+# So many of those measured before run again beside new ones, since times of different runs don't compare well enough.
+LEADERS = 3
+# A candidate that was not run, or for too short a time, is not known.
+_KNOWN = ("ok", "compile", "crash", "wrong")
+
+
+@dataclass(frozen=True)
+class Book:
+    """The records of one nest in one setting."""
+
+    directory: Path
+    scop: Scop
+    setting: Setting
+    workload: str | None = None
+
+    def known(self, kernels: Iterable[KernelSource]) -> dict[str, Record]:
+        """By id, the last record of each kernel whose very code was measured in this setting."""
+        codes = {kernel.id: code_digest(kernel) for kernel in kernels}
+        return {
+            record.id: record
+            for record in read(self.directory, nest=self.scop.digest)
+            if record.setting == self.setting and codes.get(record.id) == record.code and record.status in _KNOWN
+        }
+
+    def writer(self, kernels: Iterable[KernelSource], variants: Mapping[str, Variant]) -> Callable[[Finished], None]:
+        """For ``Executor.measure``: adds a record of each measurement at once, all of one run.
+
+        What is neither a variant nor the original is a peer.
+        """
+        run = uuid.uuid4().hex[:12]
+        codes = {kernel.id: code_digest(kernel) for kernel in kernels}
+
+        def write(finished: Finished) -> None:
+            measurement = finished.measurement
+            kind: Kind = "original" if measurement.id == ORIGINAL else "variant" if measurement.id in codes else "peer"
+            made = make_record(
+                measurement,
+                kind=kind,
+                nest=self.scop.digest,
+                function=self.scop.function.name,
+                flops=self.scop.flops,
+                setting=self.setting,
+                run=run,
+                code=codes.get(measurement.id, ""),
+                variant=variants.get(measurement.id),
+                workload=self.workload,
+                baseline_seconds=finished.baseline_seconds,
+                peak_gflops=finished.probe_gflops or None,
+            )
+            append(self.directory, [made])
+
+        return write
+
+
+def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:
+    """Which of the candidates to measure, in their order: those that are not known and, unless the fastest of the
+    known ones were measured side by side and there is nothing new, these."""
+    missing = [each for each in ids if each not in known]
+    passed = sorted((known[each] for each in ids if each in known), key=lambda record: record.cost)
+    leaders = [record for record in passed[:LEADERS] if record.status == "ok"]
+    settled = not missing and len({record.run for record in leaders}) <= 1
+    again = set() if settled else {record.id for record in leaders}
+    return tuple(each for each in ids if each not in known or each in again)

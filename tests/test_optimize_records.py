@@ -1,0 +1,369 @@
+"""What was measured is not measured again: resumed work, remembered answers, and what makes either impossible."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+import polydl
+from polydl.cli import main
+from polydl.execute.toolchain import found_compilers
+from polydl.machine import Machine
+from polydl.records.answers import Answer, find, forget, keep, own_files, question
+from polydl.records.record import Record, Setting
+from polydl.records.resume import to_run
+from polydl.records.store import append, file_of, read
+
+ROOT = Path(__file__).parents[1]
+SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+MATMUL = """\
+#include "sizes.h"
+void matmul(float C[M][64], float A[M][80], float B[80][64]) {
+#pragma scop
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < 64; ++j)
+      for (int k = 0; k < 80; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture
+def matmul(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sizes.h").write_text("#define M 96\n")
+    (tmp_path / "matmul.c").write_text(MATMUL)
+    return tmp_path / "matmul.c"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], matmul: Path) -> Any:
+    """The document of ``polydl optimize`` with these options."""
+
+    def run(*arguments: object, file: object = matmul) -> dict[str, Any]:
+        quick = ("--max-variants", 8, "--top-k", 2, "--threads", 1, "--records", "kept", "--json", "-")
+        words = ["optimize", *([file] if file else []), *quick, *arguments]
+        assert main.main([str(word) for word in words], standalone_mode=False) == 0
+        document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        jsonschema.validate(document, SCHEMA)
+        return document
+
+    return run
+
+
+AGAIN = "optimize matmul.c --max-variants 8 --top-k 2 --threads 1 --records kept"
+
+
+def kept(tmp_path: Path) -> list[Record]:
+    return list(read(tmp_path / "kept"))
+
+
+# ---- the same question again
+
+
+def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first = run()
+    assert first["records"] == {"answered": False, "reused": 0, "measured": None}
+    library = Path(first["files"]["library"]).read_bytes()
+    before = kept(tmp_path)
+    assert Counter(each.kind for each in before) == {"variant": 2, "original": 1}
+    assert {each.workload for each in before} == {None}
+    second = run("--out", tmp_path / "elsewhere")
+    assert second["records"]["answered"]
+    assert second["records"]["measured"][:10] == before[0].date[:10]
+    assert second["best"] == first["best"]
+    assert second["candidates"] == first["candidates"]
+    assert Path(second["files"]["library"]).read_bytes() == library
+    assert {Path(path).parent for path in second["files"].values()} == {tmp_path / "elsewhere"}
+    assert kept(tmp_path) == before
+    main.main(AGAIN.split(), standalone_mode=False)
+    out = capsys.readouterr().out
+    assert "the same was asked before" in out
+    assert first["best"]["id"] in out
+
+
+def test_the_remembered_answer_loads_no_isl_and_no_numpy(run: Any, tmp_path: Path) -> None:
+    run()
+    arguments = [
+        "optimize",
+        "matmul.c",
+        "--max-variants",
+        "8",
+        "--top-k",
+        "2",
+        "--threads",
+        "1",
+        "--records",
+        "kept",
+        "--json",
+        "out.json",
+    ]
+    code = (
+        f"from polydl.cli import main\nassert main.main({arguments!r}, standalone_mode=False) == 0\n"
+        "import sys\nprint(sorted({'islpy', 'numpy', 'clang'} & set(sys.modules)))"
+    )
+    # The path is part of the answer's files only: a relative one is the same question.
+    ended = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["records"]["answered"]
+    assert ended.stdout.splitlines()[-1] == "[]"
+
+
+def test_fresh_measures_again(run: Any, tmp_path: Path) -> None:
+    run()
+    again = run("--fresh")
+    assert again["records"] == {"answered": False, "reused": 0, "measured": None}
+    assert len({each.run for each in kept(tmp_path)}) == 2
+
+
+def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path: Path, matmul: Path) -> None:
+    first = run()
+    before = kept(tmp_path)
+    # A comment changes the text, and nothing that is compiled.
+    matmul.write_text("/* the same */\n" + matmul.read_text())
+    second = run()
+    assert second["records"] == {"answered": False, "reused": 2, "measured": min(each.date for each in before[:2])}
+    assert second["best"]["seconds"] == first["best"]["seconds"]
+    assert kept(tmp_path) == before
+
+
+def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: Path) -> None:
+    run("--top-k", 4)
+    document = run("--top-k", 6)
+    counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
+    assert len(document["candidates"]) == 6
+    assert document["records"]["reused"] == 1
+    assert sorted(counts.values()) == [1, 1, 1, 2, 2, 2]
+    assert [each["recorded"] is not None for each in document["candidates"]].count(True) == 1
+    winner = next(each for each in document["candidates"] if each["id"] == document["best"]["id"])
+    assert winner["recorded"] is None
+
+
+def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> None:
+    run()
+    for path in (tmp_path / "kept" / "answers").glob("*/library"):
+        path.unlink()
+    document = run()
+    assert not document["records"]["answered"]
+    assert document["records"]["reused"] == 2
+    assert Path(document["files"]["library"]).exists()
+
+
+def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run()
+    time.sleep(1.1)  # dates have whole seconds
+    main.main(["records", "prune", "--older-than", "0", "--records", "kept"], standalone_mode=False)
+    capsys.readouterr()
+    assert kept(tmp_path) == []
+    assert run()["records"] == {"answered": False, "reused": 0, "measured": None}
+
+
+def test_another_question_is_not_answered(run: Any) -> None:
+    run()
+    assert not run("--cache-sizes", "32K,1M")["records"]["answered"]
+    cold = run("--cold")
+    assert cold["records"] == {"answered": False, "reused": 0, "measured": None}, "warm times are no cold ones"
+
+
+def test_an_included_file_is_part_of_the_question(run: Any, tmp_path: Path) -> None:
+    first = run()
+    (tmp_path / "sizes.h").write_text("#define M 48\n")
+    second = run()
+    assert not second["records"]["answered"]
+    assert second["input"]["digest"] != first["input"]["digest"]
+
+
+# ---- questions
+
+
+def asked(source: str = MATMUL, **changes: Any) -> str | None:
+    arguments: dict[str, Any] = {
+        "directory": Path(),
+        "include_directories": (),
+        "machine": Machine.detect(threads=1),
+        "compilers": found_compilers(),
+        "options": {"seed": 0},
+        **changes,
+    }
+    return question(source.encode(), **arguments)
+
+
+def test_what_a_question_depends_on(matmul: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = Machine.detect(threads=1)
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "sizes.h").write_text("#define M 32\n")
+    found = [
+        asked(),
+        asked(MATMUL + "\n"),
+        asked(machine=machine.with_cache_sizes([1 << 15, 1 << 20])),
+        asked(machine=replace(machine, cpu_id="another")),
+        asked(compilers=[Path(sys.executable)]),
+        asked(options={"seed": 1}),
+        asked(include_directories=["more"]),
+    ]
+    monkeypatch.setenv("CPATH", str(tmp_path / "more"))
+    found.append(asked())
+    monkeypatch.delenv("CPATH")
+    monkeypatch.setattr("polydl.records.answers.own_files", lambda: ["another polydl"])
+    found.append(asked())
+    assert None not in found
+    assert len(set(found)) == len(found)
+
+
+def test_the_memory_that_is_free_is_no_part_of_a_question(matmul: Path) -> None:
+    assert asked(machine=replace(Machine.detect(threads=1), memory_bytes=1 << 30)) == asked()
+
+
+def test_headers_of_headers_count_and_computed_names_are_refused(matmul: Path, tmp_path: Path) -> None:
+    (tmp_path / "sizes.h").write_text('#include \\\n  "deeper.h"\n#define M 96\n')
+    before = asked()
+    (tmp_path / "deeper.h").write_text("int x;\n")
+    assert asked() != before
+    assert asked("#define FILE_NAME <a.h>\n#include FILE_NAME\n") is None
+
+
+def test_polydls_own_files_are_those_of_every_part() -> None:
+    found = own_files()
+    folders = [Path(text) for text in found if "/" in text]
+    assert any((folder / "optimization.py").exists() for folder in folders)
+    for name in ("variants/space.py", "microkernels/libxsmm.py", "native/libpolydl_runtime.so"):
+        assert any((folder.parent / name).exists() or (folder / name).exists() for folder in folders), name
+
+
+def test_an_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
+    document = {"input": {"digest": "n1"}, "records": {"measured": None}, "files": {"c": "a.c"}}
+    source = tmp_path / "a.c"
+    for text in ("one", "two"):
+        source.write_text(text)
+        keep(tmp_path / "kept", "d1", Answer(document, {"c": source}))
+    found = find(tmp_path / "kept", "d1")
+    assert found is not None
+    assert found.files["c"].read_text() == "two"
+    assert found.document["records"]["measured"] is not None
+    assert os.listdir(tmp_path / "kept" / "answers") == ["d1"]
+    forget(tmp_path / "kept", ["n2"])
+    assert find(tmp_path / "kept", "d1") is not None
+    forget(tmp_path / "kept", ["n1"])
+    assert find(tmp_path / "kept", "d1") is None
+
+
+# ---- interrupted work
+
+
+def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; from polydl.cli import main; main()", "optimize", "matmul.c"]
+    options = ["--max-variants", "60", "--all", "--threads", "1", "--records", "kept"]
+    process = subprocess.Popen([*command, *options], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 120
+        # More than one wave of kernels, and fewer than all.
+        while len(kept(tmp_path)) < 20 and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert process.returncode == -signal.SIGKILL, "killed in the middle"
+    before = {each.id for each in kept(tmp_path) if each.kind == "variant"}
+    assert 20 <= len(before) < 60
+    result = polydl.optimize(
+        matmul, machine=Machine.detect(threads=1), max_variants=60, top_k=0, records=tmp_path / "kept"
+    )
+    counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
+    assert len(result.tried) == 60
+    assert len(counts) == 60
+    assert sum(counts.values()) <= 60 + 3, "only the leaders ran again"
+    assert {each.ranked.variant.id for each in result.tried if each.record is not None} <= before
+    assert result.winner is not None
+    assert result.winner.record is None
+
+
+def test_what_is_to_run() -> None:
+    def known(name: str, seconds: float | None, run: str) -> Record:
+        status: Any = "ok" if seconds is not None else "crash"
+        setting = Setting("cpu", 1, "gcc 12")
+        return Record("variant", name, "n", "f", 1, setting, status, run, "2026", seconds_minimum=seconds)
+
+    one = {name: known(name, seconds, "r1") for name, seconds in {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}.items()}
+    assert to_run("abcd", one) == ()
+    assert to_run("abcde", one) == ("a", "b", "c", "e")
+    assert to_run("ab", {}) == ("a", "b")
+    two = {**one, "b": known("b", 2.0, "r2")}
+    assert to_run("abcd", two) == ("a", "b", "c"), "the leaders were never side by side"
+    failed = {"a": known("a", None, "r1"), "b": known("b", None, "r2")}
+    assert to_run("ab", failed) == ()
+    slow = {**one, "d": known("d", 4.0, "r2")}
+    assert to_run("abcd", slow) == ()
+
+
+def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
+    result = polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1, records=False)
+    assert result.winner is not None
+    assert list(Path(os.environ["XDG_DATA_HOME"]).rglob("*.jsonl")) == []
+    polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1)
+    [path] = Path(os.environ["XDG_DATA_HOME"]).rglob("*.jsonl")
+    assert path == file_of(path.parent, result.scop.digest)
+
+
+def test_another_code_of_the_same_variant_is_measured(matmul: Path, tmp_path: Path) -> None:
+    machine = Machine.detect(threads=1)
+    options: dict[str, Any] = {"machine": machine, "max_variants": 4, "top_k": 1, "records": tmp_path / "kept"}
+    first = polydl.optimize(matmul, **options)
+    records = kept(tmp_path)
+    # As an earlier polydl would have left it, which generated other code.
+    append(tmp_path / "old", [replace(each, code="0" * 16) for each in records])
+    again = polydl.optimize(matmul, **{**options, "records": tmp_path / "old"})
+    assert first.winner is not None
+    assert [each.record for each in again.tried] == [None]
+    assert [each.record is not None for each in polydl.optimize(matmul, **options).tried] == [True]
+
+
+# ---- ready workloads
+
+
+def test_a_workload_is_optimized_by_its_name(run: Any, tmp_path: Path) -> None:
+    document = run("--workload", "gemm_48x64x32", file=None)
+    assert document["input"]["file"] == "polydl-out/gemm_48x64x32/gemm_48x64x32.c"
+    assert (tmp_path / document["input"]["file"]).exists()
+    assert document["input"]["flops"] == 2 * 48 * 64 * 32
+    assert {each.workload for each in kept(tmp_path)} == {"gemm_48x64x32"}
+    again = run("--workload", "gemm_48x64x32", "--out", tmp_path / "b", file=None)
+    assert again["records"]["answered"]
+    assert again["input"]["file"] == str(tmp_path / "b" / "gemm_48x64x32.c")
+    assert not run("--workload", "gemm_48x64x32", "--layout", "blocked", file=None)["records"]["answered"]
+
+
+def test_other_commands_take_workloads_too(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["parse", "--workload", "resnet_03", "--images", "2", "--layout", "nhwc", "--json", "-"]
+    assert main.main(words, standalone_mode=False) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["input"]["file"] == "resnet_03.c"
+    [output] = [each for each in document["arrays"] if each["name"] == "output"]
+    assert output["extents"] == [2, 56, 56, 64]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("parse --workload resnet_3", "resnet_03"),
+        ("parse --workload resnet_03 --layout row-major", "no layout"),
+        ("parse --workload gemm_8x8x8 --images 2", "no images"),
+        ("parse", "neither a FILE nor a --workload"),
+        ("parse a.c --workload resnet_03", "both a FILE and a --workload"),
+        ("parse a.c --images 2", "--images"),
+    ],
+)
+def test_mistakes_with_workloads(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main.main(words.split(), standalone_mode=False) == 2
+    assert said in capsys.readouterr().err
