@@ -30,8 +30,7 @@ test: $(INSTALLED_DEV) ## install what is missing, then run the tests
 	$(BIN)/pytest
 
 bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
-	$(BIN)/python -m experiments.bench --suite $(SUITE) --threads $(THREADS) \
-	  --out polydl-out/bench-$(SUITE)-$(THREADS).json
+	$(BIN)/polydl bench --suite $(SUITE) --threads $(THREADS)
 
 bench-analysis: $(INSTALLED_DEV) ## time per variant, growth and memory of the reuse analysis
 	$(BIN)/python -m experiments.analysis_benchmark --figure docs/figures/analysis-speed.svg

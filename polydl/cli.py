@@ -12,6 +12,7 @@ from typing import Any
 
 import click
 
+from polydl.commands.bench import bench
 from polydl.commands.calibrate import calibrate
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
@@ -102,6 +103,7 @@ def main() -> None:
 
 
 main.add_command(optimize)
+main.add_command(bench)
 main.add_command(records)
 main.add_command(calibrate)
 

@@ -32,9 +32,7 @@ from polydl.pipeline import (
     variant_space,
 )
 from polydl.records.record import Record
-from polydl.records.resume import ORIGINAL, Book, to_run
-from polydl.records.setting import setting_of
-from polydl.records.store import default_directory
+from polydl.records.resume import ORIGINAL, Book, book_of, to_run
 from polydl.types import KernelSource, Measurement, RankedVariant, Ranking, Scop
 
 if TYPE_CHECKING:
@@ -75,6 +73,7 @@ class Optimization:
     seconds: Mapping[str, float]
     toolchain: Toolchain | None
     peak_gflops: float
+    strict_fp: bool = False
 
     @property
     def winner(self) -> Tried | None:
@@ -129,7 +128,8 @@ class _Measured:
     tried: tuple[Tried, ...]
 
 
-def _relay(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
+def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
+    """For an executor: its progress as stages of the job."""
     if progress is None:
         return None
     names = {"build": "compile", "check": "verify", "time": "time"}
@@ -160,7 +160,7 @@ def _run(
             # Killed before the original's own record; the leaders run beside it again.
             wanted = {each.id for each in kernels}
         needed = [each for each in kernels if each.id in wanted]
-        built = executor.build([plain, *needed], toolchain, directory, progress=_relay(progress)) if needed else ()
+        built = executor.build([plain, *needed], toolchain, directory, progress=relayed(progress)) if needed else ()
     measured: dict[str, Measurement] = {}
     with clock.stage("run"):
         if needed:
@@ -172,7 +172,7 @@ def _run(
                 threads=machine.threads,
                 policy=policy,
                 seed=seed,
-                progress=_relay(progress),
+                progress=relayed(progress),
                 finished=book.writer([plain, *needed], variants) if book is not None else None,
             )
             measured = {each.id: each for each in answers}
@@ -275,10 +275,7 @@ def optimize(
     chosen = ranking.entries[: top_k or len(ranking.entries)]
     measured: _Measured | None = None
     if toolchain is not None:
-        book: Book | None = None
-        if records is not False:
-            setting = setting_of(found_machine, toolchain, strict_fp=strict_fp, cold=cold)
-            book = Book(default_directory() if records is True else Path(records), scop, setting, workload)
+        book = book_of(scop, found_machine, toolchain, records, workload, strict_fp=strict_fp, cold=cold)
         policy = TimingPolicy(rounds=9, timeout_seconds=timeout_seconds, cold=cold)
         work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
         try:
@@ -299,6 +296,7 @@ def optimize(
         {},
         toolchain,
         _peak(found_machine, measured),
+        strict_fp,
     )
     files: Mapping[str, Path] = {}
     if result.winner is not None and toolchain is not None:

@@ -12,6 +12,9 @@ from polydl import registry
 from polydl.codegen.kernel import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
+from polydl.optimization import relayed
+from polydl.pipeline import ProgressCallback
+from polydl.records.resume import book_of
 from polydl.types import Measurement
 
 if TYPE_CHECKING:
@@ -39,11 +42,15 @@ def compare_with_peers(
     budget_seconds: float = 30.0,
     timeout_seconds: float = 60.0,
     seed: int = 0,
+    records: str | Path | bool = True,
+    workload: str | None = None,
+    progress: ProgressCallback | None = None,
 ) -> PeerComparison:
     """Measure the fastest ``leaders`` of an optimization once more, in the same rounds as the peers.
 
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
-    here. Raises ExecutionError if no candidate passed, OptionError for ``leaders`` or ``rounds`` below 1.
+    here. All of these go to ``records`` under ``workload``, as for ``optimize``. Raises ExecutionError if no candidate
+    passed, OptionError for ``leaders`` or ``rounds`` below 1.
     """
     if leaders < 1:
         raise OptionError(f"{leaders} leaders", remedy="at least 1")
@@ -55,7 +62,9 @@ def compare_with_peers(
     policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds)
     with tempfile.TemporaryDirectory(prefix="polydl-peers-") as directory:
         kernels = [original(result.scop), *(tried.kernel for tried in best)]
-        built = executor.build(kernels, result.toolchain, Path(directory))
+        book = book_of(result.scop, result.machine, result.toolchain, records, workload, strict_fp=result.strict_fp)
+        variants = {tried.kernel.id: tried.ranked.variant for tried in best}
+        built = executor.build(kernels, result.toolchain, Path(directory), progress=relayed(progress))
         measured = executor.measure(
             built[1:],
             built[0],
@@ -63,13 +72,16 @@ def compare_with_peers(
             threads=result.machine.threads,
             policy=policy,
             seed=seed,
+            progress=relayed(progress),
+            finished=book.writer(kernels, variants) if book is not None else None,
             peers=peers,
         )
     count = len(best) + 1
     return PeerComparison(
         baseline=measured[0],
         leaders=tuple(
-            replace(tried, measurement=measurement) for tried, measurement in zip(best, measured[1:count], strict=True)
+            replace(tried, measurement=measurement, record=None)
+            for tried, measurement in zip(best, measured[1:count], strict=True)
         ),
         peers=tuple(measured[count:]),
     )

@@ -8,7 +8,7 @@ import math
 import shutil
 import sys
 import textwrap
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,31 +17,28 @@ from click.testing import CliRunner
 from execute_nests import matmul, matmul_kernel
 
 import polydl
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
-from polydl.types import Measurement
-from polydl.workloads import Workload, workload
-
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT))
-
-from experiments import bench  # noqa: E402
-from experiments.bench_driver import Settings  # noqa: E402
-from experiments.bench_results import (  # noqa: E402
+from polydl.bench.driver import Settings
+from polydl.bench.peers import native
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error
+from polydl.bench.results import (
     Document,
     mean_ratio,
     own_timing,
     ratio,
     read,
     seconds,
-    summary_table,
-    workloads_table,
     write,
 )
-from experiments.peers import native  # noqa: E402
-from experiments.peers.kinds import KINDS, MissingPeerError, Setting  # noqa: E402
-from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error  # noqa: E402
+from polydl.cli import main
+from polydl.errors import OptionError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.presentation.bench import summary_table, workloads_table
+from polydl.records.store import read as read_records
+from polydl.types import Measurement
+from polydl.workloads import Workload, workload
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=20.0)
@@ -286,7 +283,7 @@ def test_the_mean_is_geometric_and_steadier_than_its_parts() -> None:
 def test_the_tables_of_recorded_results(recorded: Document) -> None:
     rows = workloads_table(recorded)
     assert rows.row_count == len(recorded["results"]) == 3
-    result = CliRunner().invoke(bench.main, ["--show", "--out", str(RECORDED)])
+    result = CliRunner().invoke(main, ["bench", "--show", "--out", str(RECORDED)])
     assert result.exit_code == 0, result.output
     for name, layer in recorded["results"].items():
         own = own_timing(layer)
@@ -320,7 +317,7 @@ def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: P
     other = copy.deepcopy(recorded)
     other["schema"] = 0
     path.write_text(json.dumps(other))
-    with pytest.raises(ValueError, match="schema"):
+    with pytest.raises(OptionError, match="schema"):
         read(path)
 
 
@@ -329,13 +326,13 @@ def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: P
 
 def options(*more: str) -> list[str]:
     tiny = ["--max-variants", "4", "--top-k", "2", "--rounds", "2", "--budget", "1", "--timeout", "20"]
-    return ["--workload", "gemm_32x32x32", "--peers", "gcc", *tiny, *more]
+    return ["bench", "--workload", "gemm_32x32x32", "--peers", "gcc", *tiny, *more]
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     out = tmp_path / "results.json"
-    first = CliRunner().invoke(bench.main, options("--out", str(out)))
+    first = CliRunner().invoke(main, options("--out", str(out), "--records", str(tmp_path / "kept")))
     assert first.exit_code == 0, first.output
     document = read(out)
     result = document["results"]["gemm_32x32x32"]
@@ -346,11 +343,20 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     assert len(result["leaders"]) == 2
     assert ratio(result, "gcc") is not None
     assert "gcc / polydl" in first.output
-    again = CliRunner().invoke(bench.main, options("--out", str(out)))
+    found = ratio(result, "gcc")
+    assert found is not None
+    assert result["ratios"]["gcc"] == asdict(found)
+    assert document["summary"]["peers"]["gcc"]["value"] == pytest.approx(found.value)
+    assert document["summary"]["of_probe"] == pytest.approx(result["of_probe"])
+    records = list(read_records(tmp_path / "kept"))
+    assert {each.kind for each in records} == {"variant", "original", "peer"}
+    assert {each.workload for each in records} == {"gemm_32x32x32"}
+    assert [each.message[:7] for each in records if each.kind == "peer"] == ["gcc -O3"]
+    again = CliRunner().invoke(main, options("--out", str(out), "--records", str(tmp_path / "kept")))
     assert again.exit_code == 0, again.output
     assert read(out) == document, "what is there is not measured again"
-    other = CliRunner().invoke(bench.main, options("--out", str(out), "--seed", "1"))
-    assert other.exit_code == 1
+    other = CliRunner().invoke(main, options("--out", str(out), "--seed", "1"))
+    assert other.exit_code == 2
     assert "other settings: seed" in other.output
 
 
@@ -367,7 +373,7 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_are_named(arguments: list[str], words: str) -> None:
-    result = CliRunner().invoke(bench.main, arguments)
+    result = CliRunner().invoke(main, ["bench", *arguments])
     assert result.exit_code != 0
     assert words in result.output
 

@@ -90,7 +90,9 @@ def all_commands(group: click.Group = main) -> Iterator[click.Command]:
 
 
 def test_every_option_is_explained() -> None:
-    using = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("using.md", "records.md"))
+    using = "".join(
+        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("using.md", "records.md", "benchmarks.md")
+    )
     options = {name for command in all_commands() for option in command.params for name in option.opts}
     hidden = {"--debug", "--define", "--include", "--help"}
     assert sorted(name for name in options if name.startswith("-") and name not in hidden and name not in using) == []

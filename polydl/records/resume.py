@@ -8,8 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from polydl.execute.contract import Finished
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
 from polydl.records.record import Kind, Record, Setting, code_digest, make_record
-from polydl.records.store import append, read
+from polydl.records.setting import setting_of
+from polydl.records.store import append, default_directory, read
 from polydl.types import KernelSource, Scop, Variant
 
 ORIGINAL = "original"
@@ -65,6 +68,23 @@ class Book:
             append(self.directory, [made])
 
         return write
+
+
+def book_of(
+    scop: Scop,
+    machine: Machine,
+    toolchain: Toolchain,
+    records: str | Path | bool,
+    workload: str | None = None,
+    *,
+    strict_fp: bool = False,
+    cold: bool = False,
+) -> Book | None:
+    """``records`` is a directory, True for the user's, False for none."""
+    if records is False:
+        return None
+    directory = default_directory() if records is True else Path(records)
+    return Book(directory, scop, setting_of(machine, toolchain, strict_fp=strict_fp, cold=cold), workload)
 
 
 def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, Problem, fill
 
 
 class NestBackend:

@@ -12,14 +12,11 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any
 
-import polydl
-from experiments.peers.native import HERE, UnavailableError, library
+from polydl.bench.peers.native import HERE, UnavailableError, library
+from polydl.execute.contract import Peer
 from polydl.workloads import Convolution, Workload, workload
 
 TORCH = "torch==2.13.0"
-_ROOT = HERE.parents[1]
-# This folder comes last, so that it does not hide the polydl that is installed.
-_START = "import sys; sys.path.append(sys.argv[1]); from experiments.peers.process import main; main(*sys.argv[2:])"
 _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Settings of the user that a peer at its best does not have; one of them may halve its speed.
@@ -62,15 +59,15 @@ class PeerKind:
         """Find out whether it is installed. Raises MissingPeerError."""
         self._details(workload("gemm_1x1x1"), setting)
 
-    def program(self, wanted: Workload, setting: Setting) -> polydl.Peer:
+    def program(self, wanted: Workload, setting: Setting) -> Peer:
         """The process to measure. Raises MissingPeerError."""
         problem = wanted.problem
         is_convolution = isinstance(problem, Convolution)
         # A layout of its own takes a second copy, if only while it is made.
         copies = 1 if wanted.layout == "row-major" else 2
-        return polydl.Peer(
+        return Peer(
             name=self.name,
-            command=(sys.executable, "-P", "-c", _START, str(_ROOT), self.backend),
+            command=(sys.executable, "-P", "-m", "polydl.bench.peers.process", self.backend),
             problem={
                 "kind": "convolution" if is_convolution else "product",
                 "sizes": list(astuple(problem)),

@@ -5,18 +5,21 @@ from __future__ import annotations
 import platform
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import polydl
-from experiments.bench_results import SCHEMA, Document
-from experiments.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
+from polydl.bench.results import SCHEMA, Document
+from polydl.errors import PolydlError
+from polydl.machine import Machine
+from polydl.optimization import optimize
+from polydl.peers import compare_with_peers
+from polydl.pipeline import ProgressCallback
+from polydl.types import Measurement
 from polydl.workloads import Layout, Workload, workload
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -53,13 +56,13 @@ def installed(names: Sequence[str], setting: Setting) -> tuple[list[PeerKind], d
     return found, missing
 
 
-def new_document(settings: Settings, machine: polydl.Machine, missing: dict[str, MissingPeerError]) -> Document:
+def new_document(settings: Settings, machine: Machine, missing: dict[str, MissingPeerError]) -> Document:
     return {
         "schema": SCHEMA,
         "started": _now(),
         "machine": asdict(machine),
         "versions": {
-            "polydl": polydl.__version__,
+            "polydl": version("polydl"),
             "python": platform.python_version(),
             "system": platform.platform(),
         },
@@ -75,9 +78,18 @@ def images_of(name: str, images: int) -> int:
 
 
 def measure(
-    names: Iterable[str], settings: Settings, machine: polydl.Machine, kinds: Sequence[PeerKind], say: Say
-) -> Iterable[tuple[str, Document]]:
-    """The result of each workload, as soon as it is there. A workload that fails is a result too."""
+    names: Iterable[str],
+    settings: Settings,
+    machine: Machine,
+    kinds: Sequence[PeerKind],
+    records: Path | bool = True,
+    progress: ProgressCallback | None = None,
+) -> Iterator[tuple[str, Document]]:
+    """The result of each workload, as soon as it is there. A workload that fails is a result too.
+
+    Every measurement goes to ``records`` as for ``optimize``, and what they hold is not optimized again; what stands
+    beside the peers always is.
+    """
     for name in names:
         made = workload(name, images=images_of(name, settings.images), layout=settings.layout)
         start = time.perf_counter()
@@ -92,18 +104,24 @@ def measure(
             "peers": {},
         }
         try:
-            result |= _one(made, settings, machine, kinds, say)
-        except polydl.PolydlError as error:
+            result |= _one(made, settings, machine, kinds, records, progress)
+        except PolydlError as error:
             result |= {"status": "failed", "message": str(error)}
         result["seconds_spent"] = round(time.perf_counter() - start, 2)
         yield name, result
 
 
-def _one(made: Workload, settings: Settings, machine: polydl.Machine, kinds: Sequence[PeerKind], say: Say) -> Document:
+def _one(
+    made: Workload,
+    settings: Settings,
+    machine: Machine,
+    kinds: Sequence[PeerKind],
+    records: Path | bool,
+    progress: ProgressCallback | None,
+) -> Document:
     setting = Setting(settings.threads, settings.accumulate)
     with tempfile.TemporaryDirectory(prefix="polydl-bench-") as directory:
-        say(f"{made.name}: optimizing")
-        found = polydl.optimize(
+        found = optimize(
             made.write(Path(directory)),
             function=made.function,
             machine=machine,
@@ -111,10 +129,12 @@ def _one(made: Workload, settings: Settings, machine: polydl.Machine, kinds: Seq
             max_variants=settings.max_variants,
             seed=settings.seed,
             timeout_seconds=settings.timeout_seconds,
+            records=records,
+            workload=made.name,
+            progress=progress,
         )
-        say(f"{made.name}: beside its peers")
         peers = [kind.program(made, setting) for kind in kinds if made.layout in kind.layouts]
-        compared = polydl.compare_with_peers(
+        compared = compare_with_peers(
             found,
             peers,
             leaders=settings.leaders,
@@ -122,6 +142,9 @@ def _one(made: Workload, settings: Settings, machine: polydl.Machine, kinds: Seq
             budget_seconds=settings.budget_seconds,
             timeout_seconds=settings.timeout_seconds,
             seed=settings.seed,
+            records=records,
+            workload=made.name,
+            progress=progress,
         )
     everyone = [compared.baseline, *(leader.measurement for leader in compared.leaders), *compared.peers]
     probes = [rate for each in everyone for sample in each.samples for rate in sample.probe_gflops]
@@ -146,7 +169,7 @@ def _one(made: Workload, settings: Settings, machine: polydl.Machine, kinds: Seq
     }
 
 
-def _timing(measurement: Any) -> Document:
+def _timing(measurement: Measurement) -> Document:
     return {
         "status": measurement.status,
         "note": measurement.message,

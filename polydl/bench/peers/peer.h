@@ -1,4 +1,4 @@
-/* What a library that wraps a peer offers to experiments/peers/process.py. Sizes and counts are in elements. */
+/* What a library that wraps a peer offers to polydl/bench/peers/process.py. Sizes and counts are in elements. */
 #ifndef PEER_H
 #define PEER_H
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
 
 _TRIALS = 5
 Compute = Callable[[], torch.Tensor]

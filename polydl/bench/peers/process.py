@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Protocol
 
-from experiments.peers.problems import Floats, PeerError, Problem, first_error, problem_of
+from polydl.bench.peers.problems import Floats, PeerError, Problem, first_error, problem_of
 from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
 
 BACKENDS = {
-    "library": "experiments.peers.library:LibraryBackend",
-    "nest": "experiments.peers.nest:NestBackend",
-    "pytorch": "experiments.peers.pytorch:PyTorchBackend",
+    "library": "polydl.bench.peers.library:LibraryBackend",
+    "nest": "polydl.bench.peers.nest:NestBackend",
+    "pytorch": "polydl.bench.peers.pytorch:PyTorchBackend",
 }
 
 
@@ -82,3 +83,7 @@ def _refusal(cold: bool) -> Reply | None:
 def main(backend: str, commands: str, replies: str) -> None:
     process = Process(backend)
     serve(int(commands), int(replies), (process.start, process.run, process.calibrate, process.sample))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
 
 _FloatPointer = ctypes.POINTER(ctypes.c_float)
 # As peer.h numbers them. In place of one kind of blocks a library chooses its own.

@@ -1,0 +1,1 @@
+"""polydl's best picks beside other libraries and compilers, on ready workloads."""

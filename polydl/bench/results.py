@@ -1,0 +1,182 @@
+"""What a benchmark run found, as JSON, and what follows from it: ratios with their spread, and means."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl.emit import written_atomically
+from polydl.errors import OptionError
+
+SCHEMA = 1
+# Resamples for an interval, and the part of them that lies inside.
+_DRAWS, _INSIDE = 2000, 0.9
+_ANOTHER = "name another --out"
+
+Document = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A peer's time divided by polydl's: above 1, polydl is faster.
+
+    ``value`` is the ratio of the medians, ``low`` to ``high`` holds 90 % of it over resampled samples, and
+    ``of_minima`` is the ratio of the shortest samples.
+    """
+
+    value: float
+    low: float
+    high: float
+    of_minima: float
+
+
+def seconds(timing: Mapping[str, Any]) -> list[float]:
+    """The undisturbed samples, or all where every one was disturbed."""
+    samples = timing["samples"]
+    return [s["seconds"] for s in samples if not s["disturbed"]] or [s["seconds"] for s in samples]
+
+
+def own_timing(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Of polydl's leaders, the one with the smallest median; None if none passed."""
+    passed = [leader for leader in result["leaders"] if leader["status"] == "ok"]
+    return min(passed, key=lambda leader: float(np.median(seconds(leader))), default=None)
+
+
+def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
+    """None where polydl or the peer has no time."""
+    draws = _draws(result, peer)
+    if draws is None:
+        return None
+    own, other = _both(result, peer)
+    low, high = _interval(draws)
+    return Ratio(float(np.median(other) / np.median(own)), low, high, min(other) / min(own))
+
+
+def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
+    """The geometric mean over workloads, and the ratio of each; None if there is none."""
+    found = [(draws, ratio(result, peer)) for result in results if (draws := _draws(result, peer)) is not None]
+    ratios = [each for _, each in found if each is not None]
+    if not ratios:
+        return None
+    low, high = _interval(np.exp(np.mean([np.log(draws) for draws, _ in found], axis=0)))
+    value = geometric_mean([each.value for each in ratios])
+    of_minima = geometric_mean([each.of_minima for each in ratios])
+    return Ratio(value, low, high, of_minima), [each.value for each in ratios]
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """Raises ZeroDivisionError for no values."""
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def _both(result: Mapping[str, Any], peer: str) -> tuple[list[float], list[float]]:
+    own, other = own_timing(result), result["peers"].get(peer)
+    if own is None or other is None or other["status"] != "ok":
+        return [], []
+    return seconds(own), seconds(other)
+
+
+def _draws(result: Mapping[str, Any], peer: str) -> np.ndarray[Any, Any] | None:
+    """The ratio of medians of samples drawn anew, with replacement."""
+    own, other = _both(result, peer)
+    if not own:
+        return None
+    # Apart for each pair, so that chance does not strike all workloads alike.
+    generator = np.random.default_rng(zlib.crc32(f"{result['description']} {peer}".encode()))
+    medians = [np.median(generator.choice(each, (_DRAWS, len(each))), axis=1) for each in (other, own)]
+    divided: np.ndarray[Any, Any] = medians[0] / medians[1]
+    return divided
+
+
+def _interval(draws: np.ndarray[Any, Any]) -> tuple[float, float]:
+    low, high = np.quantile(draws, [(1 - _INSIDE) / 2, (1 + _INSIDE) / 2])
+    return float(low), float(high)
+
+
+def compared(document: Mapping[str, Any]) -> list[str]:
+    """Without the peers that had nothing to do."""
+    results = document["results"].values()
+    return [peer for peer in document["settings"]["peers"] if any(peer in result["peers"] for result in results)]
+
+
+def rate(result: Mapping[str, Any], timing: Mapping[str, Any]) -> float:
+    """GFLOPS at the median."""
+    return float(result["flops"] / np.median(seconds(timing)) / 1e9)
+
+
+def part_of_probe(result: Mapping[str, Any], threads: int) -> float | None:
+    """polydl's GFLOPS as a part of what the probe reached on all cores at its best."""
+    own = own_timing(result)
+    return None if own is None else rate(result, own) / (threads * result["best_probe_gflops"])
+
+
+def concluded(document: Mapping[str, Any]) -> Document:
+    """The document with its ``ratios`` by peer beside each workload's timing, and their means as ``summary``."""
+    results = document["results"]
+    peers, threads = compared(document), document["settings"]["threads"]
+    summary: Document = {"workloads": len(results), "of_probe": None, "peers": {}}
+    parts = [part for result in results.values() if (part := part_of_probe(result, threads)) is not None]
+    if parts:
+        summary["of_probe"] = geometric_mean(parts)
+    for peer in peers:
+        found = mean_ratio(results.values(), peer)
+        if found is not None:
+            mean, each = found
+            counts = {"workloads": len(each), "ahead": sum(value >= 1 for value in each)}
+            summary["peers"][peer] = {**asdict(mean), "worst": min(each), "best": max(each), **counts}
+    return {
+        **document,
+        "results": {name: _with_ratios(result, peers, threads) for name, result in results.items()},
+        "summary": summary,
+    }
+
+
+def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) -> Document:
+    own = own_timing(result)
+    ratios = {peer: asdict(found) for peer in peers if (found := ratio(result, peer)) is not None}
+    return {
+        **result,
+        "gflops": None if own is None else rate(result, own),
+        "of_probe": part_of_probe(result, threads),
+        "ratios": ratios,
+    }
+
+
+# ---- the file
+
+
+def read(path: Path) -> Document:
+    """Raises OptionError for a file that is no document of this schema."""
+    try:
+        document: Document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OptionError(f"can't be read: {error}", file=str(path), remedy=_ANOTHER) from None
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise OptionError(f"holds no benchmark results of schema {SCHEMA}", file=str(path), remedy=_ANOTHER)
+    return document
+
+
+def continued(old: Document, new: Document, file: str) -> Document:
+    """The old results with the new run's header. Raises OptionError unless both measure the same in the same way."""
+    for part in ("settings", "versions"):
+        differing = [key for key in new[part] if old[part].get(key) != new[part][key]]
+        if differing:
+            raise OptionError(f"holds results of other {part}: {', '.join(differing)}", file=file, remedy=_ANOTHER)
+    if old["machine"]["cpu_id"] != new["machine"]["cpu_id"]:
+        raise OptionError("holds results of another machine", file=file, remedy=_ANOTHER)
+    if set(old["missing"]) != set(new["missing"]):
+        raise OptionError("holds results with other peers installed", file=file, remedy=_ANOTHER)
+    return {**old, "results": dict(old["results"])}
+
+
+def write(document: Document, path: Path) -> None:
+    """The whole file or nothing: an interrupted run can go on from it. Raises ResourceError."""
+    with written_atomically(path) as file:
+        file.write((json.dumps(document, indent=1) + "\n").encode())

@@ -1,0 +1,140 @@
+"""``polydl bench``: polydl's best picks against other libraries and compilers, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polydl.commands.output import STANDARD_OUTPUT, write_document
+from polydl.errors import OptionError
+from polydl.presentation.options import LAYOUTS, OUT, debug_option, json_option, records_option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from polydl.bench.driver import Settings
+    from polydl.bench.results import Document
+
+_PEERS = "onednn,torch,openblas,gcc,clang"
+
+
+@click.command()
+@click.option("--suite", "suite_names", multiple=True, metavar="NAME", help="A suite, such as resnet or conv-paper.")
+@click.option("--workload", "names", multiple=True, metavar="NAME", help="A single workload, such as resnet_03.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads.")
+@click.option("--peers", default=_PEERS, show_default=True, metavar="NAMES", help="Peers, with commas.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
+@click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
+@click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
+@click.option("--accumulate", is_flag=True, help="Peers add products to their result, as polydl's nest does.")
+@click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Picks to try.")
+@click.option("--leaders", type=click.IntRange(min=1), default=3, show_default=True, help="Picks to compare.")
+@click.option("--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N")
+@click.option("--rounds", type=click.IntRange(min=2), default=15, show_default=True, help="Samples of each.")
+@click.option("--budget", type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS")
+@click.option("--timeout", type=click.FloatRange(min=0.1), default=120.0, show_default=True, metavar="SECONDS")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Keep the results there, and go on from it.",
+)
+@click.option("--show", "only_show", is_flag=True, help="Only show what --out holds.")
+@records_option
+@json_option
+@debug_option
+def bench(
+    suite_names: tuple[str, ...],
+    names: tuple[str, ...],
+    limit: int | None,
+    peers: str,
+    out: Path | None,
+    only_show: bool,
+    records: Path | None,
+    json_path: str | None,
+    **options: Any,
+) -> int:
+    """Optimize ready workloads, and time the leaders beside other libraries and compilers in the same rounds.
+
+    Results are stored after each workload; an interrupted run goes on where it stopped.
+    """
+    from polydl.bench.results import concluded, read
+    from polydl.presentation.bench import console
+
+    screen = console(quiet=json_path == STANDARD_OUTPUT)
+    if only_show:
+        if out is None:
+            raise OptionError("--show needs --out", remedy="name the file that holds the results")
+        document = concluded(read(out))
+    else:
+        chosen = _workloads(suite_names, names)[:limit]
+        settings = _settings(tuple(name for name in peers.split(",") if name), options)
+        if out is None:
+            out = Path(OUT, f"bench-{'-'.join([*suite_names, *names][:4])}-{settings.threads}-{settings.images}.json")
+        document = _run(chosen, settings, out, records or True, screen)
+        screen.print(f"Results  {out}", highlight=False)
+    _print(document, screen)
+    if json_path is not None:
+        write_document(document, json_path)
+    return 0
+
+
+def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, screen: Console) -> Document:
+    """Measure what the file does not hold yet. Raises PolydlError."""
+    from polydl.bench.driver import images_of, installed, measure, new_document
+    from polydl.bench.peers.kinds import Setting
+    from polydl.bench.results import concluded, continued, read, write
+    from polydl.machine import Machine
+    from polydl.pipeline import Stage
+    from polydl.presentation.bench import missing_text, result_line
+    from polydl.presentation.progress import progress_bar
+    from polydl.workloads import workload
+
+    for name in names:
+        workload(name, images=images_of(name, settings.images), layout=settings.layout)
+    machine = Machine.detect(threads=settings.threads)
+    kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate))
+    for name, each in missing.items():
+        screen.print(missing_text(name, each.reason, each.remedy), highlight=False)
+    document = new_document(settings, machine, missing)
+    if out.exists():
+        document = continued(read(out), document, str(out))
+    left = [name for name in names if name not in document["results"]]
+    with progress_bar(wanted=not screen.quiet) as progress:
+        for name, result in measure(left, settings, machine, kinds, records, progress):
+            document["results"][name] = result
+            write(concluded(document), out)
+            screen.print(result_line(name, result, settings.peers), highlight=False)
+            if progress is not None:
+                progress(Stage("all", len(names) - len(left) + left.index(name) + 1, len(names)))
+    return concluded(document)
+
+
+def _print(document: Document, screen: Console) -> None:
+    from polydl.presentation.bench import summary_table, workloads_table
+
+    screen.print(workloads_table(document))
+    screen.print(summary_table(document))
+
+
+def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+    from polydl.workloads import suite, suites
+
+    chosen = [name for each in suite_names for name in suite(each)] + list(names)
+    if not chosen:
+        raise OptionError("there is nothing to measure", remedy=f"name a --suite ({', '.join(suites())}) or --workload")
+    return list(dict.fromkeys(chosen))
+
+
+def _settings(asked: tuple[str, ...], options: dict[str, Any]) -> Settings:
+    from polydl.bench.driver import Settings
+    from polydl.bench.peers.kinds import KINDS
+
+    unknown = [name for name in asked if name not in KINDS]
+    if unknown:
+        raise OptionError(f"there is no peer {unknown[0]!r}", remedy=f"the peers are {', '.join(KINDS)}")
+    budget, timeout = options.pop("budget"), options.pop("timeout")
+    return Settings(peers=asked, budget_seconds=budget, timeout_seconds=timeout, **options)
