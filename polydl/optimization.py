@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from polydl.variants.generate import Generation, VariantSpace
 
 DEFAULT_TOP_K = 5
+_MOST_ROUNDS = 25
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,11 @@ class Optimization:
         Of those that were measured now, if there are any: they include the best of the earlier ones.
         """
         passed = [each for each in self.tried if each.measurement.status == "ok"]
-        now = [each for each in passed if each.record is None]
+        now = [each for each in passed if each.record is None and each.measurement.final]
         if now:
             return min(now, key=lambda each: each.measurement.seconds_minimum or 0.0)
-        return min(passed, key=lambda each: each.record.cost if each.record is not None else 0.0, default=None)
+        recorded = [(each.record.final, each.record.cost, each) for each in passed if each.record is not None]
+        return min(recorded, key=lambda each: (not each[0], each[1]), default=(True, 0.0, None))[2]
 
     @property
     def recorded(self) -> tuple[Record, ...]:
@@ -276,7 +278,7 @@ def optimize(
     measured: _Measured | None = None
     if toolchain is not None:
         book = book_of(scop, found_machine, toolchain, records, workload, strict_fp=strict_fp, cold=cold)
-        policy = TimingPolicy(rounds=9, timeout_seconds=timeout_seconds, cold=cold)
+        policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
         work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
         try:
             measured = _run(

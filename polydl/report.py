@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl.emit import write_atomically
+from polydl.execute.rounds import spread
 from polydl.machine import Machine
 from polydl.types import (
     DependenceWorkingSet,
@@ -323,6 +324,9 @@ def _candidate(
         "status": measurement.status if measurement else None,
         "seconds_min": measurement.seconds_minimum if measurement else None,
         "seconds_median": measurement.seconds_median if measurement else None,
+        "samples": len(measurement.samples) if measurement else 0,
+        "disturbed": sum(sample.disturbed for sample in measurement.samples) if measurement else 0,
+        "spread": spread(measurement.samples) if measurement else None,
         "gflops": gflops(scop, measurement.seconds_minimum) if measurement else None,
         "error": measurement.error if measurement else None,
         "message": failure_message(measurement) if measurement else "",

@@ -617,7 +617,8 @@ class Measurement:
     """What became of one candidate. ``seconds`` are None unless the status is ``ok``.
 
     ``error`` is norm-wise against the original nest, scaled as docs/measuring.md says;
-    ``message`` holds the full stderr of whatever failed, ``source`` the path of the kept C.
+    ``message`` holds the full stderr of whatever failed, ``source`` the path of the kept C. Not ``final`` is the time
+    of a candidate that fell behind, and was not in the last rounds with the fastest.
     """
 
     id: str
@@ -628,3 +629,4 @@ class Measurement:
     error: float | None = None
     message: str = ""
     source: str = ""
+    final: bool = True

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
 
 from polydl.errors import OptionError
 from polydl.execute.contract import TimingPolicy
-from polydl.execute.rounds import RawSample, is_disturbed, sample_counts, summarise, takes_part, usual_rate
+from polydl.execute.rounds import (
+    RawSample,
+    contenders,
+    is_disturbed,
+    sample_counts,
+    settled,
+    spread,
+    summarise,
+    takes_part,
+    usual_rate,
+)
+from polydl.types import Sample
 
 POLICY = TimingPolicy(rounds=8)
 
@@ -76,3 +88,42 @@ def test_disturbed_samples_are_better_than_none_and_it_is_said() -> None:
 def test_policies_that_make_no_sense(fields: dict[str, float]) -> None:
     with pytest.raises(OptionError, match=next(iter(fields))):
         TimingPolicy(**fields)  # type: ignore[arg-type]
+
+
+def test_whoever_is_clearly_slower_is_no_contender() -> None:
+    fast, close, slow = [1.0, 1.1, 1.2], [1.05, 1.15, 1.3], [1.21, 1.4, 1.3]
+    assert contenders([slow, fast, close], 3) == (1, 2)
+    assert contenders([fast, [1.3, 1.4]], 3) == (0, 1), "two samples say nothing"
+    assert contenders([[9.0], [8.0, 7.0]], 3) == (0, 1)
+    assert contenders([], 3) == ()
+
+
+def test_one_lucky_or_unlucky_sample_decides_nothing() -> None:
+    leader = [1.0, 1.01, 1.02, 1.03, 1.0, 1.02, 9.0]
+    assert contenders([leader, [0.5, 1.1, 1.11, 1.12, 1.13]], 3) == (0, 1)
+    assert contenders([leader, [1.1, 1.11, 1.12, 1.13, 1.14] * 2], 3) == (0,)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.02])
+def test_equals_stay_contenders_most_of_the_time(spread: float) -> None:
+    generator = random.Random(0)
+    together = 0
+    for _ in range(300):
+        times = [[1.0 + spread * generator.random() for _ in range(6)] for _ in range(2)]
+        together += len(contenders(times, 3)) == 2
+    assert together >= 250
+
+
+def test_when_the_order_is_settled() -> None:
+    assert settled([])
+    assert settled([[1.0] * 5])
+    assert not settled([[1.0] * 4]), "the winner's time rests on some samples"
+    assert settled([[1.0] * 9, [1.005] * 9])
+    assert not settled([[1.0] * 9, [1.005] * 8])
+    assert not settled([[1.0] * 9, [1.02] * 9])
+
+
+def test_the_spread_is_that_of_the_middle_half() -> None:
+    samples = [Sample(seconds, (100.0, 100.0), False) for seconds in (1.0, 2.0, 2.0, 3.0, 50.0)]
+    assert spread([*samples, Sample(99.0, (1.0, 1.0), True)]) == pytest.approx((3.0 - 2.0) / 2.0)
+    assert spread(samples[:1]) is None

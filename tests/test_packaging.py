@@ -62,7 +62,14 @@ def test_the_wheel_holds_polydl_and_nothing_else(wheel: Path) -> None:
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {"polydl"}
     assert len(tops) == 2
-    assert not [name for name in names if "__pycache__" in name or name.endswith(".c")]
+    sources = [name for name in names if name.startswith("polydl/native/") and name.endswith(".c")]
+    assert not [*sources, *(name for name in names if "__pycache__" in name)]
+
+
+def test_the_wheel_brings_what_compiles_the_peers(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for name in ("onednn.cpp", "openblas.c", "nest_timer.c", "peer.h", "memory.h"):
+        assert f"polydl/bench/peers/{name}" in names
 
 
 def test_the_wheel_holds_every_folder_that_is_mapped(wheel: Path) -> None:

@@ -18,10 +18,13 @@ class TimingPolicy:
 
     ``warmup`` counts the untimed invocations before each sample. ``budget_seconds`` bounds the timing of all
     candidates together, and ``timeout_seconds`` each single invocation. With ``cold`` the arrays are flushed from the
-    caches before every timed invocation.
+    caches before every timed invocation. If ``adaptive``, ``rounds`` is the most that there are: after
+    ``fewest_rounds`` whoever is clearly behind takes no further part, and the rest ends once the order is settled.
     """
 
     rounds: int = 7
+    adaptive: bool = False
+    fewest_rounds: int = 3
     minimum_sample_seconds: float = 0.01
     warmup: int = 1
     budget_seconds: float = 20.0
@@ -31,6 +34,7 @@ class TimingPolicy:
     def __post_init__(self) -> None:
         lowest = {
             "rounds": 1,
+            "fewest_rounds": 2,
             "minimum_sample_seconds": 1e-4,
             "warmup": 0,
             "budget_seconds": 1e-3,

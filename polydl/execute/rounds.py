@@ -5,6 +5,7 @@ The procedure is in docs/measuring.md.
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,10 @@ from polydl.types import Sample
 _PROBE_SPREAD = 0.10
 # ... or if its threads were kept from their cores for more than this part of its time.
 _MOST_WAITED = 0.02
+# Standard deviations of the rank sum: 3 samples that are all larger than 3 others are 1.96.
+_CLEARLY = 1.9
+# Medians that are this close after so many samples are as good as equal.
+_EQUAL, _SOME, _MANY = 0.01, 5, 9
 # One invocation of that many seconds needs no warm-up, and the run that was checked counts as a sample.
 LONG_SECONDS = 0.5
 
@@ -78,3 +83,51 @@ def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
     message = "" if undisturbed else "all samples were disturbed by other work on the machine"
     used = undisturbed or [sample.seconds for sample in samples]
     return Summary(min(used), statistics.median(used), samples, message)
+
+
+def spread(samples: Sequence[Sample]) -> float | None:
+    """How far apart the quartiles of the undisturbed samples lie (of all, if there is no other), by the median.
+
+    None for a single one.
+    """
+    used = [sample.seconds for sample in samples if not sample.disturbed] or [sample.seconds for sample in samples]
+    if len(used) < 2:
+        return None
+    low, middle, high = statistics.quantiles(used, method="inclusive")
+    return (high - low) / middle
+
+
+def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
+    """Who may still be the fastest, from the undisturbed samples of each.
+
+    The leader is the one with the smallest median. Behind it for good is one whose samples are larger than the leader's
+    by a rank-sum test (Mann and Whitney's U, some 3 % one-sided); three samples each are just enough if none overlap.
+    Whoever has fewer than ``fewest`` samples can't be judged yet.
+    """
+    judged = [place for place, own in enumerate(times) if len(own) >= fewest]
+    if not judged:
+        return tuple(range(len(times)))
+    leader = min(judged, key=lambda place: statistics.median(times[place]))
+    return tuple(
+        place
+        for place, own in enumerate(times)
+        if place not in judged or place == leader or _slower(own, times[leader]) < _CLEARLY
+    )
+
+
+def settled(times: Sequence[Sequence[float]]) -> bool:
+    """Is the order of the contenders known, or of no consequence: one alone, or medians within 1 % of many samples?
+
+    What is left has some samples at least, so that its time is one to rely on.
+    """
+    if len(times) <= 1:
+        return all(len(own) >= _SOME for own in times)
+    medians = sorted(statistics.median(own) if own else 0.0 for own in times)
+    return min(len(own) for own in times) >= _MANY and medians[-1] <= (1 + _EQUAL) * medians[0]
+
+
+def _slower(own: Sequence[float], other: Sequence[float]) -> float:
+    """How many standard deviations of U the samples are larger than the other's, if both came from one distribution."""
+    pairs = len(own) * len(other)
+    larger = sum((a > b) + 0.5 * (a == b) for a in own for b in other)
+    return (larger - pairs / 2) / math.sqrt(pairs * (len(own) + len(other) + 1) / 12)

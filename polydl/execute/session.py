@@ -15,8 +15,10 @@ from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Pro
 from polydl.execute.rounds import (
     LONG_SECONDS,
     RawSample,
+    contenders,
     is_disturbed,
     sample_counts,
+    settled,
     summarise,
     takes_part,
     usual_rate,
@@ -29,6 +31,8 @@ _PREPARE_BYTES_PER_SECOND = 20e6
 # A kernel that ran once within the limit, and now takes that many times longer, hangs.
 _SLOWEST = 100
 _FEWEST_SAMPLES = 2
+# At most so many of several waves meet in the end.
+_FINALISTS = 4
 # The probes before and after a sample, and the pipe.
 _OVERHEAD_SECONDS = 0.004
 
@@ -69,6 +73,8 @@ class Participant:
     # Seconds that one sample takes with all that goes with it.
     cost: float = 0.0
     raw: list[RawSample] = field(default_factory=list)
+    # False once it has fallen behind, and others are timed without it.
+    final: bool = True
 
     @property
     def id(self) -> str:
@@ -84,8 +90,9 @@ class Participant:
     def long(self) -> bool:
         return self.seconds >= LONG_SECONDS
 
-    def undisturbed(self, usual: float) -> int:
-        return sum(1 for sample in self.raw if not is_disturbed(sample, usual))
+    def undisturbed(self, usual: float) -> list[float]:
+        """Seconds of the samples that nothing disturbed."""
+        return [sample.seconds for sample in self.raw if not is_disturbed(sample, usual)]
 
     def measurement(self, usual: float) -> Measurement:
         source = "" if isinstance(self.program, Peer) else str(self.program.source)
@@ -102,6 +109,7 @@ class Participant:
             error=self.error,
             message="; ".join(filter(None, (self.note, summary.message))),
             source=source,
+            final=self.final,
         )
 
 
@@ -159,7 +167,23 @@ class Session:
                 again = not self._original.raw or self._original.cost <= budget / (len(wave) + 1)
                 first = wave is waves[0]
                 self._wave(wave, expected, [self._original] if first or again else [], budget)
+            if policy.adaptive and len(waves) > 1 and size > 1:
+                self._final(expected, min(size, _FINALISTS), policy.budget_seconds / len(waves))
             self._announce(self._original)
+
+    def _final(self, expected: _Expected, count: int, budget_seconds: float) -> None:
+        """The fastest of all waves once more, side by side; what they took before does not count any more."""
+        usual = usual_rate(sample for each in self._others for sample in each.raw)
+        passed = [each for each in self._others if each.failure is None and each.raw]
+        passed.sort(key=lambda each: each.measurement(usual).seconds_median or 0.0)
+        finalists = passed[:count]
+        for each in passed:
+            each.final = each in finalists
+        for each in finalists:
+            each.raw = []
+            self._announced.discard(id(each))
+        self._rounds += self._job.policy.rounds
+        self._wave(finalists, expected, [], budget_seconds)
 
     def _wave(
         self, wave: Sequence[Participant], expected: _Expected, company: list[Participant], budget_seconds: float
@@ -202,7 +226,7 @@ class Session:
         self._finished(Finished(participant.measurement(usual), baseline, usual))
 
     def _report_check(self, participant: Participant) -> None:
-        self._checked += 1
+        self._checked = min(self._checked + 1, len(self._others) + 1)
         self._report(Progress("check", self._checked, len(self._others) + 1, participant.id))
 
     # ---- starting and checking
@@ -303,6 +327,52 @@ class Session:
         participant.cost = reply["cost"] + _OVERHEAD_SECONDS
 
     def _time(self, participants: Sequence[Participant], budget_seconds: float) -> None:
+        """See docs/measuring.md."""
+        if self._job.policy.adaptive:
+            self._time_contenders(participants, budget_seconds)
+        else:
+            self._time_all(participants, budget_seconds)
+
+    def _time_contenders(self, participants: Sequence[Participant], budget_seconds: float) -> None:
+        """Interleaved rounds in random order, of whoever may still be the fastest, until their order is settled.
+
+        The original is in the first rounds only. The first samples are taken in any case and not charged to the budget.
+        """
+        policy = self._job.policy
+        active = list(participants)
+        deadline = time.monotonic() + budget_seconds
+        for index in range(policy.rounds):
+            self._rounds_done += 1
+            self._report(Progress("time", self._rounds_done, self._rounds))
+            needed = [p for p in active if len(p.raw) < _FEWEST_SAMPLES]
+            chosen = active if time.monotonic() + sum(p.cost for p in active) <= deadline else needed
+            self._order.shuffle(chosen)
+            for participant in chosen:
+                start = time.monotonic()
+                first = len(participant.raw) < _FEWEST_SAMPLES
+                self._attempt(participant, self._sample)
+                if first:
+                    deadline += time.monotonic() - start
+            active = [p for p in active if p.failure is None]
+            if not chosen:
+                break
+            if index + 1 >= policy.fewest_rounds:
+                usual = usual_rate(sample for participant in participants for sample in participant.raw)
+                active = [p for p in active if p is not self._original]
+                kept = contenders([p.undisturbed(usual) for p in active], policy.fewest_rounds)
+                for place, participant in enumerate(active):
+                    participant.final = place in kept
+                active = [active[place] for place in kept]
+                if settled([p.undisturbed(usual) for p in active]):
+                    break
+            elif self._is_slow_original(self._original) and len(self._original.raw) >= _FEWEST_SAMPLES:
+                active = [p for p in active if p is not self._original]
+        skipped = policy.rounds - 1 - index
+        if skipped:
+            self._rounds_done += skipped
+            self._report(Progress("time", self._rounds_done, self._rounds))
+
+    def _time_all(self, participants: Sequence[Participant], budget_seconds: float) -> None:
         """Interleaved rounds in random order; then a few more for those with too few undisturbed samples.
 
         The samples that everyone needs are taken in any case and not charged to the budget.
@@ -323,7 +393,7 @@ class Session:
                 chosen = [
                     entry
                     for entry in entries
-                    if entry[0].undisturbed(usual) < (entry[2] + 1) // 2 and not self._is_slow_original(entry[0])
+                    if len(entry[0].undisturbed(usual)) < (entry[2] + 1) // 2 and not self._is_slow_original(entry[0])
                 ]
             self._order.shuffle(chosen)
             for participant, cost, _ in chosen:

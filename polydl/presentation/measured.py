@@ -14,8 +14,8 @@ _MESSAGE_LINES = 20
 
 def measured_table(document: Mapping[str, Any]) -> str:
     """One line per candidate that was run."""
-    headings = ["#", "id", "time (min)", "median", "GFLOPS", "of peak", "speed-up", "error", "status"]
-    made = table(*headings, right=["#", *headings[2:8]])
+    numbers = ["time (min)", "median", "spread", "samples", "GFLOPS", "of peak", "speed-up", "error"]
+    made = table("#", "id", *numbers, "status", right=["#", *numbers])
     peak = _peak(document)
     baseline = document["baseline"]
     for each in document["candidates"]:
@@ -25,6 +25,8 @@ def measured_table(document: Mapping[str, Any]) -> str:
             each["id"],
             duration(seconds),
             duration(each["seconds_median"]),
+            percentage(each["spread"]),
+            f"{each['samples']} (-{each['disturbed']})" if each["disturbed"] else str(each["samples"]),
             number(rate),
             percentage(None if rate is None else rate / peak),
             f"{baseline['seconds'] / seconds:.2f}" if baseline and seconds else NOTHING,

@@ -49,7 +49,7 @@ class Record:
     ``id`` is that of the variant, ``original`` or the peer's name. Records of one ``run`` were measured in the same
     interleaved rounds; their times compare best. ``code`` identifies the C that was compiled (``code_digest``).
     ``baseline_seconds`` is the minimum of the original nest and ``peak_gflops`` the usual probe of a core in that run.
-    ``features`` are what a ranker saw, by name. ``date`` is UTC.
+    Not ``final`` is what fell behind early. ``features`` are what a ranker saw, by name. ``date`` is UTC.
     """
 
     kind: Kind
@@ -72,6 +72,7 @@ class Record:
     baseline_seconds: float | None = None
     peak_gflops: float | None = None
     polydl: str = ""
+    final: bool = True
     features: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -98,6 +99,7 @@ class Record:
             seconds_median=self.seconds_median,
             error=self.error,
             message=self.message,
+            final=self.final,
         )
 
 
@@ -141,6 +143,7 @@ def make_record(
         baseline_seconds=baseline_seconds,
         peak_gflops=peak_gflops,
         polydl=version("polydl"),
+        final=measurement.final,
         features=features or {},
     )
 

@@ -91,7 +91,7 @@ def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:
     """Which of the candidates to measure, in their order: those that are not known and, unless the fastest of the
     known ones were measured side by side and there is nothing new, these."""
     missing = [each for each in ids if each not in known]
-    passed = sorted((known[each] for each in ids if each in known), key=lambda record: record.cost)
+    passed = sorted((known[each] for each in ids if each in known), key=lambda record: (not record.final, record.cost))
     leaders = [record for record in passed[:LEADERS] if record.status == "ok"]
     settled = not missing and len({record.run for record in leaders}) <= 1
     again = set() if settled else {record.id for record in leaders}
