@@ -14,7 +14,7 @@ import pytest
 
 import polydl
 from polydl import pipeline, report
-from polydl.pipeline import Optimization, Tried
+from polydl.optimization import Optimization, Tried
 from polydl.poly.plans import make_plan
 from polydl.types import KernelSource, Measurement, MicrokernelUse, WorkingSets
 
