@@ -283,7 +283,8 @@ def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
     assert len(result.tried) == 60
     assert len(counts) == 60
-    assert sum(counts.values()) <= 60 + 3, "only the leaders ran again"
+    # Three leaders of the earlier waves beside the new ones, and four finalists of all waves.
+    assert sum(counts.values()) <= 60 + 3 + 4, "only the fastest ran again"
     assert {each.ranked.variant.id for each in result.tried if each.record is not None} <= before
     assert result.winner is not None
     assert result.winner.record is None
