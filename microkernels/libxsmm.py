@@ -1,14 +1,14 @@
 """LIBXSMM: matrix products compiled at run time for their exact size.
 
 The emitted C asks LIBXSMM for one kernel per combination of full and last tiles, once, and keeps the
-pointers. Where LIBXSMM returns none (it may on another machine than the one that tuned), the plain C kernel
-in the same file does the work.
+pointers. Where LIBXSMM returns none (it may on another machine than the one that tuned), plain loops in the same
+file do the work.
 """
 
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
@@ -58,6 +58,36 @@ def dispatch(shape: GemmShape) -> int:
     return int(address or 0)
 
 
+def _loops(site: GemmSite, name: str, reduces: bool) -> str:
+    """A function of plain loops: small, since it is compiled with every candidate and hardly ever called."""
+    element, width = site.element, _BYTES[site.element]
+    of_a, of_b = (f" + {site.prefix}_bytes_{operand}[r] / {width}" if reduces else "" for operand in "ab")
+    lengths = ", ".join(
+        f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
+    )
+    return "\n".join(
+        [
+            f"static void {name}(const {element} *a, const {element} *b, {element} *c, "
+            f"int last_m, int last_n, int last_k, long count{FIRST})",
+            "{",
+            f"  const long {lengths};",
+            "  if (first)",
+            "    for (long j = 0; j < n; ++j)",
+            "      for (long i = 0; i < m; ++i)",
+            f"        c[i + j * {site.ldc}] = 0;",
+            "  for (long r = 0; r < count; ++r)",
+            "    for (long j = 0; j < n; ++j)",
+            "      for (long l = 0; l < k; ++l) {",
+            f"        const {element} *column = a{of_a} + l * {site.lda};",
+            f"        const {element} factor = (b{of_b})[j * {site.stride_bn} + l * {site.stride_bk}];",
+            "        for (long i = 0; i < m; ++i)",
+            f"          c[i + j * {site.ldc}] += column[i] * factor;",
+            "      }",
+            "}",
+        ]
+    )
+
+
 @dataclass(frozen=True)
 class Libxsmm:
     """The ``libxsmm`` microkernel: float and double, alpha = 1, beta 0 or 1, B plain or transposed."""
@@ -105,20 +135,20 @@ class Libxsmm:
         registers = 32 if vector_elements * _BYTES[shape.element] >= 64 else 16
         return _SLOWNESS * cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
 
-    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         prefix, element = site.prefix, site.element
-        fallback = replace(site, prefix=f"{prefix}_plain")
         reduces = max(site.batch) > 1
         letter = _LETTERS[element]
         kind = f"libxsmm_{letter}mmfunction" + ("_reducebatch_offs" if reduces else "")
         width = _BYTES[element]
-        definitions = [PLAIN_C.emit(fallback, vector_bytes).definitions, f"static {kind} {prefix}_kernel[2][2][2][2];"]
+        definitions = [f"static {kind} {prefix}_kernel[2][2][2][2];"]
         if reduces:
             for operand, offsets in (("a", site.offsets_a), ("b", site.offsets_b)):
                 values = ", ".join(f"{offset * width}ull" for offset in offsets)
                 definitions.append(
                     f"static const unsigned long long {prefix}_bytes_{operand}[{len(offsets)}] = {{{values}}};"
                 )
+        definitions.append(_loops(site, f"{prefix}_loops", reduces))
         arguments = "a, b, c, &length, " + f"{prefix}_bytes_a, {prefix}_bytes_b" if reduces else "a, b, c"
         definitions.append(
             "\n".join(
@@ -131,7 +161,7 @@ class Libxsmm:
                     "  if (kernel)",
                     f"    kernel({arguments});",
                     "  else",
-                    f"    {fallback.prefix}_run(a, b, c, last_m, last_n, last_k, count, first);",
+                    f"    {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
                     "}",
                 ]
             )

@@ -14,9 +14,12 @@ PARTS = ("variants", "microkernels", "ranking", "fusion")
 PUBLIC = {
     "polydl",
     "polydl.errors",
+    "polydl.execute.contract",
     "polydl.execute.sampling",
+    "polydl.execute.toolchain",
     "polydl.machine",
     "polydl.pipeline",
+    "polydl.registry",
     "polydl.types",
     "polydl.workloads",
 }

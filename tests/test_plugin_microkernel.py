@@ -16,7 +16,12 @@ import pytest
 from documents import install, write_files
 
 from polydl import registry
+from polydl.calibration.fit import fitted
+from polydl.calibration.programs import grid_sites
+from polydl.calibration.tables import timed
 from polydl.contracts import CallArguments, GemmSite, Microkernel
+from polydl.execute.toolchain import Toolchain
+from polydl.throughput import calibrated
 
 PAGE = "docs/adding-a-microkernel.md"
 MATMUL = """\
@@ -110,6 +115,17 @@ def test_it_equals_its_reference(installed: Path, tmp_path: Path) -> None:
                 results.append(out)
             assert not np.array_equal(results[0], c)
             np.testing.assert_allclose(results[1], results[0], atol=1e-5)
+
+
+def test_it_gets_a_table_of_its_own(installed: Path) -> None:
+    kernel: Microkernel = registry.load("microkernels", "outer-product")
+    # The same two columns for two pairs of rows.
+    sites = [replace(site, k=(12, 4)) for site in grid_sites(kernel, "float", 16) if site.n == (4, 3)][:2]
+    found = timed(kernel, sites, 64, Toolchain.find())
+    table = fitted(kernel, "float", 16, found, {}, {})
+    assert table is not None
+    assert (table.microkernel, table.rows, table.columns) == ("outer-product", (1, 8, 16, 32), (3, 4))
+    assert calibrated(kernel, [table]).predicted_cycles(next(iter(found)), 16) > 0
 
 
 def test_it_carries_a_whole_job(project: Path, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def calibrate(
             if (element, element) not in kernel.elements:
                 continue
             try:
-                table = _table(kernel, element, width, here.vector_bytes, toolchain, kept, report)
+                table = _table(kernel, element, width, here.vector_bytes, toolchain, measured.peak_gflops, kept, report)
             except ExecutionError as error:
                 failures.append((kernel.name, error.message))
                 break
@@ -155,6 +155,7 @@ def _table(
     width: int,
     vector_bytes: int,
     toolchain: Toolchain,
+    peak_gflops: float,
     kept: _Kept,
     report: Report | None,
 ) -> Throughput | None:
@@ -171,19 +172,26 @@ def _table(
     ]
     found: dict[str, dict[GemmShape, float]] = {group: {} for group, _ in groups}
     for number, (group, sites) in enumerate(steps):
-        found[group].update(_step(kernel, sites, vector_bytes, toolchain, kept))
+        found[group].update(_step(kernel, sites, vector_bytes, toolchain, peak_gflops, kept))
         if report is not None:
             report(f"{kernel.name} {element}", number + 1, len(steps))
     return fitted(kernel, element, vector_elements, found["grid"], found["transposed"], found["held out"])
 
 
 def _step(
-    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain, kept: _Kept
+    kernel: Microkernel,
+    sites: Sequence[GemmSite],
+    vector_bytes: int,
+    toolchain: Toolchain,
+    peak_gflops: float,
+    kept: _Kept,
 ) -> dict[GemmShape, float]:
     """Named by what is compiled, so that a microkernel that changed meanwhile is timed again."""
     text = program(kernel, sites, vector_bytes) + " ".join((*toolchain.flags, toolchain.version))
     name = f"{kernel.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
-    rows = kept.step(
-        name, lambda: [[*astuple(s), cycles] for s, cycles in timed(kernel, sites, vector_bytes, toolchain).items()]
-    )
-    return {GemmShape(*row[:-1]): row[-1] for row in rows}
+
+    def work() -> list[list[object]]:
+        found = timed(kernel, sites, vector_bytes, toolchain, peak_gflops)
+        return [[*astuple(shape), cycles] for shape, cycles in found.items()]
+
+    return {GemmShape(*row[:-1]): row[-1] for row in kept.step(name, work)}

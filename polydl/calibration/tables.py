@@ -27,17 +27,18 @@ _SITES_PER_PROGRAM = 2
 _ROUNDS = 7
 # Calls of which most samples were disturbed get further rounds, up to so many times.
 _LEAST_SOUND = 3
-_MOST_TURNS = 4
+_MOST_TURNS = 12
 _TIMEOUT_SECONDS = 120.0
 # A sample counts if its probes differ by no more than this, and neither lies further below the best.
 _TOLERANCE = 0.1
 
 
 def timed(
-    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain
+    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain, peak_gflops: float = 0.0
 ) -> dict[GemmShape, float]:
     """Peak cycles of every call that the sites make, by shape; all of the same element type.
 
+    ``peak_gflops`` is the best probe known from before: what was measured in a slower minute counts as disturbed.
     Raises ExecutionError if the microkernel's C does not compile, crashes or hangs.
     """
     if not sites:
@@ -71,7 +72,7 @@ def timed(
                     reply = child.request("measure", _TIMEOUT_SECONDS, calls=chosen, rounds=_ROUNDS, seed=turn)
                     for place, taken in zip(pending_calls, reply["samples"], strict=True):
                         samples[place] += taken
-                    best = best_probe(samples)
+                    best = max(peak_gflops, best_probe(samples))
                     pending_calls = [n for n in pending_calls if len(undisturbed(samples[n], best)) < _LEAST_SOUND]
                     if not pending_calls:
                         break
@@ -80,7 +81,7 @@ def timed(
                 f"the microkernel {kernel.name} can't be timed ({error.status}): {error.message}",
                 remedy="mend the microkernel, or calibrate others with --microkernel",
             ) from None
-    best = best_probe(samples)
+    best = max(peak_gflops, best_probe(samples))
     return {call.shape: peak_cycles(taken, best, vector_bytes) for (_, call), taken in zip(calls, samples, strict=True)}
 
 
@@ -118,11 +119,11 @@ def undisturbed(taken: Samples, best: float) -> Samples:
 
 
 def peak_cycles(taken: Samples, best: float, vector_bytes: int) -> float:
-    """Seconds of a call in units of the core's peak as the probes beside it saw it.
+    """Seconds of a call in units of the core's peak as the probes beside it saw it: the median of undisturbed samples.
 
-    The median of the undisturbed samples; where too few are left, the shortest of all at the best probe.
+    Where too few are left, of that third of all samples that had the best probes.
     """
-    sound = undisturbed(taken, best)
-    if len(sound) < _LEAST_SOUND:
-        return min(seconds for seconds, _, _ in taken) * best * 1e9 / vector_bytes
-    return median(seconds * (before + after) / 2 for seconds, before, after in sound) * 1e9 / vector_bytes
+    chosen = undisturbed(taken, best)
+    if len(chosen) < _LEAST_SOUND:
+        chosen = sorted(taken, key=lambda sample: -min(sample[1:]))[: max(1, len(taken) // 3)]
+    return median(seconds * (before + after) / 2 for seconds, before, after in chosen) * 1e9 / vector_bytes
