@@ -6,10 +6,38 @@ from collections.abc import Sequence
 
 from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
+from polydl.fusion.prediction import Rates
+from polydl.fusion.sequences import fused_combinations
 from polydl.poly.dependences import Dependence
-from polydl.poly.nests import Nest
+from polydl.poly.dependences import dependences as found_dependences
+from polydl.poly.nests import Nest, distribute
 from polydl.poly.plans import aligned_loops
+from polydl.poly.rewrites import distributed
 from polydl.types import Attach, Fuse, Rewrite, Scop, Statement
+
+# Combinations of fusions that get a space of their own.
+_COMBINATIONS = 4
+# Iterations per element of the largest array from which on arithmetic hides the transfers.
+_HEAVY = 16
+
+
+def choices(
+    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence], *, threads: int, reassociate: bool = True
+) -> tuple[tuple[Rewrite, ...], ...]:
+    """Rewrites to try: what Algorithm 3 allows, and for sequences bound by memory their best combinations."""
+    found = list(elementwise_fusions(scop, nests, dependences))
+    base = distributed(scop, nests)
+    if base is not None and len(nests) > 1 and not any(_is_heavy(scop, nest) for nest in nests):
+        own = found_dependences(base)
+        made = fused_combinations(base, distribute(base, own), own, Rates(threads), reassociate=reassociate)
+        found += [each.steps for each in made[:_COMBINATIONS] if each.steps]
+    return tuple(dict.fromkeys(found))
+
+
+def _is_heavy(scop: Scop, nest: Nest) -> bool:
+    statements = [scop.statement(name) for name in nest.statements]
+    largest = max(scop.array(access.array).elements for s in statements for access in s.accesses)
+    return max(statement.instances for statement in statements) >= _HEAVY * largest
 
 
 def elementwise_fusions(

@@ -120,16 +120,16 @@ def variant_space(
         threads=threads,
         vector_bytes=vector_bytes,
         reassociate=not strict_fp,
-        fusions=fusion_choices(nest),
+        fusions=fusion_choices(nest, threads=threads, strict_fp=strict_fp),
     )
 
 
-def fusion_choices(nest: Scop) -> tuple[tuple[Rewrite, ...], ...]:
+def fusion_choices(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[tuple[Rewrite, ...], ...]:
     """The fusions of a nest's operators that are worth a space of their own."""
-    from polydl.fusion.choices import elementwise_fusions
+    from polydl.fusion.choices import choices
 
     found = dependences(nest)
-    return elementwise_fusions(nest, distribute(nest, found), found)
+    return choices(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
 
 
 def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> VariantSpace:

@@ -222,6 +222,7 @@ class SharedLoops:
     statements: tuple[str, ...]
     loops: int
     parallel: bool = False
+    combined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -288,7 +289,8 @@ class Loop:
     ``size`` 1 is the loop itself; a larger one is the loop over tiles of that many iterations.
     ``iterator`` is an index into the statement's iterators. Loops that a microkernel takes over
     carry its role (``m``, ``n``, ``rows``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
-    which a pragma marked.
+    which a pragma marked. Where the iterations run in parallel, each thread keeps its own sums in the arrays
+    ``combined``, and they are added at the end.
     """
 
     name: str
@@ -298,6 +300,7 @@ class Loop:
     direction: int = 1
     parallel: bool = False
     role: Role = "loop"
+    combined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -344,10 +347,11 @@ class Interchange:
 
 @dataclass(frozen=True)
 class Parallel:
-    """The iterations of one loop run on different threads."""
+    """The iterations of one loop run on different threads, which add up what they sum in ``combined`` arrays."""
 
     nest: int
     loop: str
+    combined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -417,7 +421,8 @@ class Fuse:
 
     ``statements`` are in the order in which they run; ``orders`` names the loops of each, outermost first, and the
     outermost ``shared`` of them become one. Statements with the same number in ``bodies`` share all their loops.
-    With ``parallel``, the iterations of the outermost loop run on different threads.
+    With ``parallel``, the iterations of the outermost loop run on different threads, and what these sum in the arrays
+    ``combined`` is added up.
     """
 
     statements: tuple[str, ...]
@@ -425,6 +430,7 @@ class Fuse:
     bodies: tuple[int, ...]
     shared: int
     parallel: bool = False
+    combined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -473,7 +479,10 @@ class Variant:
         return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:12]
 
     def to_json(self) -> list[dict[str, Any]]:
-        return [{"step": _STEP_NAMES[type(step)], **asdict(step)} for step in self.steps]
+        return [
+            {"step": _STEP_NAMES[type(step)], **{k: v for k, v in asdict(step).items() if k != "combined" or v}}
+            for step in self.steps
+        ]
 
     @staticmethod
     def from_json(steps: list[dict[str, Any]]) -> Variant:

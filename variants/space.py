@@ -30,7 +30,8 @@ from itertools import combinations, permutations, product
 from math import prod
 
 from polydl.contracts import GemmShape, Microkernel
-from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
+from polydl.poly.dependences import combinable
+from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
 from polydl.poly.products import GemmMatch
@@ -239,7 +240,21 @@ class NestSpace:
                 legal.append(name)
             around *= trips[name]
         enough = [name for name in legal if trips[name] >= self.threads]
-        return tuple(enough or legal) or (None,)
+        return tuple(enough or legal) or self._summing_choices(shape, trips, order) or (None,)
+
+    def _summing_choices(self, shape: Shape, trips: Mapping[str, int], order: Sequence[str]) -> tuple[str, ...]:
+        """The outermost loop, if it can run in parallel once each thread adds up sums of its own."""
+        time = self._time_order(shape, order)
+        outer = next((place for place, name in enumerate(order) if trips[name] > 1), None)
+        if shape.match is not None or self.nest.call is not None or outer is None:
+            return ()
+        legal = sums_are_legal(self.directions, time, outer) and self._sums(time[outer])
+        return (order[outer],) if legal else ()
+
+    def _sums(self, loop: int) -> tuple[str, ...]:
+        """The arrays that a loop of the nest adds to in all iterations, small enough for a copy per thread."""
+        statements = [self.scop.statement(name) for name in self.nest.statements]
+        return combinable(self.scop, statements, dict.fromkeys(self.nest.statements, loop + self.nest.depth))
 
     def steps(self, choice: Choice) -> tuple[NestStep, ...]:
         """The choice as steps of a variant."""
@@ -270,8 +285,15 @@ class NestSpace:
         if choice.order:
             made.append(Interchange(index, choice.order))
         if choice.parallel is not None:
-            made.append(Parallel(index, choice.parallel))
+            made.append(Parallel(index, choice.parallel, self._combined(choice)))
         return tuple(made)
+
+    def _combined(self, choice: Choice) -> tuple[str, ...]:
+        """What the threads of the parallel loop have to add up."""
+        assert choice.parallel is not None
+        place = choice.order.index(choice.parallel)
+        time = self._time_order(choice.shape, choice.order)
+        return () if parallel_is_legal(self.directions, time, place) else self._sums(time[place])
 
     def size(self) -> int:
         """Number of full assignments before legality is asked (parallel loops count once)."""

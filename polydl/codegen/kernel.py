@@ -378,6 +378,12 @@ def generate(
         *(f"#include <{name}>" for name in includes),
         # Counters that the source declared outside its loops have no use any more.
         '#pragma GCC diagnostic ignored "-Wunused-variable"',
+        # Nor need every compiler manage to use vectors wherever that is allowed.
+        *(
+            ["#ifdef __clang__", '#pragma clang diagnostic ignored "-Wpass-failed"', "#endif"]
+            if any("omp" in line and "simd" in line for line in body)
+            else []
+        ),
         "",
         *_support("\n".join(body)),
         *definitions,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import islpy as isl
 
 from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped
+from polydl.codegen.sums import Sum, clause, vector_sums
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.plans import NestPlan, Plan
@@ -20,12 +21,20 @@ MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]
 
 @dataclass
 class _Printer:
-    """Walks isl's AST. ``stack`` holds, per open loop, its C name."""
+    """Walks isl's AST.
 
+    By statement, ``parallel`` maps the places in time that run on threads to the arrays whose sums these combine,
+    ``vector`` holds those that may run with vectors, and ``sums`` what is then summed in parts. ``partial`` holds the
+    sums of the loop that is open, with their variables.
+    """
+
+    scop: Scop
     leaves: Mapping[str, Callable[[list[str]], str]]
-    parallel: Mapping[str, frozenset[int]]
+    parallel: Mapping[str, Mapping[int, tuple[str, ...]]]
     vector: Mapping[str, frozenset[int]]
+    sums: Mapping[str, Mapping[int, Mapping[str, Sum]]]
     position: Mapping[str, int]
+    partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
     def put(self, depth: int, text: str) -> None:
@@ -50,7 +59,11 @@ class _Printer:
             expression = node.user_get_expr()
             name = str(expression.get_op_arg(0).get_id().name)
             values = [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
-            self.put(depth, self.leaves[name](values))
+            if name in self.partial:
+                partial, each = self.partial[name]
+                self.put(depth, each.text(self.scop, values, partial))
+            else:
+                self.put(depth, self.leaves[name](values))
         else:
             self.node(node.mark_get_node(), depth)
 
@@ -67,16 +80,39 @@ class _Printer:
             return
         statements = _statements_under(node)
         here = self.position[name]
-        if all(here in self.parallel[statement] for statement in statements):
-            self.put(depth, "#pragma omp parallel for")
-        elif not _has_loop(node.for_get_body()) and all(here in self.vector[statement] for statement in statements):
-            self.put(depth, "#pragma omp simd")
+        threads = all(here in self.parallel[statement] for statement in statements)
+        lanes = not _has_loop(node.for_get_body()) and all(here in self.vector[statement] for statement in statements)
+        sums: dict[str, tuple[str, Sum]] = {}
+        if lanes:
+            sums = {
+                name: (f"polydl_sum{number}", self.sums[name][here][name])
+                for number, name in enumerate(sorted(statements))
+                if name in self.sums[name].get(here, {})
+            }
+        if sums:
+            self.put(depth, "{")
+            depth += 1
+            for partial, each in sums.values():
+                self.put(depth, f"{self.scop.array(each.target.array).element} {partial} = 0;")
+        if threads or lanes:
+            summed = {each.target.array for _, each in sums.values()}
+            arrays = {name for s in statements for name in self.parallel[s].get(here, ())} if threads else set()
+            combined = clause(self.scop, [partial for partial, _ in sums.values()], sorted(arrays - summed))
+            what = " ".join(word for word, used in (("parallel for", threads), ("simd", lanes)) if used)
+            self.put(depth, f"#pragma omp {what}{combined}")
         condition = stripped(ast_expression(node.for_get_cond()))
         step = ast_expression(node.for_get_inc())
         advance = f"++{name}" if step == "1" else f"{name} += {step}"
         self.put(depth, f"for (int {name} = {first}; {condition}; {advance}) {{")
+        self.partial = sums
         self.node(node.for_get_body(), depth + 1)
+        self.partial = {}
         self.put(depth, "}")
+        if sums:
+            for statement in sorted(sums):
+                partial, each = sums[statement]
+                self.put(depth, f"{each.element(self.scop, _values_of(node, statement))} += {partial};")
+            self.put(depth - 1, "}")
 
 
 def _children(node: isl.AstNode) -> list[isl.AstNode]:
@@ -97,6 +133,16 @@ def _statements_under(node: isl.AstNode) -> set[str]:
     if kind_of(node.get_type()) == "user":
         return {str(node.user_get_expr().get_op_arg(0).get_id().name)}
     return set().union(*(_statements_under(child) for child in _children(node)))
+
+
+def _values_of(node: isl.AstNode, statement: str) -> list[str]:
+    """The iterators' values, in C, where the statement stands below the node."""
+    if kind_of(node.get_type()) == "user":
+        expression = node.user_get_expr()
+        if str(expression.get_op_arg(0).get_id().name) == statement:
+            return [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
+        return []
+    return next((values for child in _children(node) if (values := _values_of(child, statement))), [])
 
 
 def _has_loop(node: isl.AstNode) -> bool:
@@ -137,7 +183,7 @@ def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
 _VECTOR_FUNCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"})
 
 
-def _vector_positions(scop: Scop, plan: NestPlan, found: Directions) -> frozenset[int]:
+def _vector_positions(scop: Scop, plan: NestPlan, found: Directions, sums: Collection[int]) -> frozenset[int]:
     """Positions in time whose loop may be run with vector instructions."""
     called = {
         node.text for name in plan.nest.statements for node in scop.statement(name).body.walk() if node.kind == "call"
@@ -145,8 +191,11 @@ def _vector_positions(scop: Scop, plan: NestPlan, found: Directions) -> frozense
     if called - _VECTOR_FUNCTIONS:
         return frozenset()
     order = plan.order()
-    places = [place for place, each in enumerate(plan.around) if isinstance(each, Loop)][-len(plan.loops) :]
-    return frozenset(place for position, place in enumerate(places) if parallel_is_legal(found, order, position))
+    return frozenset(
+        place
+        for position, place in enumerate(plan.places)
+        if place in sums or parallel_is_legal(found, order, position)
+    )
 
 
 def _tree(
@@ -178,16 +227,18 @@ def _tree(
         identifiers = identifiers.add(isl.Id(iterator))
     build = build.set_iterators(identifiers)
     parallel = {
-        name: frozenset(p for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel)
+        name: {p: d.combined for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel}
         for name in names
     }
-    vector = {
-        name: frozenset()
-        if plan.nest_of(name).inner
-        else _vector_positions(scop, plan.nest_of(name), found[plan.nest_of(name).nest.index])
-        for name in names
-    }
-    printer = _Printer(leaves, parallel, vector, {name: index for index, name in enumerate(iterators)})
+    sums: dict[str, Mapping[int, Mapping[str, Sum]]] = {}
+    vector: dict[str, frozenset[int]] = {}
+    for name in names:
+        nest = plan.nest_of(name)
+        own = found[nest.nest.index]
+        sums[name] = {} if nest.inner else vector_sums(scop, nest, own)
+        vector[name] = frozenset() if nest.inner else _vector_positions(scop, nest, own, sums[name])
+    places = {name: index for index, name in enumerate(iterators)}
+    printer = _Printer(scop, leaves, parallel, vector, sums, places)
     printer.node(build.node_from_schedule_map(relation), depth)
     return printer.lines
 

@@ -7,7 +7,7 @@ both sound and exact, and gives the nearest and the farthest reuse.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -86,6 +86,49 @@ def reduction_array(scop: Scop, statement: Statement) -> str | None:
     )
     own = [a for a in value.arguments if a.kind == "access" and a.text == reads[0].reference]
     return array if accumulates and len(own) == 1 else None
+
+
+# Bytes; each thread gets a copy of these arrays on its stack.
+_COMBINED_BYTES = 1 << 17
+
+
+def addition(scop: Scop, statement: Statement) -> Access | None:
+    """The element that a statement adds to (or subtracts from), if it does nothing else."""
+    array = reduction_array(scop, statement)
+    if array is None or len(statement.writes) != 1:
+        return None
+    body = statement.body
+    added = body.text in ("+=", "-=") or (
+        body.text == "=" and body.arguments[1].kind == "op" and body.arguments[1].text == "+"
+    )
+    return statement.writes[0] if added else None
+
+
+def moves(target: Access, iterator: int) -> bool:
+    """Whether the iterations of a loop write different elements."""
+    return target.subscripts is not None and any(form.coefficients[iterator] for form in target.subscripts)
+
+
+def combinable(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> tuple[str, ...]:
+    """The arrays that a loop adds to in all its iterations, if threads may keep copies and add these up at the end.
+
+    ``loop`` is its place among each statement's iterators. Nothing else in it may touch these arrays, and they must be
+    small. Empty where one of the statements reduces in another way.
+    """
+    found: list[str] = []
+    for statement in statements:
+        if reduction_array(scop, statement) is None or moves(statement.writes[0], loop[statement.name]):
+            continue
+        target = addition(scop, statement)
+        if target is None:
+            return ()
+        found.append(target.array)
+    unique = tuple(dict.fromkeys(found))
+    touched = [access.array for s in statements for access in s.accesses if access.array in unique]
+    size = sum(scop.array(name).bytes for name in unique)
+    # Each addition reads and writes its element once.
+    plain = len(touched) == 2 * len(found) and all(not scop.array(name).view_of for name in unique)
+    return unique if plain and size <= _COMBINED_BYTES else ()
 
 
 def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Statement, Access, Statement, Access]]:

@@ -42,8 +42,9 @@ def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bo
     betas = _positions(scop, members, step, found)
     moved = Schedule(
         tuple(
-            (name, _time(scop.statement(name), betas[name], _order(scop.statement(name), step)))
+            (name, _threaded(time, step) if name in step.statements else time)
             for name, _ in original_schedule(scop).statements
+            for time in [_time(scop.statement(name), betas[name], _order(scop.statement(name), step))]
         )
     )
     broken = violations(scop, moved, found, reassociate=reassociate)
@@ -64,7 +65,7 @@ def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bo
         for statement in scop.statements
     ]
     statements.sort(key=lambda statement: statement.betas)
-    shared = SharedLoops(step.statements, step.shared, step.parallel)
+    shared = SharedLoops(step.statements, step.shared, step.parallel, step.combined)
     return replace(scop, statements=tuple(statements), shared=(*scop.shared, shared))
 
 
@@ -152,6 +153,15 @@ def _time(statement: Statement, betas: tuple[int, ...], order: Sequence[int]) ->
     for beta, place in zip(betas[1:], order, strict=True):
         dimensions += [Loop(statement.iterators[place], place, direction=statement.directions[place]), beta]
     return tuple(dimensions)
+
+
+def _threaded(dimensions: tuple[int | Loop, ...], step: Fuse) -> tuple[int | Loop, ...]:
+    """The time of a merged statement with the outermost loop on threads, if it is to be."""
+    outer = dimensions[1]
+    if not step.parallel or not isinstance(outer, Loop):
+        return dimensions
+    common = replace(outer, name="", parallel=True, combined=step.combined)
+    return (dimensions[0], common, *dimensions[2:])
 
 
 def _reordered(statement: Statement, betas: tuple[int, ...], order: Sequence[int], shared: Sequence[str]) -> Statement:

@@ -110,6 +110,11 @@ def parallel_is_legal(found: Directions, order: Sequence[int], position: int) ->
     return True
 
 
+def sums_are_legal(found: Directions, order: Sequence[int], position: int) -> bool:
+    """``parallel_is_legal``, if those who run the iterations keep sums of their own and add them up at the end."""
+    return parallel_is_legal(Directions(found.loops, found.ordering, frozenset()), order, position)
+
+
 @dataclass(frozen=True)
 class Violation:
     """A dependence that a schedule breaks; ``parallel`` names the loop if it is broken by concurrency."""
@@ -120,6 +125,11 @@ class Violation:
 
 def _parallel_positions(dimensions: tuple[int | Loop, ...]) -> list[int]:
     return [p for p, d in enumerate(dimensions) if isinstance(d, Loop) and d.parallel]
+
+
+def _apart(source: tuple[int | Loop, ...], target: tuple[int | Loop, ...]) -> bool:
+    """Whether a place in a sequence tells the two apart, so that the loops inside are different ones."""
+    return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(source, target, strict=False))
 
 
 @limited
@@ -141,14 +151,16 @@ def violations(
             continue
         source, target = schedule.of(dependence.source), schedule.of(dependence.target)
         for position in _parallel_positions(source):
-            if source[: position + 1] != target[: position + 1]:
+            loop = source[position]
+            if not isinstance(loop, Loop) or _apart(source[:position], target[:position]):
+                continue
+            if dependence.reduction and reassociate and dependence.array in loop.combined:
                 continue
             same = moved
             for outer in range(position):
                 same = same.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
             together = same.subtract(same.equate(isl.dim_type.in_, position, isl.dim_type.out, position))
             if not together.is_empty():
-                loop = source[position]
-                broken.append(Violation(dependence, loop.name if isinstance(loop, Loop) else None))
+                broken.append(Violation(dependence, loop.name))
                 break
     return tuple(broken)

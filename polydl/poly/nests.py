@@ -10,7 +10,7 @@ inside it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
@@ -160,8 +160,10 @@ class _Distribution:
             members = [statement for number in component for statement in blocks[number].statements]
             first = members[0]
             # Blocks of one component share this loop: different loops in sequence have edges one way only.
-            parallel = shared == 0 and any(each.parallel and first.name in each.statements for each in self.kept)
-            loop = Loop(first.iterators[shared], shared, direction=first.directions[shared], parallel=parallel)
+            loop = Loop(first.iterators[shared], shared, direction=first.directions[shared])
+            for group in self.kept:
+                if shared == 0 and group.parallel and first.name in group.statements:
+                    loop = replace(loop, parallel=True, combined=group.combined)
             self.split(members, (*here, loop), shared + 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from polydl.poly.legality import Directions, parallel_is_legal
+from polydl.poly.legality import Directions, sums_are_legal
 from polydl.poly.plans import NestPlan
 from polydl.poly.traffic import trips
 from polydl.types import Scop, Statement
@@ -37,7 +37,7 @@ def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) 
     if not places:
         return float(sum(max(1, s.flops_per_instance) for s in statements))
     last = places[-1]
-    legal = parallel_is_legal(found, plan.order(), last)
+    legal = sums_are_legal(found, plan.order(), last)
     total = 0.0
     for statement in statements:
         strides = _strides(scop, statement, loops[last].iterator)

@@ -55,6 +55,13 @@ class NestPlan:
             return (*self.nest.prefix, *self.loops)
         return (*self.nest.prefix, *self.loops[: self.cut], self.position, *self.loops[self.cut :])
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where in ``around`` each of the own loops is."""
+        first = len(self.nest.prefix)
+        beside = self.position is not None
+        return tuple(first + number + (beside and number >= self.cut) for number in range(len(self.loops)))
+
     def tile_of(self, loop: str) -> Loop | None:
         """The innermost tile loop over ``loop``, or None if it isn't tiled."""
         found = [each for each in self.loops if each.name == f"{loop}_t1"]
@@ -183,7 +190,7 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
         elif isinstance(step, Parallel):
             if step.loop not in loops:
                 raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to run in parallel")
-            loops[step.loop] = replace(loops[step.loop], parallel=True)
+            loops[step.loop] = replace(loops[step.loop], parallel=True, combined=step.combined)
     for loop in loops.values():
         sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
         if sizes != sorted(sizes, reverse=True):

@@ -1,0 +1,159 @@
+"""What a combination of fusions should cost: per group the larger of its transfers and its arithmetic.
+
+As in kernel fusion on other processors, the two overlap. Each array that a body touches is moved once from where all
+the data lie; bodies that share only outer loops find again what they touched in the same iteration, if that fits the
+second cache level. Good enough to leave out the worst; what is kept is analysed and ranked like any other variant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from polydl.machine import Machine
+from polydl.types import Access, Fuse, Scop, Statement
+
+# Seconds to start and join the threads of one parallel loop.
+_FORK = 5e-6
+# Of the peak, for loops without a microkernel.
+_PLAIN = 0.25
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What a prediction needs to know of a machine: bytes of each cache, and of one of the ``threads`` the bytes per
+    second from each cache and from memory, and the floating-point operations per second."""
+
+    threads: int
+    caches: tuple[int, ...] = (1 << 15, 1 << 20, 1 << 25)
+    bandwidths: tuple[float, ...] = (100e9, 40e9, 20e9, 10e9)
+    peak: float = 100e9
+
+    @staticmethod
+    def of(machine: Machine) -> Rates:
+        caches = tuple(level.bytes for level in machine.caches)
+        return Rates(machine.threads, caches, machine.bandwidths(), machine.peak_gflops * 1e9)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Seconds, and the bytes that move between the cores and where the data lie."""
+
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Group:
+    """Statements that run together: the body of each, how many outermost loops are common, the loops' orders."""
+
+    statements: tuple[Statement, ...]
+    bodies: tuple[int, ...]
+    shared: int
+    orders: tuple[tuple[str, ...], ...]
+    threaded: bool
+
+
+def groups_of(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -> tuple[Group, ...]:
+    """The fused groups, and each nest that is in none as a group of its own."""
+    made = []
+    taken: set[str] = set()
+    for step in steps:
+        members = tuple(scop.statement(name) for name in step.statements)
+        whole = all(statement.depth == step.shared for statement in members)
+        made.append(Group(members, step.bodies, step.shared, step.orders, whole or step.parallel))
+        taken |= set(step.statements)
+    for names in nests:
+        if names[0] not in taken:
+            members = tuple(scop.statement(name) for name in names)
+            orders = tuple(statement.iterators for statement in members)
+            made.append(Group(members, (0,) * len(members), members[0].depth, orders, True))
+    return tuple(made)
+
+
+def predict(scop: Scop, groups: Sequence[Group], rates: Rates) -> Prediction:
+    """The time of the groups one after the other, on all threads where they can use them."""
+    arrays = {access.array for group in groups for s in group.statements for access in s.accesses}
+    total = sum(scop.array(name).bytes for name in arrays)
+    rate = _rate(rates, total)
+    seconds, moved = 0.0, 0
+    for group in groups:
+        threads = rates.threads if group.threaded else 1
+        size = _bytes(scop, group, rates)
+        flops = sum(statement.flops for statement in group.statements)
+        arithmetic = flops / (rates.peak * _PLAIN * threads)
+        seconds += max(size / (rate * threads), arithmetic) + (_FORK if threads > 1 else 0.0)
+        moved += size
+    return Prediction(seconds, moved)
+
+
+def _rate(rates: Rates, total: int) -> float:
+    """Bytes per second and core from the smallest cache that holds all of the data."""
+    for size, rate in zip(rates.caches, rates.bandwidths, strict=False):
+        if total <= size:
+            return rate
+    return rates.bandwidths[-1]
+
+
+def _bytes(scop: Scop, group: Group, rates: Rates) -> int:
+    """Bytes moved; what is written counts twice, since its lines are fetched first."""
+    room = rates.caches[min(1, len(rates.caches) - 1)]
+    kept = _slice_bytes(scop, group) <= room
+    total = 0
+    seen: dict[str, set[int]] = {}
+    for statement, body, order in zip(group.statements, group.bodies, group.orders, strict=True):
+        for access in statement.accesses:
+            bodies = seen.setdefault(access.array, set())
+            if body in bodies or (bodies and kept):
+                continue
+            bodies.add(body)
+            written = any(a.array == access.array for s in group.statements for a in s.writes)
+            size = _footprint(scop, statement, access) * (2 if written else 1)
+            total += size * _scatter(scop, statement, access, order, group.shared)
+    return total
+
+
+def _ranges(statement: Statement) -> Mapping[str, int]:
+    box = statement.box or ()
+    return {name: high - low + 1 for name, (low, high) in zip(statement.iterators, box, strict=False)}
+
+
+def _footprint(scop: Scop, statement: Statement, access: Access, without: Sequence[str] = ()) -> int:
+    """Bytes of an array that a statement touches, the loops ``without`` standing still."""
+    array = scop.array(access.array)
+    ranges = _ranges(statement)
+    if access.subscripts is None or not ranges:
+        return array.bytes
+    used = [
+        name
+        for place, name in enumerate(statement.iterators)
+        if name not in without and any(form.coefficients[place] for form in access.subscripts)
+    ]
+    return min(array.bytes, prod(ranges[name] for name in used) * array.element_bytes)
+
+
+def _slice_bytes(scop: Scop, group: Group) -> int:
+    """Bytes that one iteration of the common loops touches."""
+    sizes: dict[str, int] = {}
+    for statement, order in zip(group.statements, group.orders, strict=True):
+        for access in statement.accesses:
+            size = _footprint(scop, statement, access, order[: group.shared])
+            sizes[access.array] = max(size, sizes.get(access.array, 0))
+    return sum(sizes.values())
+
+
+def _scatter(scop: Scop, statement: Statement, access: Access, order: Sequence[str], shared: int) -> int:
+    """How much more of each line is moved than used, where the contiguous loop is outside of others."""
+    if access.subscripts is None or shared == statement.depth:
+        return 1
+    steps = scop.array(access.array).strides
+    strides = {
+        name: sum(s * f.coefficients[place] for s, f in zip(steps, access.subscripts, strict=True))
+        for place, name in enumerate(statement.iterators)
+    }
+    moving = [name for name in order if strides[name]]
+    contiguous = [name for name in moving if abs(strides[name]) == 1]
+    if not contiguous or contiguous[0] not in order[:shared] or moving[-1] == contiguous[0]:
+        return 1
+    return max(1, 64 // scop.array(access.array).element_bytes)

@@ -1,0 +1,63 @@
+"""Sums in loops that run with vectors or on threads: each lane or thread adds up a part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from polydl.codegen.expressions import statement_text, subscripted
+from polydl.poly.dependences import addition, moves, reduction_array
+from polydl.poly.legality import Directions, sums_are_legal
+from polydl.poly.plans import NestPlan
+from polydl.types import Access, Expression, Scop, Statement
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A statement that adds to an element which an innermost loop leaves alone."""
+
+    statement: Statement
+    target: Access
+
+    def element(self, scop: Scop, values: Sequence[str]) -> str:
+        return subscripted(scop, self.target, values)
+
+    def text(self, scop: Scop, values: Sequence[str], partial: str) -> str:
+        """The statement with the variable ``partial`` in the element's place."""
+        own = {access.reference for access in self.statement.accesses if access.array == self.target.array}
+
+        def moved(node: Expression) -> Expression:
+            if node.kind == "access" and node.text in own:
+                return Expression("literal", partial)
+            return replace(node, arguments=tuple(moved(argument) for argument in node.arguments))
+
+        return statement_text(scop, replace(self.statement, body=moved(self.statement.body)), values)
+
+
+def vector_sums(scop: Scop, plan: NestPlan, found: Directions) -> dict[int, dict[str, Sum]]:
+    """By place in time, the sums that a vector loop there would have to split; only where that is allowed."""
+    order = plan.order()
+    sums: dict[int, dict[str, Sum]] = {}
+    for position, place in enumerate(plan.places):
+        if not sums_are_legal(found, order, position):
+            continue
+        iterator = plan.loops[position].iterator
+        made: dict[str, Sum] = {}
+        known = True
+        for statement in (scop.statement(name) for name in plan.nest.statements):
+            if reduction_array(scop, statement) is None or moves(statement.writes[0], iterator):
+                continue
+            target = addition(scop, statement)
+            known = known and target is not None
+            if target is not None:
+                made[statement.name] = Sum(statement, target)
+        if known and made and len({each.target.array for each in made.values()}) == len(made):
+            sums[place] = made
+    return sums
+
+
+def clause(scop: Scop, variables: Sequence[str], arrays: Sequence[str]) -> str:
+    """OpenMP's clause for what lanes or threads add up."""
+    sections = [name + "".join(f"[:{extent}]" for extent in scop.array(name).extents) for name in arrays]
+    every = [*variables, *sections]
+    return f" reduction(+: {', '.join(every)})" if every else ""
