@@ -87,7 +87,9 @@ def _paired(left: Subscripts, right: Subscripts) -> Iterator[tuple[int, int]]:
             yield ours[0], theirs[0]
 
 
-class _Search:
+class Search:
+    """Which nests of one scop may be fused, and how."""
+
     def __init__(
         self, scop: Scop, nests: Sequence[Nest], found: Sequence[Dependence], threads: int, reassociate: bool
     ) -> None:
@@ -114,15 +116,19 @@ class _Search:
             rest = [names for names in rest if not names & reached]
         return True
 
-    def fusions(self, group: Sequence[int]) -> list[Fuse]:
-        """Ways to fuse the group, legal by themselves, those with more common loops first."""
+    def common_loops(self, group: Sequence[int]) -> list[int]:
+        """The classes of loops that all nests of the group have, in the order of the first one."""
         members = self.statements(group)
         common = set(self.classes[members[0].name])
         for statement in members[1:]:
             common &= set(self.classes[statement.name])
+        return [number for number in self.classes[members[0].name] if number in common]
+
+    def fusions(self, group: Sequence[int]) -> list[Fuse]:
+        """Ways to fuse the group, legal by themselves, those with more common loops first."""
+        members = self.statements(group)
         made: list[Fuse] = []
-        leader = members[0]
-        ordered = [number for number in self.classes[leader.name] if number in common]
+        ordered = self.common_loops(group)
         for size in range(len(ordered), 0, -1):
             for shared in combinations(ordered, size):
                 for step in self._with_bodies(members, shared):
@@ -224,7 +230,7 @@ def fused_combinations(
 
     ``scop`` is distributed, its nests one after the other. The combination without any fusion is among them.
     """
-    search = _Search(scop, nests, found, rates.threads, reassociate)
+    search = Search(scop, nests, found, rates.threads, reassociate)
     indices = [nest.index for nest in nests]
     if len(indices) > _MOST_NESTS or any(nest.depth or not nest.loops or nest.call for nest in nests):
         return ()

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from polydl.errors import PolydlError as PolydlError
     from polydl.execute.contract import Peer as Peer
+    from polydl.fused import fuse as fuse
     from polydl.machine import Machine as Machine
     from polydl.optimization import Optimization as Optimization
     from polydl.optimization import optimize as optimize
@@ -40,6 +41,7 @@ _HOME = {
     "Scop": "polydl.types",
     "Variant": "polydl.types",
     "compare_with_peers": "polydl.peers",
+    "fuse": "polydl.fused",
     "generate_variants": "polydl.pipeline",
     "optimize": "polydl.optimization",
     "parse": "polydl.pipeline",

@@ -14,6 +14,7 @@ import click
 
 from polydl.commands.bench import bench
 from polydl.commands.calibrate import calibrate
+from polydl.commands.fuse import fuse
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
@@ -104,6 +105,7 @@ def main() -> None:
 
 main.add_command(optimize)
 main.add_command(bench)
+main.add_command(fuse)
 main.add_command(records)
 main.add_command(calibrate)
 

@@ -26,6 +26,7 @@ from polydl.pipeline import (
     Stage,
     candidates,
     generate,
+    is_fused,
     kernel,
     parse,
     ranker_named,
@@ -214,6 +215,7 @@ def optimize(
     seed: int = DEFAULT_SEED,
     strict_fp: bool = False,
     run: bool = True,
+    with_unfused: bool = False,
     compiler: str | None = None,
     timeout_seconds: float = 60.0,
     cold: bool = False,
@@ -230,7 +232,8 @@ def optimize(
 
     ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are written there, each
     complete or not at all; without, they live in a directory that goes away with the process.
-    ``run=False`` stops after ranking. ``cold`` times with empty caches.
+    ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal;
+    ``with_unfused`` also runs the first variant of the ranking that fuses nothing.
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
     none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
@@ -275,6 +278,8 @@ def optimize(
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = ranking.entries[: top_k or len(ranking.entries)]
+    if with_unfused and all(is_fused(each.variant) for each in chosen):
+        chosen += tuple(each for each in ranking.entries if not is_fused(each.variant))[:1]
     measured: _Measured | None = None
     if toolchain is not None:
         book = book_of(scop, found_machine, toolchain, records, workload, strict_fp=strict_fp, cold=cold)

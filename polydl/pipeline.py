@@ -32,6 +32,8 @@ from polydl.poly.traffic import fills, traffic
 from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (
+    Attach,
+    Fuse,
     KernelSource,
     MicrokernelUse,
     Ranking,
@@ -42,6 +44,7 @@ from polydl.types import (
 )
 
 if TYPE_CHECKING:
+    from polydl.fusion.report import OperatorPair
     from polydl.variants.generate import Generation, VariantSpace
 
 DEFAULT_MAX_VARIANTS = 400
@@ -130,6 +133,19 @@ def fusion_choices(nest: Scop, *, threads: int, strict_fp: bool = False) -> tupl
 
     found = dependences(nest)
     return choices(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
+
+
+def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[OperatorPair, ...]:
+    """Which operators of a nest can be fused and which can't, pair by pair, with the reason."""
+    from polydl.fusion.report import pairs
+
+    found = dependences(nest)
+    return pairs(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
+
+
+def is_fused(variant: Variant) -> bool:
+    """Whether the variant begins with a fusion."""
+    return any(isinstance(step, Fuse | Attach) for step in variant.rewrites)
 
 
 def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> VariantSpace:

@@ -31,6 +31,7 @@ from polydl.types import (
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
+    from polydl.fusion.report import OperatorPair
     from polydl.optimization import Optimization, Tried
     from polydl.poly.plans import Plan
     from polydl.records.record import Record
@@ -123,6 +124,13 @@ def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
             "seconds": {stage: result.seconds.get(stage) for stage in STAGES},
         }
     )
+
+
+def fusion_document(result: Optimization, pairs: Sequence[OperatorPair], *, top_k: int = 0) -> Document:
+    """The document of ``polydl fuse``: that of ``polydl optimize``, with the pairs of operators in ``fusions``."""
+    document = optimization_document(result, top_k=top_k)
+    fusions = [{key: value for key, value in asdict(pair).items() if key != "way"} for pair in pairs]
+    return _document({**document, "schema": "polydl.fuse/1", "fusions": fusions})
 
 
 def parse_document(scop: Scop) -> Document:

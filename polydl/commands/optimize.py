@@ -100,7 +100,7 @@ def optimize(
         if answer is not None:
             function = answer.document["input"]["function"]
             into = out or Path(OUT, function)
-            _check_destinations(source, into, json_path)
+            check_destinations(source, into, json_path)
             say(machine_text(machine, given=target.cache_sizes is not None))
             return _remembered(answer, source, into, started, json_path)
     return _optimized(
@@ -139,7 +139,7 @@ def _optimized(
     source = source.placed(out)
     scop = source.parse()
     directory = out or Path(OUT, scop.function.name)
-    _check_destinations(source, directory, json_path)
+    check_destinations(source, directory, json_path)
     parsed = time.perf_counter()
     machine = machine or target.machine()
     say(nest.machine_text(machine, given=target.cache_sizes is not None))
@@ -227,7 +227,7 @@ def _silent(text: str) -> None:
     """In place of ``click.echo`` where standard output belongs to a document."""
 
 
-def _check_destinations(source: Source, directory: Path, json_path: str | None) -> None:
+def check_destinations(source: Source, directory: Path, json_path: str | None) -> None:
     """Before anything long is done: what is written must not replace the source, and must find its place."""
     if source.file is not None:
         file = Path(source.file).resolve()

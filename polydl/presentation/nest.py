@@ -66,13 +66,14 @@ def nests_text(space: VariantSpace) -> str:
     ]
     for alternative in space.alternatives:
         kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
-        rewrites = ", ".join(_rewrite(space.scop, step) for step in alternative.rewrites)
+        rewrites = ", ".join(rewrite_text(space.scop, step) for step in alternative.rewrites)
         means = f"microkernel {', '.join(kernels)}" if kernels else "plain loops"
         lines += wrapped(f"Also    {rewrites}: {means}", "")
     return "\n".join(lines)
 
 
-def _rewrite(scop: Scop, step: Rewrite) -> str:
+def rewrite_text(scop: Scop, step: Rewrite) -> str:
+    """A rewrite in words, with the lines of the statements."""
     if isinstance(step, Fuse):
         lines = sorted({scop.statement(name).line for name in step.statements})
         loops = " ".join(step.orders[0][: step.shared])

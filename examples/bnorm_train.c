@@ -1,0 +1,73 @@
+/* Batch normalization as in training, then ReLU: 28 images of 64 channels and 56x56.
+ *
+ * Mean and variance of each channel come from one pass over the tensor: the sums of d and of d * d, where d is the
+ * distance from the channel's first element. The shift keeps the variance from cancelling out, as the difference of
+ * two large numbers would. Activations are blocked by 16 channels (nChw16c). A block of channels is summed up and
+ * then normalized while it is still in a cache. Override a size with -D, for example -D nImg=1.
+ */
+#include <math.h>
+#ifndef nImg
+#define nImg 28
+#endif
+#ifndef nChannels
+#define nChannels 64
+#endif
+#ifndef height
+#define height 56
+#endif
+#ifndef width
+#define width 56
+#endif
+#define BLOCK 16
+#define TILES (nChannels / BLOCK)
+#define COUNT ((float)(nImg * height * width))
+
+void bnorm_train(float output[nImg][TILES][height][width][BLOCK], const float input[nImg][TILES][height][width][BLOCK],
+                 const float gamma[TILES][BLOCK], const float beta[TILES][BLOCK], float mean[TILES][BLOCK],
+                 float variance[TILES][BLOCK])
+{
+#pragma scop
+  for (int tile = 0; tile < TILES; ++tile)
+    for (int c = 0; c < BLOCK; ++c) {
+      mean[tile][c] = 0.0f;
+      variance[tile][c] = 0.0f;
+    }
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < TILES; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            mean[tile][c] += input[img][tile][h][w][c] - input[0][tile][0][0][c];
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < TILES; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            variance[tile][c] += (input[img][tile][h][w][c] - input[0][tile][0][0][c]) *
+                                 (input[img][tile][h][w][c] - input[0][tile][0][0][c]);
+
+  for (int tile = 0; tile < TILES; ++tile)
+    for (int c = 0; c < BLOCK; ++c) {
+      variance[tile][c] = variance[tile][c] / COUNT - (mean[tile][c] / COUNT) * (mean[tile][c] / COUNT);
+      mean[tile][c] = mean[tile][c] / COUNT + input[0][tile][0][0][c];
+    }
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < TILES; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = (input[img][tile][h][w][c] - mean[tile][c]) *
+                                             (gamma[tile][c] / sqrtf(variance[tile][c] + 1e-5f)) +
+                                         beta[tile][c];
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < TILES; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = output[img][tile][h][w][c] > 0.0f ? output[img][tile][h][w][c] : 0.0f;
+#pragma endscop
+}

@@ -1,0 +1,65 @@
+"""Fusion as one call: what can be fused and why the rest can't, and the fastest code for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polydl.machine import Machine
+from polydl.optimization import Optimization, Tried, optimize
+from polydl.pipeline import fusion_pairs, is_fused, parse
+from polydl.types import Scop
+
+if TYPE_CHECKING:
+    from polydl.fusion.report import OperatorPair
+
+
+@dataclass(frozen=True)
+class FusionResult:
+    """``pairs`` are the operators two by two, each with the answer and its reason."""
+
+    pairs: tuple[OperatorPair, ...]
+    optimization: Optimization
+
+    @property
+    def unfused(self) -> Tried | None:
+        """The fastest candidate that was run and fuses nothing."""
+        apart = [
+            each
+            for each in self.optimization.tried
+            if each.measurement.seconds_minimum is not None and not is_fused(each.ranked.variant)
+        ]
+        return min(apart, key=lambda each: each.measurement.seconds_minimum or 0.0, default=None)
+
+    @property
+    def speedup(self) -> float | None:
+        """Of the winner over the fastest candidate that fuses nothing; None if either is missing."""
+        winner, unfused = self.optimization.winner, self.unfused
+        if winner is None or unfused is None or not winner.measurement.seconds_minimum:
+            return None
+        assert unfused.measurement.seconds_minimum is not None
+        return unfused.measurement.seconds_minimum / winner.measurement.seconds_minimum
+
+
+def fuse(
+    nest: Scop | str | Path,
+    *,
+    machine: Machine | None = None,
+    strict_fp: bool = False,
+    defines: Mapping[str, str | int] | None = None,
+    function: str | None = None,
+    include_directories: Sequence[str | Path] = (),
+    **options: Any,
+) -> FusionResult:
+    """Fuse the operators of a nest where that is legal and fast; ``options`` are those of ``optimize``.
+
+    The best variant of the ranking that fuses nothing is run beside the others.
+    """
+    scop = nest
+    if not isinstance(scop, Scop):
+        scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+    found = machine or Machine.detect()
+    pairs = fusion_pairs(scop, threads=found.threads, strict_fp=strict_fp)
+    return FusionResult(pairs, optimize(scop, machine=found, strict_fp=strict_fp, with_unfused=True, **options))
