@@ -1,0 +1,124 @@
+"""Sequences of maps and reductions: every legal fusion found, proved, compiled and checked; sums split or not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from polydl import pipeline
+from polydl.cli import main
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.fusion.prediction import Rates
+from polydl.fusion.sequences import Combination, fused_combinations, loop_classes
+from polydl.machine import Machine
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.rewrites import distributed
+from polydl.types import Fuse, Scop
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SEQUENCES = sorted((EXAMPLES / "sequences").glob("*.c"))
+# Groups of nests in the best combination at sizes beyond the caches, by hand.
+BEST = {
+    "atax": {(0, 2, 3)},
+    "axpydot": {(0, 2)},
+    "bicgk": {(0, 2, 3)},
+    "gemver": {(0, 2), (3, 4)},
+    "gesummv": {(0, 1, 2)},
+    "madd": set(),
+    "sgemv": {(0, 1)},
+    "sgemvt": {(2, 3)},
+    "sscal": set(),
+    "vadd": {(0, 1)},
+    "waxpby": {(0, 1)},
+}
+
+
+def combinations(scop: Scop, *, reassociate: bool = True) -> tuple[Combination, ...]:
+    base = distributed(scop, distribute(scop, dependences(scop)))
+    assert base is not None
+    found = dependences(base)
+    return fused_combinations(base, distribute(base, found), found, Rates(2), reassociate=reassociate)
+
+
+def test_there_are_eleven() -> None:
+    assert {path.stem for path in SEQUENCES} == BEST.keys()
+
+
+@pytest.mark.parametrize("path", SEQUENCES, ids=lambda path: path.stem)
+def test_the_best_combination_is_the_expected_one(path: Path) -> None:
+    found = combinations(pipeline.parse(path))
+    assert set(found[0].groups) == BEST[path.stem]
+    assert [each for each in found if not each.steps]
+    assert [each.prediction.seconds for each in found] == sorted(each.prediction.seconds for each in found)
+
+
+@pytest.mark.parametrize("path", SEQUENCES, ids=lambda path: path.stem)
+def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
+    size = 4000 if "8388608" in path.read_text() else 90
+    scop = pipeline.parse(path, defines={"N": size})
+    machine = Machine.detect(threads=2)
+    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=12, seed=1)[:8]
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    policy = TimingPolicy(rounds=1, budget_seconds=1)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
+    assert [each.message for each in measured if each.status != "ok"] == []
+
+
+def test_batch_normalization_is_done_block_by_block() -> None:
+    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
+    steps = pipeline.fusion_choices(scop, threads=2)
+    whole = [each for each in steps if isinstance(each[0], Fuse) and len(each[0].statements) == len(scop.statements)]
+    fused = whole[0][0]
+    assert isinstance(fused, Fuse)
+    assert [order[0] for order in fused.orders] == ["tile"] * len(scop.statements)
+    assert fused.parallel
+    assert not fused.combined
+    # Both sums in one pass; normalization and ReLU in another.
+    body = dict(zip(fused.statements, fused.bodies, strict=True))
+    assert body["S2"] == body["S3"]
+    assert body["S6"] == body["S7"] != body["S2"]
+
+
+def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
+    scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
+    machine = Machine.detect(threads=2)
+    for strict in (True, False):
+        space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes, strict_fp=strict)
+        made = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=strict)
+        texts = [pipeline.kernel(space, variant, machine.vector_bytes).c for variant in made]
+        assert any("reduction(+" in text for text in texts) is not strict
+
+
+def test_loops_belong_together_where_they_walk_through_the_same_dimension() -> None:
+    scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
+    classes = loop_classes(scop)
+    assert classes["S2"] == classes["S3"]
+    assert classes["S0"] == (classes["S2"][0],)
+    assert classes["S1"] == (classes["S2"][1],)
+
+
+def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    arguments = [str(EXAMPLES / "sequences" / "gemver.c"), "-D", "N=120", "--max-variants", "20", "--top-k", "2"]
+    ended = CliRunner().invoke(
+        main, ["fuse", *arguments, "--out", str(tmp_path / "made"), "--json", str(out), "--records", str(tmp_path)]
+    )
+    assert ended.exit_code == 0, ended.output
+    document = json.loads(out.read_text())
+    assert document["schema"] == "polydl.fuse/1"
+    assert document["best"] is not None
+    answers = {tuple(each["operators"]): each for each in document["fusions"]}
+    assert answers["line 15", "line 22"]["legal"]
+    assert not answers["line 15", "line 29"]["legal"]
+    assert "line 22 must run after line 15 and before line 29" in answers["line 15", "line 29"]["reason"]
+    assert "can be fused" in ended.output
+    assert (tmp_path / "made" / "gemver_polydl.c").exists()
