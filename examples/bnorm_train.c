@@ -26,6 +26,7 @@ void bnorm_train(float output[nImg][TILES][height][width][BLOCK], const float in
                  const float gamma[TILES][BLOCK], const float beta[TILES][BLOCK], float mean[TILES][BLOCK],
                  float variance[TILES][BLOCK])
 {
+  float scale[TILES][BLOCK], shift[TILES][BLOCK];
 #pragma scop
   for (int tile = 0; tile < TILES; ++tile)
     for (int c = 0; c < BLOCK; ++c) {
@@ -52,6 +53,8 @@ void bnorm_train(float output[nImg][TILES][height][width][BLOCK], const float in
     for (int c = 0; c < BLOCK; ++c) {
       variance[tile][c] = variance[tile][c] / COUNT - (mean[tile][c] / COUNT) * (mean[tile][c] / COUNT);
       mean[tile][c] = mean[tile][c] / COUNT + input[0][tile][0][0][c];
+      scale[tile][c] = gamma[tile][c] / sqrtf(variance[tile][c] + 1e-5f);
+      shift[tile][c] = beta[tile][c] - mean[tile][c] * scale[tile][c];
     }
 
   for (int img = 0; img < nImg; ++img)
@@ -59,9 +62,7 @@ void bnorm_train(float output[nImg][TILES][height][width][BLOCK], const float in
       for (int h = 0; h < height; ++h)
         for (int w = 0; w < width; ++w)
           for (int c = 0; c < BLOCK; ++c)
-            output[img][tile][h][w][c] = (input[img][tile][h][w][c] - mean[tile][c]) *
-                                             (gamma[tile][c] / sqrtf(variance[tile][c] + 1e-5f)) +
-                                         beta[tile][c];
+            output[img][tile][h][w][c] = input[img][tile][h][w][c] * scale[tile][c] + shift[tile][c];
 
   for (int img = 0; img < nImg; ++img)
     for (int tile = 0; tile < TILES; ++tile)

@@ -69,6 +69,15 @@ def loop_classes(scop: Scop) -> Loops:
                 for ours, theirs in _paired(left.subscripts, right.subscripts):
                     if one.box and other.box and one.box[ours] == other.box[theirs]:
                         join((one.name, ours), (other.name, theirs))
+    # Subscripts don't show a loop with one iteration: there the name decides.
+    single: dict[tuple[str, tuple[int, int]], tuple[str, int]] = {}
+    for statement in scop.statements:
+        for place, (low, high) in enumerate(statement.box or ()):
+            if low == high:
+                join(
+                    single.setdefault((statement.iterators[place], (low, high)), (statement.name, place)),
+                    (statement.name, place),
+                )
     number_of: dict[tuple[str, int], int] = {}
     for key in keys:
         number_of.setdefault(root(key), len(number_of))
