@@ -133,8 +133,11 @@ def workload(
     images: int = 1,
     layout: Layout | None = None,
     block: int | Sequence[int] | None = None,
+    overwrite: bool = False,
 ) -> Workload:
     """The nest of that name.
+
+    It adds to its output, as the paper's do; with ``overwrite`` a nest before it sets that to zero.
 
     ``layout`` of a convolution is ``blocked`` (the default: activations nChw_c, filters KCrs_c_k, the block of input
     channels before that of output channels), ``nchw`` (filters KCRS) or ``nhwc`` (filters RSCK); of a product
@@ -144,14 +147,14 @@ def workload(
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
     if name in _layers():
-        return _convolution(_layers()[name], images, layout or "blocked", block)
+        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite)
     sizes = _GEMM.fullmatch(name)
     if sizes is None:
         raise OptionError(f"there is no workload {name!r}", remedy=_suggestion(name, names(), "workloads"))
     if images != 1:
         raise OptionError(f"{name} is a matrix product and has no images", remedy="leave out the number of images")
     m, n, k = (int(size) for size in sizes.groups())
-    return _product(name, MatrixProduct(m, n, k), layout or "row-major", block)
+    return _product(name, MatrixProduct(m, n, k), layout or "row-major", block, overwrite)
 
 
 # ---- the tables
@@ -237,7 +240,9 @@ def _check_layout(layout: str, known: Sequence[str], block: object, name: str) -
 # ---- C
 
 
-def _convolution(layer: _Layer, images: int, layout: Layout, block: int | Sequence[int] | None) -> Workload:
+def _convolution(
+    layer: _Layer, images: int, layout: Layout, block: int | Sequence[int] | None, overwrite: bool
+) -> Workload:
     _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
     fields = {**vars(layer.convolution), "images": images}
     problem = Convolution(**fields)
@@ -255,11 +260,13 @@ def _convolution(layer: _Layer, images: int, layout: Layout, block: int | Sequen
         f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
         + (f" by {blocks[0]} and {blocks[1]}" if layout == "blocked" else "")
     )
-    source = _source(description, layer.name, _CONVOLUTIONS[layout](problem, blocks))
+    source = _source(description, layer.name, _CONVOLUTIONS[layout](problem, blocks), overwrite)
     return Workload(layer.name, source, layer.name, problem.flops, description, problem, layout, blocks)
 
 
-def _product(name: str, problem: MatrixProduct, layout: Layout, block: int | Sequence[int] | None) -> Workload:
+def _product(
+    name: str, problem: MatrixProduct, layout: Layout, block: int | Sequence[int] | None, overwrite: bool
+) -> Workload:
     _check_layout(layout, _GEMM_LAYOUTS, block, name)
     extents = (problem.m, problem.n, problem.k)
     if layout != "blocked":
@@ -271,7 +278,7 @@ def _product(name: str, problem: MatrixProduct, layout: Layout, block: int | Seq
     description = f"matrix product {problem.m}x{problem.n}x{problem.k} (M x N x K), layout {layout}"
     if layout == "blocked":
         description += " by {}, {} and {}".format(*blocks)
-    source = _source(description, name, _PRODUCTS[layout](problem, blocks))
+    source = _source(description, name, _PRODUCTS[layout](problem, blocks), overwrite)
     return Workload(name, source, name, problem.flops, description, problem, layout, blocks)
 
 
@@ -288,7 +295,7 @@ class _Nest:
     statement: str
 
 
-def _source(description: str, function: str, nest: _Nest) -> str:
+def _source(description: str, function: str, nest: _Nest, overwrite: bool) -> str:
     output, *inputs = nest.arrays
     indent = " " * (len(function) + 6)
     parameters = f",\n{indent}".join([f"float {output}", *(f"const float {each}" for each in inputs)])
@@ -297,6 +304,7 @@ def _source(description: str, function: str, nest: _Nest) -> str:
         f"void {function}({parameters})",
         "{",
         "#pragma scop",
+        *(_zeroing(output) if overwrite else []),
         f"#pragma omp parallel for collapse({nest.parallel})",
     ]
     for depth, (iterator, extent) in enumerate(nest.loops, 1):
@@ -304,6 +312,18 @@ def _source(description: str, function: str, nest: _Nest) -> str:
     indent = "  " * (len(nest.loops) + 1)
     lines += [indent + nest.statement.replace(" += ", f" +=\n{indent}    "), "#pragma endscop", "}", ""]
     return "\n".join(lines)
+
+
+def _zeroing(output: str) -> list[str]:
+    """Loops that set the output to zero, given as C declares it."""
+    extents = re.findall(r"\[(\d+)\]", output)
+    iterators = [f"z{number}" for number in range(len(extents))]
+    loops = [
+        f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})"
+        for depth, (iterator, extent) in enumerate(zip(iterators, extents, strict=True), 1)
+    ]
+    name = output.split("[")[0]
+    return ["#pragma omp parallel for", *loops, f"{'  ' * (len(extents) + 1)}{name}{_brackets(*iterators)} = 0.0f;"]
 
 
 def _brackets(*parts: object) -> str:

@@ -206,7 +206,12 @@ def test_disturbed_samples_do_not_count() -> None:
 def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
     (tmp_path / "no.so").write_text("")
     worker = Worker()
-    reply = worker.start([str(tmp_path / "no.so")], "float", [1, 1, 1], min(machine.os.sched_getaffinity(0)))
+    cores = machine.os.sched_getaffinity(0)
+    try:
+        reply = worker.start([str(tmp_path / "no.so")], "float", [1, 1, 1], min(cores))
+    finally:
+        # A worker pins its process, which here is that of all tests.
+        machine.os.sched_setaffinity(0, cores)
     assert reply["failed"] == "unsupported"
 
 

@@ -140,3 +140,15 @@ def test_mistakes_are_named(arguments: dict[str, object], message: str) -> None:
 def test_an_unknown_suite_is_named() -> None:
     with pytest.raises(OptionError, match="did you mean resnet"):
         suite("resnett")
+
+
+@pytest.mark.parametrize(("name", "layout"), [("gemm_12x10x8", "row-major"), ("mobilenet_11", "nhwc")])
+def test_overwriting_sets_the_output_to_zero_first(tmp_path: Path, name: str, layout: Layout) -> None:
+    adding = workload(name, layout=layout)
+    made = workload(name, layout=layout, overwrite=True)
+    assert made.flops == adding.flops
+    scop = polydl.parse(made.write(tmp_path), function=made.function)
+    zeroing, product = scop.statements
+    assert [access.array for access in zeroing.writes] == [access.array for access in product.writes]
+    assert zeroing.instances == scop.array(zeroing.writes[0].array).elements
+    assert not zeroing.reads

@@ -91,7 +91,13 @@ def measure(
     beside the peers always is.
     """
     for name in names:
-        made = workload(name, images=images_of(name, settings.images), layout=settings.layout)
+        made = workload(
+            name,
+            images=images_of(name, settings.images),
+            layout=settings.layout,
+            # What the peers do, too.
+            overwrite=name.startswith("gemm_") and not settings.accumulate,
+        )
         start = time.perf_counter()
         result: Document = {
             "description": made.description,
