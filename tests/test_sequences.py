@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,15 @@ def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
     assert "line 22 must run after line 15 and before line 29" in answers["line 15", "line 29"]["reason"]
     assert "can be fused" in ended.output
     assert (tmp_path / "made" / "gemver_polydl.c").exists()
+
+
+def test_short_rows_of_sums_stay_in_registers() -> None:
+    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    rows = [text for text in texts if re.search(r"polydl_row\d\[c\] \+= input", text)]
+    assert rows
+    strict = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20, strict_fp=True)
+    kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
+    assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept, each, 64).c]

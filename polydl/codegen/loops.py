@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,20 @@ from polydl.types import Loop, Scop
 
 MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]
 """Makes the C statement of one microkernel call from the values of the loops around it, shared ones first."""
+
+
+# Lanes that a sum may have in registers.
+_LONGEST_ROW = 64
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A sum kept in an array of ``length`` elements, by the counter of the loop over its lanes."""
+
+    variable: str
+    iterator: str
+    length: int
+    each: Sum
 
 
 @dataclass
@@ -89,11 +104,15 @@ class _Printer:
                 for number, name in enumerate(sorted(statements))
                 if name in self.sums[name].get(here, {})
             }
-        if sums:
+        rows = {} if threads or lanes else self.rows(node, statements, here)
+        if sums or rows:
             self.put(depth, "{")
             depth += 1
             for partial, each in sums.values():
                 self.put(depth, f"{self.scop.array(each.target.array).element} {partial} = 0;")
+            for row in rows.values():
+                element = self.scop.array(row.each.target.array).element
+                self.put(depth, f"{element} {row.variable}[{row.length}] = {{0}};")
         if threads or lanes:
             summed = {each.target.array for _, each in sums.values()}
             arrays = {name for s in statements for name in self.parallel[s].get(here, ())} if threads else set()
@@ -104,15 +123,43 @@ class _Printer:
         step = ast_expression(node.for_get_inc())
         advance = f"++{name}" if step == "1" else f"{name} += {step}"
         self.put(depth, f"for (int {name} = {first}; {condition}; {advance}) {{")
-        self.partial = sums
+        outside = self.partial
+        own = {statement: (f"{row.variable}[{row.iterator}]", row.each) for statement, row in rows.items()}
+        self.partial = {**outside, **sums, **own}
         self.node(node.for_get_body(), depth + 1)
-        self.partial = {}
+        self.partial = outside
         self.put(depth, "}")
-        if sums:
-            for statement in sorted(sums):
-                partial, each = sums[statement]
-                self.put(depth, f"{each.element(self.scop, _values_of(node, statement))} += {partial};")
+        for statement, (partial, each) in sorted(sums.items()):
+            self.put(depth, f"{each.element(self.scop, _values_of(node, statement))} += {partial};")
+        for statement, row in sorted(rows.items()):
+            element = row.each.element(self.scop, _values_of(node, statement))
+            self.put(depth, f"for (int {row.iterator} = 0; {row.iterator} < {row.length}; ++{row.iterator})")
+            self.put(depth + 1, f"{element} += {row.variable}[{row.iterator}];")
+        if sums or rows:
             self.put(depth - 1, "}")
+
+    def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, _Row]:
+        """Sums that a loop around a short vector loop adds to again and again: one variable for each lane.
+
+        They stay in registers, which what lies in memory under two names can't; and shorter sums round less.
+        """
+        inner = _only_loop(node.for_get_body())
+        if inner is None or _has_loop(inner.for_get_body()):
+            return {}
+        name = str(inner.for_get_iterator().get_id().name)
+        bounds = re.fullmatch(rf"\({name} <= (\d+)\)", ast_expression(inner.for_get_cond()))
+        starts = ast_expression(inner.for_get_init()) == "0" and ast_expression(inner.for_get_inc()) == "1"
+        place = self.position[name]
+        if bounds is None or not starts or int(bounds[1]) >= _LONGEST_ROW:
+            return {}
+        found = {}
+        for number, statement in enumerate(sorted(statements)):
+            each = self.sums[statement].get(here, {}).get(statement)
+            lanes = place in self.vector[statement] and statement not in self.sums[statement].get(place, {})
+            if each is None or not lanes or not _names_lane(_values_of(node, statement), name, each):
+                continue
+            found[statement] = _Row(f"polydl_row{number}", name, int(bounds[1]) + 1, each)
+        return found
 
 
 def _children(node: isl.AstNode) -> list[isl.AstNode]:
@@ -133,6 +180,24 @@ def _statements_under(node: isl.AstNode) -> set[str]:
     if kind_of(node.get_type()) == "user":
         return {str(node.user_get_expr().get_op_arg(0).get_id().name)}
     return set().union(*(_statements_under(child) for child in _children(node)))
+
+
+def _only_loop(node: isl.AstNode) -> isl.AstNode | None:
+    """The loop that is all of a loop's body."""
+    kind = kind_of(node.get_type())
+    if kind == "for_" and not node.for_is_degenerate():
+        return node
+    children = _children(node) if kind in ("block", "mark") else []
+    return _only_loop(children[0]) if len(children) == 1 else None
+
+
+def _names_lane(values: Sequence[str], lane: str, each: Sum) -> bool:
+    """Whether a loop's counter is a whole subscript of a sum's element, so that each lane has its own."""
+    if lane not in values or each.target.subscripts is None:
+        return False
+    iterator = values.index(lane)
+    used = [form for form in each.target.subscripts if form.coefficients[iterator]]
+    return len(used) == 1 and sum(map(abs, used[0].coefficients)) == 1
 
 
 def _values_of(node: isl.AstNode, statement: str) -> list[str]:
