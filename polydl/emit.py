@@ -55,7 +55,7 @@ def _head(result: Optimization, winner: Tried, line: str) -> str:
     measurement = winner.measurement
     seconds = measurement.seconds_minimum or 0.0
     uses = [
-        f"{use.name} m={use.m} n={use.n} k={use.k} batch={use.batch}, "
+        f"{use.name} m={use.m} n={use.n} k={use.k} batch={use.batch} rows={use.rows}, "
         f"{use.operands[0]} += {use.operands[1]} * {use.operands[2]}"
         for use in winner.kernel.microkernels
     ]

@@ -95,8 +95,12 @@ def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
 
 
 def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:
-    """m, n, k and batch of a nest's microkernel."""
-    found = [f"{use.m}x{use.n}x{use.k}x{use.batch}" for use in uses if use.nest == nest]
+    """m, n, k and batch of a nest's microkernel; n as rows*columns where its columns come in several rows."""
+    found = [
+        f"{use.m}x{f'{use.rows}*' if use.rows > 1 else ''}{use.n}x{use.k}x{use.batch}"
+        for use in uses
+        if use.nest == nest
+    ]
     return found[0] if found else NOTHING
 
 
