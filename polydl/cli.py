@@ -14,7 +14,9 @@ import click
 
 from polydl.commands.bench import bench
 from polydl.commands.calibrate import calibrate
+from polydl.commands.collect import collect
 from polydl.commands.fuse import fuse
+from polydl.commands.learning import evaluate, train
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
@@ -106,6 +108,9 @@ def main() -> None:
 main.add_command(optimize)
 main.add_command(bench)
 main.add_command(fuse)
+main.add_command(collect)
+main.add_command(train)
+main.add_command(evaluate)
 main.add_command(records)
 main.add_command(calibrate)
 
@@ -154,6 +159,7 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
 @search_options
 @ranker_option
 @top_k_options(20, "Show")
+@click.option("--explain", is_flag=True, help="Say in words why the first is placed before the second.")
 @json_option
 @debug_option
 def rank(
@@ -163,6 +169,7 @@ def rank(
     ranker: str,
     top_k: int,
     everything: bool,
+    explain: bool,
     json_path: str | None,
 ) -> int:
     """Order the variants of a loop nest, the most promising first, with the reason for each place."""
@@ -184,7 +191,15 @@ def rank(
             progress=progress,
         )
     text = results.ranking_text(search.space(scop, machine), ranking, 0 if everything else top_k, machine)
-    return show(json_path, report.ranking_document(scop, ranking, machine), text)
+    document = report.ranking_document(scop, ranking, machine)
+    if explain and len(ranking.entries) > 1:
+        first, second = (entry.variant for entry in ranking.entries[:2])
+        words = pipeline.explain(
+            scop, first, second, machine=machine, microkernel=search.microkernel, strict_fp=search.strict_fp
+        )
+        text += f"\n\n{results.explanation_text(first, second, words)}"
+        document = {**document, "explanation": list(words)}
+    return show(json_path, document, text)
 
 
 @main.command()

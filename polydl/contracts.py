@@ -12,9 +12,9 @@ come in several rows of n columns (the output rows of a small image), at any dis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
@@ -214,4 +214,54 @@ class Ranker(Protocol):
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
         """The candidates in order, the most promising first, each with one line of reason."""
+        ...
+
+
+@dataclass(frozen=True)
+class MeasuredNest:
+    """Variants of one nest that were measured in the same interleaved rounds: what rankers learn and are judged from.
+
+    ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
+    that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
+    with the source's own loop order, None if it was not measured.
+    """
+
+    name: str
+    group: str
+    problem: str
+    candidates: tuple[Candidate, ...]
+    seconds: tuple[float, ...]
+    default: int | None
+    cpu: str
+    threads: int
+
+
+class TrainedRanker(Ranker, Protocol):
+    """A ranker that was learned, and can be kept."""
+
+    def to_bytes(self, card: Mapping[str, Any]) -> bytes:
+        """A file of its weights, with ``card`` (data, split, scores, machine) in it."""
+        ...
+
+
+class Trainer(Protocol):
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.trainers``."""
+
+    @property
+    def name(self) -> str:
+        """That of the ranker that it makes."""
+        ...
+
+    def train(
+        self,
+        nests: Sequence[MeasuredNest],
+        machine: Machine,
+        *,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> TrainedRanker:
+        """The same data and the same seed give the same weights. ``progress`` gets the steps done and all of them.
+
+        Raises MissingComponentError without the library that trains.
+        """
         ...

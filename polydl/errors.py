@@ -107,3 +107,7 @@ class ResourceError(PolydlError):
 
 class RecordsError(PolydlError):
     """Stored measurements can't be read, or were written by a newer polydl."""
+
+
+class WeightsError(PolydlError):
+    """A ranker's trained weights can't be read, or belong to other features."""

@@ -411,6 +411,22 @@ def rank(
     return chosen.rank(analysed, machine)
 
 
+def explain(
+    nest: Scop,
+    first: Variant,
+    second: Variant,
+    *,
+    machine: Machine,
+    microkernel: str = AUTOMATIC,
+    strict_fp: bool = False,
+) -> tuple[str, ...]:
+    """Sentences on why the first variant is expected to beat the second."""
+    from polydl.ranking.explanation import explain as explanation
+
+    one, other = candidates(nest, (first, second), machine=machine, microkernel=microkernel, strict_fp=strict_fp)
+    return explanation(one, other, machine)
+
+
 def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSource:
     """The C of a variant, after isl has proved the complete schedule legal. Raises IllegalVariantError."""
     space = space.of(variant)

@@ -17,6 +17,15 @@ GROUPS: dict[str, dict[str, str]] = {
     "rankers": {
         "cost-model": "polydl.ranking.cost_model:COST_MODEL",
         "equation-1": "polydl.ranking.equation_1:EQUATION_1",
+        "latency": "polydl.ranking.equation_1:LATENCY",
+        "dnn": "polydl.ranking.learned:DNN",
+        "dnn-paper": "polydl.ranking.learned:DNN_PAPER",
+        "regression": "polydl.ranking.learned:REGRESSION",
+    },
+    "trainers": {
+        "dnn": "polydl.ranking.training:DNN",
+        "dnn-paper": "polydl.ranking.training:DNN_PAPER",
+        "regression": "polydl.ranking.training:REGRESSION",
     },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},

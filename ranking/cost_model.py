@@ -2,9 +2,9 @@
 
 The paper's equation 1 weighs what each cache holds but not how often it is filled, nor how well the
 microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread hides what
-moves between caches, at the bandwidth of the level that it comes from, until that takes longer itself: the
-innermost loops walk through caches in an order that prefetchers and out-of-order execution keep up with. What
-comes from memory hides only partly.
+moves into the first cache, at the bandwidth of the level that it comes from, until that takes longer itself: the
+innermost loops walk through it in an order that prefetchers and out-of-order execution keep up with. What moves
+between the caches beyond hides only partly, and what comes from memory not at all.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from polydl.ranking.equation_1 import cost
 from polydl.ranking.ordering import busiest_share, ordered, where_reused
 from polydl.types import Ranking
 
-# Of the time for what comes from memory and the time for all else, how much of the shorter one still shows.
+# How much of the time for what moves between the caches beyond the first still shows.
 EXPOSED = 0.5
 
 
@@ -31,8 +31,9 @@ class NestTime:
 
     @property
     def total(self) -> float:
-        core, memory = max(self.arithmetic, *self.transfers[:-1]), self.transfers[-1]
-        return max(core, memory) + EXPOSED * min(core, memory)
+        near, *far = self.transfers
+        core = max(self.arithmetic, near)
+        return core + EXPOSED * sum(far[:-1]) + sum(far[-1:])
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
@@ -77,7 +78,11 @@ class CostModel:
             return seconds * (1.0 + 0.01 * cost(candidate.working_sets, machine) / largest)
 
         return ordered(
-            self.name, candidates, machine, score=score, reason=lambda candidate: _reason(candidate, machine)
+            self.name,
+            candidates,
+            machine,
+            scores=[score(c) for c in candidates],
+            reason=lambda candidate: _reason(candidate, machine),
         )
 
 

@@ -1,13 +1,15 @@
 """What learned rankers see of a candidate: numbers that mean the same for every nest and every machine.
 
-Two sets. ``working_sets`` are the paper's statistics (§4.2.2): bytes that each cache holds, and memory. ``rich`` are
-logarithms of ratios: predicted times over the time of the arithmetic at the machine's peak, sizes over cache sizes,
-the microkernel's shape. A trained network works only with the version of the features that it was trained on.
+Three sets. ``working_sets`` are the paper's statistics (§4.2.2): bytes that each cache holds, and memory. ``rich``
+are logarithms of ratios: predicted times over the time of the arithmetic at the machine's peak, sizes over cache
+sizes, the microkernel's shape. ``parameters`` are plain sizes and counts, none of them a logarithm. A trained network
+works only with the version of the features that it was trained on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -15,18 +17,17 @@ import numpy as np
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking.cost_model import NestTime, nest_times
-from polydl.ranking.ordering import idle_share
-
-WORKING_SETS_VERSION = 1
-RICH_VERSION = 1
+from polydl.ranking.ordering import busiest_share, idle_share
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 # The paper's three caches. Further ones count as memory does, missing ones hold nothing.
 _LEVELS = 3
 _FLOAT_BYTES = 4
-# Leading dimensions that are a multiple of this, in bytes, put columns into the same sets of a first-level cache.
-_ALIAS_BYTES = 4096
+_LINE_BYTES = 64
+_PAGE_BYTES = 4096
+# Addresses so far apart lie in the same set of a first- or second-level cache, as those of most processors are made.
+_SET_PERIODS = (4096, 65536)
 # The smallest part of the ideal time that counts, so that logarithms stay finite.
 _LEAST = 1e-3
 
@@ -41,15 +42,16 @@ RICH_NAMES = (
     "operations per call",
     "m",
     "columns",
+    "rows",
     "k",
     "batch",
     "m in whole vectors",
     "leading A",
     "leading B",
     "leading C",
-    "A aliases",
-    "B aliases",
-    "C aliases",
+    *(f"{operand} lines per set of {level}" for operand in "ABC" for level in ("L1", "L2")),
+    "pages",
+    *(f"run of {operand}" for operand in "ABC"),
     "A in L1",
     "B in L1",
     "C in L1",
@@ -59,6 +61,20 @@ RICH_NAMES = (
     "copies",
     "idle",
 )
+
+# The column of the cost model's own prediction, which the learned one corrects.
+PREDICTED = RICH_NAMES.index("predicted")
+
+PARAMETER_NAMES = (
+    "operations", "calls", "m", "columns", "k", "batch", "leading A", "leading B", "leading C", "held by L1",
+    "held by L2", "held by L3", "held by memory", "into L1", "into L2", "into L3", "cycles", "nests",
+    "iterations of the busiest thread", "iterations",
+)  # fmt: skip
+
+# Names with versions: a change of what a column means needs another number.
+WORKING_SETS = "working sets 1"
+RICH = f"rich 1, {len(RICH_NAMES)} columns"
+PARAMETERS = f"parameters 1, {len(PARAMETER_NAMES)} columns"
 
 
 def working_sets(candidates: Sequence[Candidate]) -> Matrix:
@@ -75,6 +91,44 @@ def working_sets(candidates: Sequence[Candidate]) -> Matrix:
 def rich(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
     """A row of ``RICH_NAMES`` for each candidate."""
     return np.array([_row(each, machine) for each in candidates], np.float32).reshape(len(candidates), len(RICH_NAMES))
+
+
+def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
+    """A row of ``PARAMETER_NAMES`` for each candidate: sizes in elements or bytes, and counts."""
+    held = working_sets(candidates)
+    rows = [
+        [
+            float(each.flops),
+            *_sizes(each),
+            *own.tolist(),
+            *_moved(each),
+            sum(each.cycles),
+            float(len(each.cycles)),
+            busiest_share(max(each.parallel_iterations), machine.threads),
+            float(max(each.parallel_iterations)),
+        ]
+        for each, own in zip(candidates, held, strict=True)
+    ]
+    return np.array(rows, np.float32).reshape(len(candidates), len(PARAMETER_NAMES))
+
+
+def _sizes(candidate: Candidate) -> list[float]:
+    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == _heaviest(candidate)]
+    if not found:
+        return [0.0] * 8
+    use, calls = found[0]
+    return [float(size) for size in (calls, use.m, use.n * use.rows, use.k, use.batch, use.lda, use.ldb, use.ldc)]
+
+
+def _moved(candidate: Candidate) -> list[float]:
+    """Bytes into each of the paper's three caches; the outermost cache's last."""
+    totals = [float(sum(level)) for level in zip(*candidate.traffic, strict=True)]
+    return [*totals[: _LEVELS - 1], *[0.0] * (_LEVELS - len(totals)), totals[-1]]
+
+
+def _heaviest(candidate: Candidate) -> int:
+    """The nest with the most arithmetic."""
+    return max(range(len(candidate.cycles)), key=lambda nest: candidate.cycles[nest])
 
 
 def _row(candidate: Candidate, machine: Machine) -> list[float]:
@@ -108,32 +162,59 @@ def _ratio(part: float, whole: float) -> float:
 
 def _microkernel(candidate: Candidate, machine: Machine) -> list[float]:
     """Of the nest with the most arithmetic; zeros where that has no microkernel."""
-    heaviest = max(range(len(candidate.cycles)), key=lambda nest: candidate.cycles[nest])
-    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == heaviest]
+    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == _heaviest(candidate)]
     if not found:
         return [0.0] * (RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1)
     use, calls = found[0]
-    columns = use.n
+    columns = use.n * use.rows
     depth = use.k * use.batch
     lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
     first, second = machine.caches[0].bytes, machine.caches[min(1, len(machine.caches) - 1)].bytes
     operands = [_FLOAT_BYTES * size for size in (use.m * depth, columns * depth, use.m * columns)]
     leading = [_FLOAT_BYTES * size for size in (use.lda, use.ldb, use.ldc)]
+    # Of each operand: how many runs through memory, how long each is, and how far apart they are.
+    blocks = [
+        (depth, _FLOAT_BYTES * use.m, leading[0]),
+        (columns * use.batch, _FLOAT_BYTES * use.k, leading[1]),
+        (columns, _FLOAT_BYTES * use.m, leading[2]),
+    ]
     return [
         np.log(max(calls, 1)),
         np.log(2.0 * use.m * columns * depth),
         np.log2(use.m),
         np.log2(columns),
+        np.log2(use.rows),
         np.log2(use.k),
         np.log2(use.batch),
         use.m / (lanes * -(-use.m // lanes)),
         *(np.log2(size) for size in leading),
-        *(float(size % _ALIAS_BYTES == 0) for size in leading),
+        *(np.log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
+        np.log2(sum(_pages(*block) for block in blocks)),
+        *(np.log2(_run(*block)) for block in blocks),
         *(min(4.0, size / first) for size in operands),
         min(4.0, sum(operands) / first),
         min(4.0, sum(operands) / second),
         1.0,
     ]
+
+
+def _lines_per_set(count: int, run: int, stride: int, period: int) -> float:
+    """How many lines of a block fall into each set of a cache that they use at all."""
+    lines = -(-run // _LINE_BYTES)
+    starts = min(count, period // gcd(stride, period))
+    return count * lines / min(period // _LINE_BYTES, starts * lines)
+
+
+def _pages(count: int, run: int, stride: int) -> float:
+    """How many pages of memory a block lies in, about."""
+    if stride >= _PAGE_BYTES:
+        return count * max(1.0, run / _PAGE_BYTES)
+    return max(1.0, count * stride / _PAGE_BYTES)
+
+
+def _run(count: int, run: int, stride: int) -> int:
+    """Bytes of a block that lie one after the other."""
+    return count * run if stride <= run else run
 
 
 def _copies(times: Sequence[NestTime]) -> float:

@@ -13,15 +13,18 @@ def ordered(
     ranker: str,
     candidates: Sequence[Candidate],
     machine: Machine,
-    score: Callable[[Candidate], float],
+    scores: Sequence[float],
     reason: Callable[[Candidate], str],
 ) -> Ranking:
-    """Candidates by score, lower first.
+    """Candidates by score, lower first. There is one score per candidate.
 
     Equal scores are ordered by the time that threads wait for the busiest one, then by the bytes that no cache
     holds, then by the variant's id.
     """
-    scored = [(score(c), idle_share(c, machine), c.working_sets.memory, c.variant.id, c) for c in candidates]
+    scored = [
+        (score, idle_share(c, machine), c.working_sets.memory, c.variant.id, c)
+        for c, score in zip(candidates, scores, strict=True)
+    ]
     scored.sort(key=lambda entry: entry[:4])
     return Ranking(ranker, tuple(RankedVariant(c.variant, c.working_sets, s, reason(c)) for s, _, _, _, c in scored))
 

@@ -91,7 +91,8 @@ def all_commands(group: click.Group = main) -> Iterator[click.Command]:
 
 def test_every_option_is_explained() -> None:
     using = "".join(
-        (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("using.md", "records.md", "benchmarks.md")
+        (ROOT / "docs" / name).read_text(encoding="utf-8")
+        for name in ("using.md", "records.md", "benchmarks.md", "ranking.md")
     )
     options = {name for command in all_commands() for option in command.params for name in option.opts}
     hidden = {"--debug", "--define", "--include", "--help"}

@@ -124,17 +124,15 @@ def test_arithmetic_is_that_of_the_busiest_thread() -> None:
     assert [busiest_share(n, 4) for n in (1, 2, 3, 4, 5, 8, 9)] == [1, 1 / 2, 1 / 3, 1 / 4, 2 / 5, 1 / 4, 1 / 3]
 
 
-def test_arithmetic_hides_transfers_between_caches_and_some_of_those_from_memory() -> None:
+def test_arithmetic_hides_transfers_into_the_first_cache_some_between_the_others_and_none_from_memory() -> None:
     # 0.25 s of arithmetic on each of four threads; a quarter of the bytes at the rate of L2, L3 and memory.
     loaded = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((32 * 10**9, 8 * 10**9, 4 * 10**9),))
     (time,) = nest_times(loaded, MACHINE)
     assert time.arithmetic == pytest.approx(0.25)
     assert time.transfers == pytest.approx((0.1, 0.05, 0.1))
-    assert time.total == pytest.approx(0.25 + EXPOSED * 0.1)
+    assert time.total == pytest.approx(0.25 + EXPOSED * 0.05 + 0.1)
     filling = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((128 * 10**9, 0, 4 * 10**9),))
-    assert nest_times(filling, MACHINE)[0].total == pytest.approx(0.4 + EXPOSED * 0.1)
-    moving = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((0, 0, 40 * 10**9),))
-    assert nest_times(moving, MACHINE)[0].total == pytest.approx(1.0 + EXPOSED * 0.25)
+    assert nest_times(filling, MACHINE)[0].total == pytest.approx(0.4 + 0.1)
 
 
 def test_the_cost_model_prefers_faster_arithmetic() -> None:

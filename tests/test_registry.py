@@ -37,7 +37,8 @@ def test_built_in_names_come_first_and_in_order() -> None:
 
 @pytest.mark.usefixtures("offered")
 def test_another_distribution_adds_a_plug_in() -> None:
-    assert registry.names("rankers") == ("cost-model", "equation-1", "absent", "broken", "guess")
+    built_in = ("cost-model", "equation-1", "latency", "dnn", "dnn-paper", "regression")
+    assert registry.names("rankers") == (*built_in, "absent", "broken", "guess")
     assert registry.load("rankers", "guess") == "a ranker"
 
 

@@ -70,6 +70,11 @@ def ranking_text(space: VariantSpace, ranking: Ranking, shown: int, machine: Mac
     return f"{title}\n\n{structure_table(space, entries, machine)}\n\n{reasons_text(entries)}"
 
 
+def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:
+    lines = [f"Why {first.id} comes before {second.id}", *(f"  {sentence}" for sentence in sentences)]
+    return "\n".join(lines)
+
+
 def components_text(components: Sequence[Component]) -> str:
     lines = []
     for component in components:

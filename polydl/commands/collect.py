@@ -1,0 +1,138 @@
+"""``polydl collect``: measure variants of many nests, for rankers to learn from."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+
+from polydl.errors import OptionError
+from polydl.presentation.options import debug_option, records_option
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?")
+# Runs of fewer variants are not exported: a ranker has little to choose there.
+LEAST_EXPORTED = 40
+_SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -> float:
+    found = _BUDGET.fullmatch(value.strip())
+    if found is None:
+        raise OptionError(f"{value!r} is no length of time", remedy="such as 90s, 20m or 2h")
+    return float(found.group(1)) * _SECONDS[found.group(2)]
+
+
+@click.command()
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all ten), gemm-paper, resnet …")
+@click.option("--layers", type=click.IntRange(min=1), metavar="N", help="At most N different layers of each suite.")
+@click.option("--variants", type=click.IntRange(min=2), default=46, show_default=True, metavar="N", help="Per nest.")
+@click.option("--budget", default="2h", show_default=True, metavar="TIME", callback=_seconds, help="Begin none later.")
+@click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True, metavar="N", help="Timing rounds.")
+@click.option("--nest-budget", default="14s", show_default=True, metavar="TIME", callback=_seconds, help="Per nest.")
+@click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Threads.")
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of choice and data.")
+@click.option("--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep libraries there.")
+@click.option("--compile-only", is_flag=True, help="Compile into --work, and measure nothing.")
+@click.option("--measure-only", is_flag=True, help="Measure what --work holds, and compile nothing.")
+@click.option("--again", is_flag=True, help="Measure what was measured before once more.")
+@click.option(
+    "--export",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH",
+    help="Measure nothing: write what is there for rankers, analysed anew, as .jsonl.xz.",
+)
+@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
+@records_option
+@debug_option
+def collect(
+    suites: tuple[str, ...],
+    layers: int | None,
+    variants: int,
+    budget: float,
+    rounds: int,
+    nest_budget: float,
+    threads: int,
+    seed: int,
+    work: Path | None,
+    compile_only: bool,
+    measure_only: bool,
+    again: bool,
+    export: Path | None,
+    compiler: str | None,
+    records: Path | None,
+) -> int:
+    """Measure variants of ready nests into the records. What is there already is not measured again."""
+    from polydl.learning.collection import Collected, CollectionOptions, collect, compiled, layers_of
+    from polydl.machine import Machine
+    from polydl.presentation.progress import progress_bar
+    from polydl.records.store import default_directory
+
+    if export is not None:
+        return _export(records or default_directory(), export, threads)
+    if not suites:
+        raise OptionError("no workloads were named", remedy="give --suite, for example --suite networks")
+    if compile_only and work is None:
+        raise OptionError("compiled libraries would be lost", construct="--compile-only", remedy="give --work as well")
+    if measure_only and (work is None or compile_only):
+        raise OptionError("there is nothing to do", construct="--measure-only", remedy="give --work alone with it")
+    names = layers_of(suites, layers)
+    if measure_only and work is not None:
+        there = compiled(work)
+        names = tuple(name for name in names if name in there)
+    directory = records or default_directory()
+    options = CollectionOptions(
+        variants=variants,
+        leaders=max(1, variants // 3),
+        pool=max(1000, variants),
+        seed=seed,
+        budget_seconds=budget,
+        rounds=rounds,
+        nest_seconds=nest_budget,
+        compiler=compiler,
+        anew=again,
+    )
+
+    def say(result: Collected) -> None:
+        if not result.skipped:
+            measured = "compiled" if compile_only else f"{result.measured} of {result.tried} measured"
+            click.echo(f"{result.name:24} {measured}  {result.seconds:5.1f} s")
+
+    with progress_bar() as progress:
+        found: Any = collect(
+            names,
+            directory,
+            machine=Machine.detect(threads=threads),
+            options=options,
+            work=work,
+            run=not compile_only,
+            progress=progress,
+            done=say,
+        )
+    skipped = sum(result.skipped for result in found)
+    left = len(names) - len(found)
+    click.echo(
+        f"{len(found) - skipped} nests {'compiled' if compile_only else 'measured'}, {skipped} were there, "
+        f"{left} left; records in {directory}"
+    )
+    return 0
+
+
+def _export(directory: Path, path: Path, threads: int) -> int:
+    from polydl.learning.collection import analysed_anew
+    from polydl.learning.samples import chosen_runs, profile_path, read_records, write_compressed
+    from polydl.machine import Machine
+    from polydl.presentation.progress import progress_bar
+
+    machine = Machine.detect(threads=threads)
+    runs = chosen_runs(read_records(directory))
+    enough = [run for run in runs if len(run) >= LEAST_EXPORTED and run[0].setting.cpu == machine.cpu_id]
+    own = [record for run in enough for record in run]
+    with progress_bar() as progress:
+        found = analysed_anew(own, machine, progress=progress)
+    count = write_compressed(found, path)
+    machine.save(profile_path(path, machine.cpu_id))
+    nests = len({record.nest for record in found})
+    click.echo(f"{count} records of {nests} nests in {path}, the machine's profile beside them")
+    return 0

@@ -1,0 +1,107 @@
+"""``polydl train`` and ``polydl evaluate``: rankers from measurements, and how good they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from polydl.commands.output import show
+from polydl.errors import OptionError
+from polydl.presentation.options import debug_option, json_option
+
+if TYPE_CHECKING:
+    from polydl.contracts import MeasuredNest
+    from polydl.machine import Machine
+
+data_option = click.option(
+    "--data", "data", type=click.Path(path_type=Path), metavar="PATH",
+    help="Records: a directory, or a file of them, .xz or not (the user's records).",
+)  # fmt: skip
+seed_option = click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of all that is drawn.")
+
+
+@click.command()
+@click.option("--ranker", required=True, metavar="NAME", help="dnn, dnn-paper or regression.")
+@data_option
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Weights (NAME.npz).")
+@seed_option
+@json_option
+@debug_option
+def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path: str | None) -> int:
+    """Train a ranker on records, and write its weights with a card that says where they come from.
+
+    Needs TensorFlow. The same records and the same seed give the same weights.
+    """
+    from polydl import registry
+    from polydl.emit import write_atomically
+    from polydl.learning import cards
+    from polydl.presentation.learning import card_text
+    from polydl.presentation.progress import progress_bar
+
+    if ranker not in registry.names("trainers"):
+        known = ", ".join(registry.names("trainers"))
+        raise OptionError(f"{ranker!r} can't be trained", construct="--ranker", remedy=f"choose from {known}")
+    source, nests, machine = _measured(data)
+    with progress_bar(wanted=json_path != "-") as progress:
+        trained = cards.train(ranker, nests, machine, source=source, seed=seed, progress=progress)
+    path = out or Path(f"{ranker}.npz")
+    write_atomically(path, trained.ranker.to_bytes(trained.card))
+    return show(json_path, trained.card, f"{card_text(trained.card)}\n\nWeights  {path}")
+
+
+@click.command()
+@data_option
+@click.option("--ranker", "rankers", multiple=True, metavar="NAME", help="Judge these alone. May be repeated.")
+@click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Draw plots there.")
+@click.option("--regression-errors", is_flag=True, help="Errors of several regressions, with and without logarithms.")
+@seed_option
+@json_option
+@debug_option
+def evaluate(
+    data: Path | None,
+    rankers: tuple[str, ...],
+    figures: Path | None,
+    regression_errors: bool,
+    seed: int,
+    json_path: str | None,
+) -> int:
+    """Judge rankers on networks and matrix products that their training never saw.
+
+    Each of them is held out in turn, and what must be trained is trained without it.
+    """
+    from polydl import registry
+    from polydl.learning import evaluation
+    from polydl.presentation import learning
+    from polydl.presentation.progress import progress_bar
+
+    unknown = [name for name in rankers if name not in registry.names("rankers")]
+    if unknown:
+        known = ", ".join(registry.names("rankers"))
+        raise OptionError(f"{unknown[0]!r} is no ranker", construct="--ranker", remedy=f"choose from {known}")
+    _, nests, machine = _measured(data)
+    errors: tuple[evaluation.RegressionError, ...] = ()
+    with progress_bar(wanted=json_path != "-") as progress:
+        found = evaluation.evaluate(nests, machine, rankers=rankers or evaluation.RANKERS, seed=seed, progress=progress)
+        if regression_errors:
+            errors = evaluation.regression_errors(nests, machine, seed=seed, progress=progress)
+    text = learning.evaluation_text(found)
+    if errors:
+        text += f"\n\n{learning.regression_table(errors)}"
+    if figures is not None:
+        drawn = learning.draw_distributions(found, figures)
+        text += "\n\n" + "\n".join(f"Drawn  {path}" for path in drawn)
+    return show(json_path, learning.evaluation_document(found, errors), text)
+
+
+def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machine]:
+    """The nests that were measured on this machine with one thread, and the machine as it was then."""
+    from polydl.learning.samples import groups_of_workloads, machine_of, measured_nests, read_records
+    from polydl.records.store import default_directory
+
+    source = data or default_directory()
+    nests = measured_nests(read_records(source), groups_of_workloads())
+    if not nests:
+        raise OptionError(f"no run in {source} holds enough variants", remedy="measure some with `polydl collect`")
+    return source, nests, machine_of(source, nests)

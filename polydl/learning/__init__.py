@@ -1,0 +1,1 @@
+"""What rankers are trained and judged on: variants of many nests, measured."""

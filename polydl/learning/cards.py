@@ -1,0 +1,91 @@
+"""Model cards: from which data a ranker was trained, how it was judged, on which machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl import registry
+from polydl.contracts import MeasuredNest, TrainedRanker, Trainer
+from polydl.learning.evaluation import judge
+from polydl.learning.metrics import TOP, geomean
+from polydl.machine import Machine
+from polydl.pipeline import ProgressCallback, Stage
+from polydl.records.record import now
+
+# Every so manyth group is held out while the scores of the card are found.
+_HELD_OUT = 5
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A ranker trained on all nests, and its card. The card's scores are those of another one, which was trained in
+    the same way but for the groups that the card says were held out."""
+
+    ranker: TrainedRanker
+    card: dict[str, Any]
+
+
+def train(
+    name: str,
+    nests: Sequence[MeasuredNest],
+    machine: Machine,
+    *,
+    source: Path,
+    seed: int = 0,
+    progress: ProgressCallback | None = None,
+) -> Trained:
+    """Raises OptionError for a ranker that can't be trained, MissingComponentError without TensorFlow."""
+    trainer: Trainer = registry.load("trainers", name)
+    groups = sorted({nest.group for nest in nests})
+    order = np.random.default_rng(seed).permutation(len(groups))
+    held = {groups[place] for place in order[: max(1, len(groups) // _HELD_OUT)]}
+    problems = {nest.problem for nest in nests if nest.group in held}
+    kept = [nest for nest in nests if nest.group not in held and nest.problem not in problems]
+    scores: dict[str, float] = {}
+    if kept and len(groups) > 1:
+        trial = trainer.train(kept, machine, seed=seed, progress=_relay(progress, "trial"))
+        scores = _scores(trial, [nest for nest in nests if nest.group in held], machine)
+    ranker = trainer.train(nests, machine, seed=seed, progress=_relay(progress, "train"))
+    settings = {key: value for key, value in asdict(trainer).items() if key != "name"}  # type: ignore[call-overload]
+    card = {
+        "ranker": name,
+        "date": now(),
+        "seed": seed,
+        "data": {
+            "source": source.name,
+            "nests": len(nests),
+            "variants": sum(len(nest.candidates) for nest in nests),
+            "groups": groups,
+        },
+        "machine": {
+            "name": machine.name,
+            "cpu": sorted({nest.cpu for nest in nests}),
+            "threads": sorted({nest.threads for nest in nests}),
+            "vector_bytes": machine.vector_bytes,
+            "peak_gflops": round(machine.peak_gflops, 1),
+            "caches": [level.bytes for level in machine.caches],
+        },
+        "split": {"held_out": sorted(held), "trained_on": sorted(set(groups) - held)},
+        "scores": scores,
+        "training": settings,
+    }
+    return Trained(ranker, card)
+
+
+def _scores(ranker: TrainedRanker, nests: Sequence[MeasuredNest], machine: Machine) -> dict[str, float]:
+    found = [judge(ranker, nest, machine) for nest in nests]
+    scores = {f"top {count}": geomean([each.top[place] for each in found]) for place, count in enumerate(TOP)}
+    scores["worst top 1"] = min(each.top[0] for each in found)
+    scores["tau"] = float(np.mean([each.tau for each in found]))
+    return {name: round(value, 4) for name, value in scores.items()}
+
+
+def _relay(progress: ProgressCallback | None, stage: str) -> Any:
+    if progress is None:
+        return None
+    return lambda done, total: progress(Stage(stage, done, total))

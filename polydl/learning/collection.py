@@ -1,0 +1,290 @@
+"""Measure variants of many nests into the records: the data that rankers learn from.
+
+Nest by nest: variants are drawn, balanced over their decisions, together with those that the default ranker puts
+first; all are compiled and then measured in the same interleaved rounds. Each nest's records are written at once, so
+that an interrupted collection goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from polydl import pipeline, registry
+from polydl.codegen.kernel import original
+from polydl.contracts import Candidate
+from polydl.emit import written_atomically
+from polydl.errors import AnalysisError, IllegalVariantError, OptionError
+from polydl.execute.contract import Built, Executor, TimingPolicy
+from polydl.execute.toolchain import Toolchain
+from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
+from polydl.learning.selection import balanced, spread_evenly
+from polydl.machine import Machine
+from polydl.pipeline import ProgressCallback, Stage
+from polydl.records.record import Record, Setting, code_digest, make_record
+from polydl.records.setting import setting_of
+from polydl.records.store import append, read
+from polydl.types import Measurement, Scop
+from polydl.workloads import suite, workload
+from polydl.workloads import suites as known
+
+# The part of the wanted variants that must have a time, or else a nest is measured again.
+ENOUGH = 0.86
+NETWORKS = "networks"
+# In a nest's directory: its variants, chosen and compiled, as this version of polydl left them.
+_COMPILED = "compiled.pickle"
+
+
+@dataclass(frozen=True)
+class CollectionOptions:
+    """``variants`` per nest, of which ``leaders`` are the first that the default ranker finds among ``pool``.
+
+    No nest is begun after ``budget_seconds``. ``anew`` measures nests that were measured before.
+    """
+
+    variants: int = 46
+    leaders: int = 15
+    pool: int = 1000
+    seed: int = 0
+    budget_seconds: float = 7200.0
+    rounds: int = 6
+    sample_seconds: float = 0.005
+    nest_seconds: float = 14.0
+    timeout_seconds: float = 60.0
+    images: int = 1
+    compiler: str | None = None
+    anew: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.leaders <= self.variants <= self.pool:
+            raise OptionError(
+                f"{self.leaders} leaders and {self.variants} variants of {self.pool}",
+                remedy="choose leaders from 1 to the variants, and no more variants than there are in the pool",
+            )
+
+
+@dataclass(frozen=True)
+class Collected:
+    """What became of one nest: variants ``measured`` with undisturbed samples, of ``tried``. ``skipped`` if it was
+    measured before."""
+
+    name: str
+    tried: int
+    measured: int
+    seconds: float
+    skipped: bool = False
+
+
+def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
+    """The workloads of the suites; with ``layers``, at most so many of each, evenly spread over different problems;
+    the smallest first.
+
+    The suite ``networks`` stands for each of the networks. Raises OptionError for a suite that is not known.
+    """
+    found: dict[str, str] = {}
+    each_network = tuple(dict.fromkeys(network for network in groups_of_workloads().values() if network in known()))
+    for name in (other for one in suites for other in (each_network if one == NETWORKS else (one,))):
+        fresh: dict[str, str] = {}
+        for each in suite(name):
+            problem = repr(workload(each).problem)
+            if problem not in found:
+                fresh.setdefault(problem, each)
+        chosen = spread_evenly(list(fresh.values()), layers or len(fresh))
+        found.update({problem: each for problem, each in fresh.items() if each in chosen})
+    return tuple(sorted(found.values(), key=lambda name: workload(name).flops))
+
+
+def collect(
+    names: Sequence[str],
+    directory: Path,
+    *,
+    machine: Machine,
+    options: CollectionOptions = CollectionOptions(),
+    work: Path | None = None,
+    run: bool = True,
+    progress: ProgressCallback | None = None,
+    done: Callable[[Collected], None] | None = None,
+) -> tuple[Collected, ...]:
+    """Measure the ready nests of these names, and append their records to those in ``directory``.
+
+    ``work`` keeps what is compiled for a later call, which is all that ``run=False`` does. ``done`` is told of
+    each nest. Raises OptionError for a name that is not known; a variant that fails is a record.
+    """
+    started = time.monotonic()
+    toolchain = Toolchain.find(options.compiler)
+    setting = setting_of(machine, toolchain)
+    complete: frozenset[str] = frozenset()
+    if not options.anew:
+        if run:
+            complete = _complete(read(directory), setting, options)
+        elif work is not None:
+            complete = compiled(work)
+    found: list[Collected] = []
+    for number, name in enumerate(names):
+        if time.monotonic() - started > options.budget_seconds:
+            break
+        if name in complete:
+            result = Collected(name, 0, 0, 0.0, skipped=True)
+        else:
+            with _directory(work, name) as place:
+                result = _one(name, place, directory, machine, toolchain, setting, options, run)
+        found.append(result)
+        if done is not None:
+            done(result)
+        if progress is not None:
+            progress(Stage("collect", number + 1, len(names)))
+    return tuple(found)
+
+
+def _complete(records: Iterable[Record], setting: Setting, options: CollectionOptions) -> frozenset[str]:
+    """Workloads of which a run holds enough variants, or nearly all that there are."""
+    tried: dict[tuple[str, str], set[str]] = {}
+    measured: dict[tuple[str, str], set[str]] = {}
+    for record in records:
+        if record.workload is not None and record.setting == setting:
+            key = (record.workload, record.run)
+            tried.setdefault(key, set()).add(record.id)
+            if usable(record):
+                measured.setdefault(key, set()).add(record.id)
+    return frozenset(
+        key[0] for key, ids in measured.items() if len(ids) >= ENOUGH * min(options.variants, len(tried[key]))
+    )
+
+
+def compiled(work: Path) -> frozenset[str]:
+    """The workloads that lie in a directory ready to be measured."""
+    return frozenset(path.parent.name for path in work.glob(f"*/{_COMPILED}"))
+
+
+@contextmanager
+def _directory(work: Path | None, name: str) -> Iterator[Path]:
+    if work is not None:
+        place = work / name
+        place.mkdir(parents=True, exist_ok=True)
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="polydl-collect-") as place_name:
+        yield Path(place_name)
+
+
+def _one(
+    name: str,
+    place: Path,
+    directory: Path,
+    machine: Machine,
+    toolchain: Toolchain,
+    setting: Setting,
+    options: CollectionOptions,
+    run: bool,
+) -> Collected:
+    start = time.monotonic()
+    executor: Executor = registry.load("executors", "local")
+    kept = place / _COMPILED
+    if run and kept.exists():
+        with kept.open("rb") as file:
+            scop, chosen, default, built = pickle.load(file)
+    else:
+        scop = pipeline.parse(workload(name, images=options.images).write(place))
+        chosen, default = choose(scop, machine, options)
+        space = pipeline.variant_space(
+            scop,
+            threads=machine.threads,
+            vector_bytes=machine.vector_bytes,
+            microkernel=pipeline.AUTOMATIC,
+            strict_fp=False,
+            throughputs=machine.throughputs,
+        )
+        kernels = [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in chosen]
+        built = executor.build([original(scop), *kernels], toolchain, place)
+    if not run:
+        with written_atomically(kept) as stream:
+            pickle.dump((scop, chosen, default, built), stream)
+        return Collected(name, len(chosen), 0, time.monotonic() - start)
+    policy = TimingPolicy(
+        rounds=options.rounds,
+        minimum_sample_seconds=options.sample_seconds,
+        budget_seconds=options.nest_seconds,
+        timeout_seconds=options.timeout_seconds,
+    )
+    measured = executor.measure(built[1:], built[0], scop, threads=machine.threads, policy=policy, seed=options.seed)
+    records = _records(name, scop, setting, chosen, default, built, measured)
+    append(directory, records)
+    profile = profile_path(directory, machine.cpu_id)
+    if not profile.exists():
+        machine.save(profile)
+    return Collected(name, len(chosen), sum(usable(record) for record in records), time.monotonic() - start)
+
+
+def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[list[Candidate], str]:
+    """The candidates to measure, the source's own loop order first; and the id of that."""
+    generation = pipeline.generate(scop, machine=machine, max_variants=options.pool, seed=options.seed)
+    analysed = {each.variant.id: each for each in pipeline.candidates(scop, generation.variants, machine=machine)}
+    ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)
+    leaders = [entry.variant for entry in ranker.rank(tuple(analysed.values()), machine).entries[: options.leaders]]
+    variants = [variant for variant in generation.variants if variant.id in analysed]
+    first = [variants[0], *leaders]
+    chosen = balanced(variants, options.variants, options.seed, first=first)
+    return [analysed[variant.id] for variant in chosen], variants[0].id
+
+
+def _records(
+    name: str,
+    scop: Scop,
+    setting: Setting,
+    chosen: Sequence[Candidate],
+    default: str,
+    built: Sequence[Built],
+    measured: Sequence[Measurement],
+) -> list[Record]:
+    run = uuid4().hex[:12]
+    probes = [rate for each in measured for sample in each.samples for rate in sample.probe_gflops]
+    made = []
+    for candidate, kernel, measurement in zip(chosen, built[1:], measured[1:], strict=True):
+        record = make_record(
+            replace(measurement, id=candidate.variant.id),
+            kind="variant",
+            nest=scop.digest,
+            function=scop.function.name,
+            flops=scop.flops,
+            setting=setting,
+            run=run,
+            code=code_digest(kernel.kernel),
+            variant=candidate.variant,
+            workload=name,
+            baseline_seconds=measured[0].seconds_minimum,
+            peak_gflops=max(probes, default=None),
+            features=describe(candidate, default=candidate.variant.id == default),
+        )
+        made.append(record)
+    return made
+
+
+def analysed_anew(
+    records: Iterable[Record], machine: Machine, *, progress: ProgressCallback | None = None
+) -> tuple[Record, ...]:
+    """The records of ready nests with what rankers see of their variants now: after a change of the analysis or of the
+    machine's profile. Those of variants that this polydl doesn't know any more, and those of other nests, are left out.
+    """
+    by_nest: dict[str, list[Record]] = {}
+    for record in records:
+        if record.workload is not None and record.variant is not None:
+            by_nest.setdefault(record.workload, []).append(record)
+    found: list[Record] = []
+    with tempfile.TemporaryDirectory(prefix="polydl-analysis-") as place:
+        for number, (name, own) in enumerate(sorted(by_nest.items()), 1):
+            scop = pipeline.parse(workload(name).write(place))
+            for record in own:
+                assert record.variant is not None
+                with suppress(IllegalVariantError, AnalysisError):
+                    (candidate,) = pipeline.candidates(scop, [record.variant], machine=machine)
+                    features = describe(candidate, default=bool(record.features.get("default")))
+                    found.append(replace(record, features=features))
+            if progress is not None:
+                progress(Stage("analyse", number, len(by_nest)))
+    return tuple(found)

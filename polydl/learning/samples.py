@@ -1,0 +1,194 @@
+"""Measured candidates: what a ranker saw of each variant, kept in its record, and read back for training."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from polydl.contracts import Candidate, MeasuredNest
+from polydl.errors import OptionError, RecordsError
+from polydl.machine import Machine
+from polydl.records.record import Record, from_line, to_line
+from polydl.records.store import read, read_file
+from polydl.types import MicrokernelUse, WorkingSets
+
+# Of ``Record.features`` as ``describe`` makes them.
+VERSION = 1
+# A run of fewer usable variants is none, and one of that part of the largest is nearly as large.
+FEWEST, NEARLY = 10, 0.85
+
+
+def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
+    """What a ranker saw of a candidate, for ``Record.features``. ``default`` marks the source's own loop order."""
+    return {
+        "version": VERSION,
+        "default": default,
+        "levels": list(candidate.working_sets.levels),
+        "memory": candidate.working_sets.memory,
+        "method": candidate.working_sets.method,
+        "cycles": list(candidate.cycles),
+        "traffic": [list(levels) for levels in candidate.traffic],
+        "parallel_iterations": list(candidate.parallel_iterations),
+        "microkernels": [asdict(use) for use in candidate.microkernels],
+        "calls": list(candidate.calls),
+        "flops": candidate.flops,
+    }
+
+
+def candidate_of(record: Record) -> Candidate:
+    """The inverse of ``describe``; of the working sets, the sums for each cache alone. Raises RecordsError."""
+    features = record.features
+    if features.get("version") != VERSION or record.variant is None:
+        raise RecordsError(
+            f"the record of {record.id} holds features of version {features.get('version')}, not {VERSION}",
+            remedy="measure it again with `polydl collect`",
+        )
+    return Candidate(
+        variant=record.variant,
+        working_sets=WorkingSets((), tuple(features["levels"]), features["memory"], features["method"]),
+        cycles=tuple(features["cycles"]),
+        traffic=tuple(tuple(levels) for levels in features["traffic"]),
+        parallel_iterations=tuple(features["parallel_iterations"]),
+        microkernels=tuple(_use(fields) for fields in features["microkernels"]),
+        calls=tuple(features["calls"]),
+        flops=features["flops"],
+    )
+
+
+def _use(fields: Mapping[str, Any]) -> MicrokernelUse:
+    arguments: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    return MicrokernelUse(**arguments)
+
+
+def usable(record: Record) -> bool:
+    """Whether a record says how long a variant takes, and from undisturbed samples."""
+    undisturbed = any(not sample.disturbed for sample in record.samples)
+    return record.kind == "variant" and record.status == "ok" and undisturbed and "version" in record.features
+
+
+def measured_nests(records: Iterable[Record], groups: Mapping[str, str]) -> tuple[MeasuredNest, ...]:
+    """One for each nest: its last run that holds nearly as many variants as the largest, in the order of their ids.
+
+    Times of different runs are never compared. ``groups`` says which network a workload belongs to (by default its
+    name is a group of its own). Runs of fewer than ``FEWEST`` usable variants are left out.
+    """
+    found = [_measured(own, groups) for own in chosen_runs(records)]
+    return tuple(sorted(found, key=lambda nest: (nest.group, nest.name)))
+
+
+def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
+    """See ``measured_nests``."""
+    runs: dict[str, dict[str, dict[str, Record]]] = {}
+    for record in records:
+        if usable(record):
+            runs.setdefault(record.nest, {}).setdefault(record.run, {})[record.id] = record
+    chosen: list[tuple[Record, ...]] = []
+    for own in runs.values():
+        most = max(len(run) for run in own.values())
+        large = [run for run in own.values() if len(run) >= max(FEWEST, NEARLY * most)]
+        if large:
+            last = max(large, key=lambda run: max(record.date for record in run.values()))
+            chosen.append(tuple(sorted(last.values(), key=lambda record: record.id)))
+    return tuple(chosen)
+
+
+def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredNest:
+    first = records[0]
+    name = first.workload or first.function
+    marked = [place for place, record in enumerate(records) if record.features.get("default")]
+    return MeasuredNest(
+        name=name,
+        group=groups.get(name, name),
+        problem=_problem(name, first.nest),
+        candidates=tuple(candidate_of(record) for record in records),
+        seconds=tuple(_seconds(record) for record in records),
+        default=marked[0] if marked else None,
+        cpu=first.setting.cpu,
+        threads=first.setting.threads,
+    )
+
+
+def _problem(name: str, nest: str) -> str:
+    """Two networks may contain the same layer."""
+    from polydl import workloads
+
+    try:
+        return repr(workloads.workload(name).problem)
+    except OptionError:
+        return nest
+
+
+def _seconds(record: Record) -> float:
+    """The median of the undisturbed samples: on a machine whose clock changes, the minimum is a matter of luck."""
+    assert record.seconds_median is not None
+    return record.seconds_median
+
+
+def groups_of_workloads() -> dict[str, str]:
+    """The network of each layer, and each matrix product for itself."""
+    from polydl import workloads
+
+    products = set(workloads.suite("gemm"))
+    networks = [name for name in workloads.suites() if not name.startswith(("conv", "gemm"))]
+    found = {layer: network for network in networks for layer in workloads.suite(network)}
+    return {**found, **{product: product for product in products}}
+
+
+def read_records(source: Path) -> Iterator[Record]:
+    """Those of a directory of records, of one of its files, or of such a file compressed (``.xz``).
+
+    Raises RecordsError for a source that is not there or not readable.
+    """
+    if not source.exists():
+        raise RecordsError("there are no records", file=str(source), remedy="name a directory or a file of records")
+    if source.is_dir():
+        yield from read(source)
+    elif source.suffix == ".xz":
+        try:
+            with lzma.open(source, "rb") as file:
+                for line in file:
+                    yield from_line(line)
+        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+            raise RecordsError(f"can't be read: {error}", file=str(source)) from None
+    else:
+        yield from read_file(source)
+
+
+def profile_path(source: Path, cpu: str) -> Path:
+    """Where the profile of the machine lies that a directory or a file of records was measured on."""
+    return (source if source.is_dir() else source.parent) / f"{cpu}.toml"
+
+
+def machine_of(source: Path, nests: Sequence[MeasuredNest]) -> Machine:
+    """The machine that the nests were measured on: its profile beside the records, or else this machine.
+
+    Raises OptionError for nests of several machines or numbers of threads, and for those of another machine of which
+    there is no profile.
+    """
+    places = {(nest.cpu, nest.threads) for nest in nests}
+    if len(places) > 1:
+        listed = ", ".join(f"{cpu} with {threads}" for cpu, threads in sorted(places))
+        raise OptionError(f"{source} holds records of {listed} threads", remedy="export those of one of them")
+    ((cpu, threads),) = places
+    path = profile_path(source, cpu)
+    if path.exists():
+        return replace(Machine.load(path), threads=threads)
+    machine = Machine.detect(threads=threads)
+    if machine.cpu_id != cpu:
+        raise OptionError(f"{source} holds records of {cpu}, which is not this machine", remedy=f"put {path} there")
+    return machine
+
+
+def write_compressed(records: Iterable[Record], path: Path) -> int:
+    """Write lines of records, compressed, complete or not at all; how many there were."""
+    from polydl.emit import written_atomically
+
+    count = 0
+    with written_atomically(path) as file, lzma.open(file, "wb", preset=9 | lzma.PRESET_EXTREME) as compressed:
+        for record in records:
+            compressed.write(to_line(record))
+            count += 1
+    return count

@@ -1,0 +1,137 @@
+"""Rankers that were trained on measured variants: two tournaments and a regression.
+
+Their weights ship with the package (``ranking/weights``). All of them load no more than NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl.contracts import Candidate
+from polydl.machine import Machine
+from polydl.ranking import features
+from polydl.ranking.network import Weights, load
+from polydl.ranking.ordering import ordered, where_reused
+from polydl.ranking.tournament import THRESHOLD, wins
+from polydl.types import Ranking
+
+# Ratings are logarithms of times; the chances in a game are the softmax of so many times the ratings.
+SHARPNESS = 10.0
+# How far the logarithm of a time that the cost model predicts is corrected, either way.
+MOST_CORRECTION = 0.7
+
+_DIRECTORY = Path(__file__).parent / "weights"
+
+
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """``weights`` are those that ship with the package unless others are given."""
+
+    name: str
+    features: str
+    given: Weights | None = None
+
+    @cached_property
+    def weights(self) -> Weights:
+        """Raises WeightsError for a file that is missing, broken, or of other features."""
+        return self.given or load(_DIRECTORY / f"{self.name}.npz", kind=self.name, features=self.features)
+
+    def to_bytes(self, card: Mapping[str, Any]) -> bytes:
+        return replace(self.weights, card=card).to_bytes()
+
+    def from_file(self, path: Path) -> Any:
+        """The same ranker with other weights. Raises WeightsError."""
+        return replace(self, given=load(path, kind=self.name, features=self.features))
+
+
+@dataclass(frozen=True, eq=False)
+class PaperTournament(_Learned):
+    """The ``dnn-paper`` ranker: the paper's features, network, threshold and tournament (§4.2.2). Scores are wins,
+    negated."""
+
+    name: str = "dnn-paper"
+    features: str = features.WORKING_SETS
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        won = wins(self.weights.networks[0], features.working_sets(candidates)).tolist() if candidates else []
+        return ordered(
+            self.name,
+            candidates,
+            machine,
+            scores=[float(-number) for number in won],
+            reason=lambda c: where_reused(c.working_sets, machine),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class UtilityTournament(_Learned):
+    """The ``dnn`` ranker: a network rates every variant by itself, from richer features.
+
+    A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
+    from the sorted ratings; equal wins are ordered by rating. Scores are predicted logarithms of the time, up to a
+    constant of the nest.
+    """
+
+    name: str = "dnn"
+    features: str = features.RICH
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        ratings = self.ratings(candidates, machine)
+        return ordered(
+            self.name,
+            candidates,
+            machine,
+            scores=[-rating for rating in ratings],
+            reason=lambda c: where_reused(c.working_sets, machine),
+        )
+
+    def ratings(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
+        """Higher is better."""
+        if not candidates:
+            return []
+        seen = features.rich(candidates, machine)
+        corrections = MOST_CORRECTION * np.tanh(self.weights(seen)[:, 0])
+        rated: list[float] = (corrections - seen[:, features.PREDICTED]).tolist()
+        return rated
+
+    def wins(self, candidates: Sequence[Candidate], machine: Machine) -> tuple[int, ...]:
+        """How many of all games each candidate wins: those against players whose chances are below the threshold."""
+        ratings = np.array(self.ratings(candidates, machine))
+        margin = np.log(THRESHOLD / (1.0 - THRESHOLD)) / SHARPNESS
+        return tuple(np.searchsorted(np.sort(ratings), ratings - margin, side="left").tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Regression(_Learned):
+    """The ``regression`` ranker: throughput predicted from logarithms of a nest's and a variant's parameters, as
+    ISAAC does (Tillet and Cox, 2017, §5). Scores are predicted seconds."""
+
+    name: str = "regression"
+    features: str = features.PARAMETERS
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        return ordered(
+            self.name,
+            candidates,
+            machine,
+            scores=self.seconds(candidates, machine),
+            reason=lambda c: where_reused(c.working_sets, machine),
+        )
+
+    def seconds(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
+        if not candidates:
+            return []
+        seen = np.log1p(features.parameters(candidates, machine)).astype(np.float32)
+        gflops = np.exp(self.weights(seen)[:, 0].astype(np.float64))
+        return [each.flops / rate / 1e9 for each, rate in zip(candidates, gflops.tolist(), strict=True)]
+
+
+DNN_PAPER = PaperTournament()
+DNN = UtilityTournament()
+REGRESSION = Regression()

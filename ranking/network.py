@@ -1,0 +1,143 @@
+"""Small dense networks in NumPy, and the files that their weights live in.
+
+A file holds the arrays, the version of the features that they were trained on, and a card that says from what data,
+on which machine and how well. TensorFlow is needed to train (``polydl.ranking.training``), never to predict.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from polydl.errors import WeightsError
+
+Activation = Literal["relu", "softsign", "linear"]
+Array = np.ndarray[Any, np.dtype[np.float32]]
+
+# Of the file.
+FORMAT = 1
+FARTHEST = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """``weights`` are inputs by outputs."""
+
+    weights: Array
+    bias: Array
+    activation: Activation
+
+    def __call__(self, values: Array) -> Array:
+        found = values @ self.weights
+        found += self.bias
+        return activate(found, self.activation)
+
+
+def activate(values: Array, activation: Activation) -> Array:
+    """In place."""
+    if activation == "relu":
+        np.maximum(values, 0.0, out=values)
+    elif activation == "softsign":
+        values /= 1.0 + np.abs(values)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    layers: tuple[Layer, ...]
+
+    def __call__(self, values: Array) -> Array:
+        """A row of outputs for each row of inputs."""
+        for layer in self.layers:
+            values = layer(values)
+        return values
+
+    @property
+    def parameters(self) -> int:
+        return sum(layer.weights.size + layer.bias.size for layer in self.layers)
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """Networks whose outputs are averaged, over features scaled to ``(x - mean) / deviation``.
+
+    ``features`` names a set of features with its version, ``kind`` the ranker. ``card`` is free, but for what says
+    where the numbers come from: ``machine``, ``data``, ``seed``, ``scores``.
+    """
+
+    kind: str
+    features: str
+    networks: tuple[Network, ...]
+    mean: Array
+    deviation: Array
+    card: Mapping[str, Any]
+
+    def __call__(self, features: Array) -> Array:
+        scaled = scale(features, self.mean, self.deviation)
+        outputs = [network(scaled) for network in self.networks]
+        mean: Array = np.mean(outputs, axis=0, dtype=np.float32)
+        return mean
+
+    def to_bytes(self) -> bytes:
+        """The content of a file for ``load``. The same weights make the same bytes."""
+        about = {"format": FORMAT, "kind": self.kind, "features": self.features, "card": self.card}
+        about["activations"] = [[layer.activation for layer in network.layers] for network in self.networks]
+        arrays: dict[str, Any] = {"mean": self.mean, "deviation": self.deviation}
+        for number, network in enumerate(self.networks):
+            for place, layer in enumerate(network.layers):
+                arrays[f"weights_{number}_{place}"] = layer.weights
+                arrays[f"bias_{number}_{place}"] = layer.bias
+        content = BytesIO()
+        np.savez(content, about=np.array(json.dumps(about, sort_keys=True)), **arrays)
+        return content.getvalue()
+
+
+def scale(features: Array, mean: Array, deviation: Array) -> Array:
+    """At most ``FARTHEST`` deviations from the mean: beyond, nothing was learned."""
+    scaled: Array = np.clip((features - mean) / deviation, -FARTHEST, FARTHEST)
+    return scaled
+
+
+def load(path: Path, *, kind: str, features: str) -> Weights:
+    """Read weights. Raises WeightsError for a file that is not there or is none, and for other features."""
+    remedy = f"train it anew with `polydl train --ranker {kind}`"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            about = json.loads(str(file["about"]))
+            arrays = {name: np.asarray(file[name], np.float32) for name in file.files if name != "about"}
+    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+        raise WeightsError(f"the weights can't be read: {error}", file=str(path), remedy=remedy) from None
+    if about.get("format") != FORMAT or about.get("kind") != kind:
+        what = f"{about.get('kind')!r}, form {about.get('format')}"
+        raise WeightsError(f"these are weights of {what}, not of {kind!r}", file=str(path), remedy=remedy)
+    if about["features"] != features:
+        raise WeightsError(
+            f"these weights were trained on the features {about['features']!r}, and this polydl has {features!r}",
+            file=str(path),
+            remedy=remedy,
+        )
+    networks = []
+    for number, activations in enumerate(about["activations"]):
+        layers = [
+            Layer(arrays[f"weights_{number}_{place}"], arrays[f"bias_{number}_{place}"], activation)
+            for place, activation in enumerate(activations)
+        ]
+        networks.append(Network(tuple(layers)))
+    return Weights(kind, features, tuple(networks), arrays["mean"], arrays["deviation"], about["card"])
+
+
+def network_of(arrays: Sequence[tuple[Any, Any]], activations: Sequence[Activation]) -> Network:
+    """From pairs of weights and bias, as anything that NumPy takes for an array."""
+    return Network(
+        tuple(
+            Layer(np.asarray(weights, np.float32), np.asarray(bias, np.float32), activation)
+            for (weights, bias), activation in zip(arrays, activations, strict=True)
+        )
+    )

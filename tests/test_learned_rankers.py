@@ -1,0 +1,249 @@
+"""Networks, tournaments, features and weights; what is learned is learned from measurements in tests/data."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured import MACHINE, NESTS
+
+from polydl import registry
+from polydl.errors import WeightsError
+from polydl.learning.evaluation import judge
+from polydl.learning.metrics import geomean, random_quality
+from polydl.ranking import features
+from polydl.ranking.bound import lower_bounds
+from polydl.ranking.cost_model import COST_MODEL
+from polydl.ranking.explanation import explain
+from polydl.ranking.learned import DNN, DNN_PAPER, REGRESSION, SHARPNESS, UtilityTournament
+from polydl.ranking.network import Network, Weights, load, network_of
+from polydl.ranking.tournament import BEST, EVERYONE, THRESHOLD, wins
+
+PAPER_SIZES = (8, 64, 32, 16, 8, 2)
+
+
+def random_network(seed: int = 0) -> Network:
+    generator = np.random.default_rng(seed)
+    pairs = list(itertools.pairwise(PAPER_SIZES))
+    arrays = [(generator.normal(size=(i, o)) / np.sqrt(i), generator.normal(size=o)) for i, o in pairs]
+    return network_of(arrays, ["relu", "relu", "softsign", "relu", "linear"])
+
+
+def random_sets(count: int, seed: int = 1) -> features.Matrix:
+    return (10 ** np.random.default_rng(seed).uniform(2, 8, (count, 4))).astype(np.float32)
+
+
+def chances(network: Network, first: features.Matrix, second: features.Matrix) -> tuple[float, float]:
+    """The paper's game, written out for one pair in double precision."""
+    values = np.concatenate([first, second]).astype(np.float64)
+    values = values / values.sum()
+    for number, layer in enumerate(network.layers):
+        values = values @ layer.weights.astype(np.float64) + layer.bias
+        if number in (0, 1, 3):
+            values = np.maximum(values, 0)
+        elif number == 2:
+            values = values / (1 + np.abs(values))
+    powers = np.exp(values - values.max())
+    one, two = powers / powers.sum()
+    return float(one), float(two)
+
+
+def test_the_tournament_plays_every_game_of_the_paper() -> None:
+    network, sets = random_network(), random_sets(40)
+    expected = [0] * len(sets)
+    order = np.argsort(sets.sum(axis=1))
+    for place, one in enumerate(order):
+        for other in order[place + 1 :]:
+            chance_one, chance_other = chances(network, sets[one], sets[other])
+            expected[one] += chance_one > THRESHOLD
+            expected[other] += chance_other > THRESHOLD
+    assert wins(network, sets).tolist() == expected
+    assert 0 < sum(expected) < 40 * 39 / 2, "some games are draws"
+
+
+def test_the_tournament_does_not_depend_on_the_order_and_equals_win_the_same() -> None:
+    network, sets = random_network(), random_sets(60)
+    sets[30] = sets[7]
+    won = wins(network, sets)
+    shuffled = np.random.default_rng(2).permutation(60)
+    assert (wins(network, sets[shuffled]) == won[shuffled]).all()
+    assert won[30] == won[7]
+
+
+def test_the_best_of_a_large_tournament_play_everyone_among_themselves() -> None:
+    network, sets = random_network(), random_sets(EVERYONE + 200)
+    won = wins(network, sets)
+    best = np.argsort(-won, kind="stable")[:BEST]
+    among_themselves = wins(network, sets[best])
+    assert np.ptp(won[best] - among_themselves) <= np.ptp(np.delete(won, best)) + 70
+    assert won[best].min() > np.delete(won, best).max()
+
+
+def utilities(seed: int = 0) -> Weights:
+    generator = np.random.default_rng(seed)
+    sizes = (len(features.RICH_NAMES), 8, 1)
+    pairs = list(itertools.pairwise(sizes))
+    network = network_of([(generator.normal(size=p), generator.normal(size=p[1])) for p in pairs], ["relu", "linear"])
+    ones = np.ones(sizes[0], np.float32)
+    return Weights("dnn", features.RICH, (network,), 0 * ones, 10 * ones, {"seed": seed})
+
+
+def test_wins_by_rating_are_those_of_all_games() -> None:
+    ranker = UtilityTournament(given=utilities())
+    candidates = NESTS[0].candidates
+    ratings = ranker.ratings(candidates, MACHINE)
+    expected = []
+    for one in ratings:
+        chance = [1 / (1 + np.exp(-SHARPNESS * (one - other))) for other in ratings]
+        expected.append(sum(each > THRESHOLD for each in chance))
+    assert ranker.wins(candidates, MACHINE) == tuple(expected)
+    order = [entry.variant.id for entry in ranker.rank(candidates, MACHINE).entries]
+    ids = [candidate.variant.id for candidate in candidates]
+    assert [expected[ids.index(each)] for each in order] == sorted(expected, reverse=True)
+
+
+def test_weights_come_back_as_they_were(tmp_path: Path) -> None:
+    weights = utilities()
+    (tmp_path / "one.npz").write_bytes(weights.to_bytes())
+    assert weights.to_bytes() == (tmp_path / "one.npz").read_bytes()
+    found = load(tmp_path / "one.npz", kind="dnn", features=features.RICH)
+    seen = features.rich(NESTS[0].candidates, MACHINE)
+    assert (found(seen) == weights(seen)).all()
+    assert found.card == {"seed": 0}
+
+
+def test_weights_of_other_features_or_rankers_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "weights.npz"
+    path.write_bytes(utilities().to_bytes())
+    with pytest.raises(WeightsError, match="trained on the features"):
+        load(path, kind="dnn", features="rich 0")
+    with pytest.raises(WeightsError, match="not of 'regression'"):
+        REGRESSION.from_file(path)
+    path.write_bytes(path.read_bytes()[:100])
+    for broken in (path, tmp_path / "nowhere.npz"):
+        with pytest.raises(WeightsError, match="polydl train --ranker dnn"):
+            load(broken, kind="dnn", features=features.RICH)
+
+
+@pytest.mark.parametrize("name", registry.names("trainers"))
+def test_shipped_weights_say_where_they_come_from_and_rank(name: str) -> None:
+    ranker = registry.load("rankers", name)
+    card = ranker.weights.card
+    assert card["ranker"] == name
+    assert card["data"]["nests"] >= 30
+    assert card["machine"]["cpu"]
+    assert card["scores"]["top 1"] > 0.5
+    for nest in NESTS:
+        ranking = ranker.rank(nest.candidates, MACHINE)
+        assert {entry.variant for entry in ranking.entries} == {each.variant for each in nest.candidates}
+        again = ranker.rank(nest.candidates[::-1], MACHINE)
+        assert [entry.variant for entry in again.entries] == [entry.variant for entry in ranking.entries]
+    assert ranker.rank([], MACHINE).entries == ()
+
+
+def test_learned_rankers_do_better_than_chance_on_recorded_measurements() -> None:
+    chance = geomean([random_quality(nest.seconds).top[0] for nest in NESTS])
+    for ranker in (DNN, REGRESSION, COST_MODEL):
+        assert geomean([judge(ranker, nest, MACHINE).top[0] for nest in NESTS]) > chance + 0.03
+
+
+def test_no_recorded_variant_is_faster_than_its_bound() -> None:
+    shares = []
+    for nest in NESTS:
+        for bound, seconds in zip(lower_bounds(nest.candidates, MACHINE), nest.seconds, strict=True):
+            assert 0 < bound <= seconds, nest.name
+            shares.append(bound / seconds)
+    assert max(shares) > 0.5, "a bound far below everything would be of no use"
+
+
+def test_a_bound_counts_whole_vectors_and_the_busiest_thread() -> None:
+    nest = next(nest for nest in NESTS if nest.candidates[0].microkernels)
+    candidate = nest.candidates[0]
+    (use,) = candidate.microkernels
+    calls = 10
+    flops = 2 * use.m * use.n * use.k * use.batch * calls
+    plain = replace(candidate, microkernels=(use,), calls=(calls,), flops=flops, parallel_iterations=(1,))
+    odd = replace(use, m=use.m - 15)
+    ragged = replace(plain, microkernels=(odd,), flops=flops // use.m * odd.m)
+    assert use.m % 16 == 0
+    assert lower_bounds([ragged], MACHINE) == pytest.approx(lower_bounds([plain], MACHINE))
+    two = replace(MACHINE, threads=2)
+    halved = [replace(plain, parallel_iterations=(count,)) for count in (2, 3)]
+    bounds = lower_bounds([plain, *halved], two)
+    assert np.array(bounds) / bounds[0] == pytest.approx([1, 1 / 2, 2 / 3])
+
+
+def test_features_have_a_row_each_and_are_finite() -> None:
+    for nest in NESTS:
+        rows = features.rich(nest.candidates, MACHINE)
+        assert rows.shape == (len(nest.candidates), len(features.RICH_NAMES))
+        assert np.isfinite(rows).all()
+        plain = features.parameters(nest.candidates, MACHINE)
+        assert plain.shape == (len(nest.candidates), len(features.PARAMETER_NAMES))
+        assert (plain >= 0).all()
+        sets = features.working_sets(nest.candidates)
+        assert sets[:, :3] == pytest.approx(np.array([c.working_sets.levels for c in nest.candidates]), rel=1e-6)
+
+
+def test_explanations_name_what_differs() -> None:
+    nest = NESTS[0]
+    entries = COST_MODEL.rank(nest.candidates, MACHINE).entries
+    of = {candidate.variant: candidate for candidate in nest.candidates}
+    first, last = of[entries[0].variant], of[entries[-1].variant]
+    words = " ".join(explain(first, last, MACHINE))
+    assert "are predicted instead of" in words
+    assert "less time" in words
+    assert "would prefer the second" in " ".join(explain(last, first, MACHINE))
+    assert "hardly a difference" in " ".join(explain(first, first, MACHINE))
+
+
+def test_ranking_never_imports_tensorflow() -> None:
+    code = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "from measured import MACHINE, NESTS\n"
+        "from polydl import registry\n"
+        "for name in registry.names('rankers'):\n"
+        "    registry.load('rankers', name).rank(NESTS[0].candidates, MACHINE)\n"
+        "assert 'tensorflow' not in sys.modules and 'islpy' not in sys.modules\n"
+    )
+    root = Path(__file__).parents[1]
+    ended = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("name", registry.names("trainers"))
+def test_training_twice_gives_the_same_weights(name: str) -> None:
+    pytest.importorskip("tensorflow")
+    trainer = replace(registry.load("trainers", name), steps=20)
+    told: list[tuple[int, int]] = []
+    some = NESTS[::8]
+    one = trainer.train(some, MACHINE, seed=3, progress=lambda done, total: told.append((done, total)))
+    two, other = (trainer.train(some, MACHINE, seed=seed) for seed in (3, 4))
+    assert told[-1] == (20, 20)
+
+    def arrays(ranker: object) -> list[bytes]:
+        networks = ranker.weights.networks  # type: ignore[attr-defined]
+        return [layer.weights.tobytes() + layer.bias.tobytes() for network in networks for layer in network.layers]
+
+    assert arrays(one) == arrays(two)
+    assert arrays(one) != arrays(other)
+
+
+def test_training_learns_what_distinguishes_the_variants() -> None:
+    pytest.importorskip("tensorflow")
+    some = NESTS[::8]
+    for name, steps in (("dnn", 150), ("regression", 400)):
+        ranker = replace(registry.load("trainers", name), steps=steps).train(some, MACHINE, seed=0)
+        reached = geomean([judge(ranker, nest, MACHINE).top[0] for nest in some])
+        assert reached > geomean([random_quality(nest.seconds).top[0] for nest in some]) + 0.05
+
+
+def test_the_paper_s_network_has_its_layers() -> None:
+    layers = DNN_PAPER.weights.networks[0].layers
+    assert [layer.weights.shape for layer in layers] == list(itertools.pairwise(PAPER_SIZES))
+    assert [layer.activation for layer in layers] == ["relu", "relu", "softsign", "relu", "linear"]

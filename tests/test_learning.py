@@ -1,0 +1,227 @@
+"""Which variants are measured, how they are kept, and how orders of them are judged."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import lzma
+import statistics
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from measured import MACHINE, NESTS, SOURCE
+
+from polydl import pipeline, workloads
+from polydl.cli import main
+from polydl.errors import OptionError, RecordsError
+from polydl.learning import evaluation
+from polydl.learning.collection import CollectionOptions, choose, layers_of
+from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
+from polydl.learning.samples import (
+    candidate_of,
+    describe,
+    groups_of_workloads,
+    machine_of,
+    measured_nests,
+    read_records,
+    usable,
+    write_compressed,
+)
+from polydl.learning.selection import balanced, decisions, spread_evenly
+from polydl.types import Interchange, Tile, Variant
+
+
+def variants() -> list[Variant]:
+    """Every size of two tiles with every order of three loops, and far more of one of the orders."""
+    orders = list(itertools.permutations("ijk"))
+    made = [Variant((Tile(0, "i", (s,)), Interchange(0, order))) for s in (8, 16) for order in orders]
+    return made + [Variant((Tile(0, "i", (s,)), Interchange(0, orders[0]))) for s in range(17, 200)]
+
+
+def test_balanced_choices_take_every_decision_about_as_often() -> None:
+    chosen = balanced(variants(), 12, seed=0)
+    innermost = Counter(decision for each in chosen for decision in decisions(each) if decision[0] == "innermost")
+    assert len(innermost) == 3
+    assert min(innermost.values()) >= 2
+    assert len({each.id for each in chosen}) == 12
+
+
+def test_choices_follow_the_seed_and_begin_with_what_must_be_there() -> None:
+    pool = variants()
+    must = pool[40:43]
+    assert balanced(pool, 10, seed=1, first=must)[:3] == must
+    assert balanced(pool, 10, seed=1, first=must) == balanced(pool, 10, seed=1, first=must)
+    assert balanced(pool, 10, seed=1) != balanced(pool, 10, seed=2)
+    assert sorted(each.id for each in balanced(pool, 999, seed=0)) == sorted(each.id for each in pool)
+
+
+def test_spread_goes_from_the_first_to_the_last() -> None:
+    names = [str(number) for number in range(10)]
+    assert spread_evenly(names, 4) == ("0", "3", "6", "9")
+    assert spread_evenly(names, 20) == tuple(names)
+    assert spread_evenly(names, 1) == ("5",)
+
+
+def test_layers_of_suites_are_different_problems() -> None:
+    names = layers_of(("networks", "gemm-paper"), 7)
+    problems = [repr(workloads.workload(name).problem) for name in names]
+    assert len(set(problems)) == len(problems) >= 70
+    assert set(workloads.suite("gemm-paper")) - set(names) <= set(workloads.suite("gemm-paper"))
+    with pytest.raises(OptionError, match="no suite"):
+        layers_of(("unknown",), None)
+
+
+def test_the_default_order_and_the_leaders_are_among_the_chosen(tmp_path: Path) -> None:
+    scop = pipeline.parse(workloads.workload("mobilenet_11").write(tmp_path))
+    options = CollectionOptions(variants=8, leaders=2, pool=40)
+    chosen, default = choose(scop, MACHINE, options)
+    assert chosen[0].variant.id == default
+    leaders = pipeline.rank(scop, [each.variant for each in chosen], machine=MACHINE).entries[:1]
+    assert leaders[0].variant in [each.variant for each in chosen[:3]]
+    assert len({each.variant for each in chosen}) == len(chosen) <= 8
+
+
+def test_what_a_ranker_saw_comes_back_from_a_record() -> None:
+    for record in list(read_records(SOURCE))[:50]:
+        candidate = candidate_of(record)
+        default = bool(record.features["default"])
+        assert json.loads(json.dumps(describe(candidate, default=default))) == record.features
+    with pytest.raises(RecordsError, match="features of version"):
+        candidate_of(replace(record, features={}))
+
+
+def test_only_undisturbed_samples_of_one_run_are_compared() -> None:
+    records = list(read_records(SOURCE))
+    assert all(usable(record) for record in records)
+    disturbed = replace(records[0], samples=tuple(replace(sample, disturbed=True) for sample in records[0].samples))
+    assert not usable(disturbed)
+    groups = groups_of_workloads()
+    nest = next(nest for nest in NESTS if nest.name == records[0].workload)
+    (same,) = (each for each in measured_nests([disturbed, *records[1:]], groups) if each.name == nest.name)
+    assert len(same.candidates) == len(nest.candidates) - 1
+    # A second run of fewer variants is not mixed with the first.
+    other = [replace(record, run="other", seconds_median=1.0) for record in records[:20]]
+    assert measured_nests([*records, *other], groups) == NESTS
+
+
+def test_records_survive_compression(tmp_path: Path) -> None:
+    path = tmp_path / "some.jsonl.xz"
+    records = list(read_records(SOURCE))[:30]
+    assert write_compressed(records, path) == 30
+    assert list(read_records(path)) == records
+    with pytest.raises(RecordsError, match="no records"):
+        list(read_records(tmp_path / "nowhere"))
+    path.write_bytes(lzma.compress(b"{}\n"))
+    with pytest.raises(RecordsError, match="can't be read"):
+        list(read_records(path))
+
+
+def test_a_profile_belongs_to_records_of_another_machine(tmp_path: Path) -> None:
+    foreign = [replace(nest, cpu="another") for nest in NESTS]
+    with pytest.raises(OptionError, match="not this machine"):
+        machine_of(tmp_path, foreign)
+    with pytest.raises(OptionError, match="holds records of"):
+        machine_of(tmp_path, [NESTS[0], *foreign])
+    assert machine_of(SOURCE, NESTS).threads == NESTS[0].threads
+
+
+def test_quality_of_known_orders() -> None:
+    best_first = quality([1.0, 2.0, 4.0])
+    assert (best_first.top, best_first.tau, best_first.pairs) == ((1.0, 1.0, 1.0), 1.0, 1.0)
+    worst_first = quality([4.0, 2.0, 1.0])
+    assert (worst_first.top, worst_first.tau, worst_first.pairs) == ((0.25, 1.0, 1.0), -1.0, 0.0)
+    assert quality([2.0, 1.0, 4.0]).tau == pytest.approx(1 / 3)
+    # 5 % of forty are the first two.
+    assert quality([2.0, 1.0, *[3.0] * 38]).top_part == 1.0
+    assert quality([3.0, 3.0, 1.0]).pairs == 0.0
+
+
+def test_kendall_s_tau_counts_pairs() -> None:
+    seconds = np.random.default_rng(0).permutation(12).astype(float) + 1
+    pairs = list(itertools.combinations(seconds, 2))
+    right = sum(one < other for one, other in pairs)
+    assert quality(seconds.tolist()).tau == pytest.approx((2 * right - len(pairs)) / len(pairs))
+
+
+def test_a_random_pick_is_the_mean_over_all_picks() -> None:
+    seconds = [1.0, 1.5, 2.0, 3.0, 5.0, 5.0]
+    for place, count in enumerate((1, 3, 5)):
+        picks = [1.0 / min(pick) for pick in itertools.combinations(seconds, count)]
+        assert random_quality(seconds).top[place] == pytest.approx(statistics.mean(picks))
+
+
+def test_a_bootstrap_interval_holds_the_mean_and_follows_the_seed() -> None:
+    values = np.random.default_rng(0).uniform(0.8, 1.0, 50).tolist()
+    found = bootstrap(values, seed=0)
+    assert found == bootstrap(values, seed=0)
+    assert found.low < found.value < found.high
+    assert found.value == pytest.approx(geomean(values))
+    wide = bootstrap(values[:5], seed=0)
+    assert wide.high - wide.low > found.high - found.low
+
+
+def test_nests_that_compute_the_same_are_held_out_together() -> None:
+    twin = replace(NESTS[0], group="another", name="twin")
+    kept = evaluation.without([*NESTS, twin], "another")
+    assert NESTS[0] not in kept
+    assert twin not in kept
+    assert len(kept) == len(NESTS) - 1
+
+
+def test_evaluation_sets_rankers_beside_the_default_order_and_chance() -> None:
+    found = evaluation.evaluate(NESTS, MACHINE, rankers=("equation-1", "cost-model"))
+    lines = {each.ranker: each for each in evaluation.summaries(found)}
+    assert list(lines) == ["default order", "random pick", "oracle", "equation-1", "cost-model"]
+    assert lines["oracle"].top[0].value == 1.0
+    assert lines["cost-model"].top[0].value > lines["random pick"].top[0].value
+    assert lines["cost-model"].pairs > 0.5
+    over = lines["cost-model"].over_random
+    assert over is not None
+    assert over.low <= over.value <= over.high
+
+
+def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records, work = tmp_path / "records", tmp_path / "work"
+    collect = ["collect", "--suite", "mobilenet", "--layers", "1", "--variants", "12", "--rounds", "2"]
+    collect += ["--records", str(records), "--work", str(work)]
+    assert main([*collect, "--compile-only"], standalone_mode=False) == 0
+    assert "compiled" in capsys.readouterr().out
+    assert main(collect, standalone_mode=False) == 0
+    first = capsys.readouterr().out
+    assert "of 12 measured" in first
+    written = list(read_records(records))
+    assert len(written) == 12
+    assert {record.status for record in written} == {"ok"}
+    assert sum(bool(record.features["default"]) for record in written) == 1
+    if sum(map(usable, written)) >= 10:
+        assert main(collect, standalone_mode=False) == 0
+        assert "0 nests measured, 1 were there" in capsys.readouterr().out
+        assert main(["evaluate", "--data", str(records), "--ranker", "cost-model"], standalone_mode=False) == 0
+        assert "oracle" in capsys.readouterr().out
+
+
+def test_commands_refuse_what_makes_no_sense(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for arguments, message in (
+        (["collect"], "no workloads were named"),
+        (["collect", "--suite", "resnet", "--budget", "soon"], "no length of time"),
+        (["collect", "--suite", "resnet", "--compile-only"], "would be lost"),
+        (["collect", "--suite", "resnet", "--measure-only"], "nothing to do"),
+        (["train", "--ranker", "equation-1"], "can't be trained"),
+        (["evaluate", "--ranker", "oracle"], "is no ranker"),
+        (["evaluate", "--data", str(tmp_path)], "holds enough variants"),
+    ):
+        assert main(arguments, standalone_mode=False) == 2, arguments
+        assert message in capsys.readouterr().err
+
+
+def test_figures_are_drawn_for_the_paper_s_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    arguments = ["evaluate", "--data", str(SOURCE), "--ranker", "cost-model", "--figures", str(tmp_path)]
+    assert main(arguments, standalone_mode=False) == 0
+    drawn = sorted(path.name for path in tmp_path.iterdir())
+    assert drawn[:3] == ["figure-10-fastrcnn.svg", "figure-12-resnet.svg", "figure-14-maskrcnn.svg"]
+    assert all(b"<svg" in (tmp_path / name).read_bytes() for name in drawn)
+    assert "Drawn" in capsys.readouterr().out
