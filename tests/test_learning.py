@@ -203,6 +203,14 @@ def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pyt
         assert "oracle" in capsys.readouterr().out
 
 
+def test_evaluate_writes_a_document(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["evaluate", "--data", str(SOURCE), "--ranker", "equation-1", "--json", "-"]
+    assert main(arguments, standalone_mode=False) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert len(document["nests"]) == len(NESTS)
+    assert {"default order", "random pick", "oracle", "equation-1"} == set(document["nests"][0]["rankers"])
+
+
 def test_commands_refuse_what_makes_no_sense(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     for arguments, message in (
         (["collect"], "no workloads were named"),

@@ -81,7 +81,7 @@ def _scores(ranker: TrainedRanker, nests: Sequence[MeasuredNest], machine: Machi
     found = [judge(ranker, nest, machine) for nest in nests]
     scores = {f"top {count}": geomean([each.top[place] for each in found]) for place, count in enumerate(TOP)}
     scores["worst top 1"] = min(each.top[0] for each in found)
-    scores["tau"] = float(np.mean([each.tau for each in found]))
+    scores["tau"] = float(np.mean([each.tau or 0.0 for each in found]))
     return {name: round(value, 4) for name, value in scores.items()}
 
 

@@ -54,8 +54,8 @@ class Summary:
     top: tuple[Interval, ...]
     worst: tuple[float, ...]
     top_part: float
-    tau: float
-    pairs: float
+    tau: float | None
+    pairs: float | None
     over_default: Interval | None
     over_random: Interval | None
 
@@ -121,7 +121,7 @@ def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
             own.append(None)
             continue
         reached = min(nest.seconds) / nest.seconds[nest.default]
-        own.append(Quality((reached,) * len(TOP), reached, float("nan"), float("nan")))
+        own.append(Quality((reached,) * len(TOP), reached, None, None))
     return {
         DEFAULT_ORDER: Judged(DEFAULT_ORDER, False, tuple(own)),
         RANDOM: Judged(RANDOM, False, by_lot),
@@ -143,13 +143,18 @@ def summaries(evaluation: Evaluation, *, group: str | None = None) -> tuple[Summ
                 top=tuple(bootstrap([each.top[k] for each in own], seed=evaluation.seed) for k in range(len(TOP))),
                 worst=tuple(min(each.top[k] for each in own) for k in range(len(TOP))),
                 top_part=geomean([each.top_part for each in own]),
-                tau=float(np.mean([each.tau for each in own])),
-                pairs=float(np.mean([each.pairs for each in own])),
+                tau=_mean([each.tau for each in own]),
+                pairs=_mean([each.pairs for each in own]),
                 over_default=_over(evaluation, name, DEFAULT_ORDER, places),
                 over_random=_over(evaluation, name, RANDOM, places),
             )
         )
     return tuple(found)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def _over(evaluation: Evaluation, name: str, other: str, places: Sequence[int]) -> Interval | None:

@@ -21,13 +21,14 @@ class Quality:
     """Of one order of one nest's variants.
 
     ``top`` is the performance of the best among the first 1, 3 and 5, and ``top_part`` among the first 5 %, relative
-    to the best variant of all. ``tau`` is Kendall's, ``pairs`` the part of all pairs in the right order.
+    to the best variant of all. ``tau`` is Kendall's, ``pairs`` the part of all pairs in the right order; None where
+    there is a single pick and no order.
     """
 
     top: tuple[float, ...]
     top_part: float
-    tau: float
-    pairs: float
+    tau: float | None
+    pairs: float | None
 
 
 @dataclass(frozen=True)

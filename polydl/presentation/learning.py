@@ -62,7 +62,7 @@ def summaries_table(found: Sequence[Summary]) -> str:
             *(NOTHING if fixed else f"{interval.value:.3f}" for interval in each.top[1:]),
             f"{each.worst[0]:.3f}",
             NOTHING if fixed else f"{each.top_part:.3f}",
-            *(NOTHING if fixed else f"{value:.2f}" for value in (each.tau, each.pairs)),
+            *(NOTHING if value is None else f"{value:.2f}" for value in (each.tau, each.pairs)),
         )
     headings = ["top 1 of", "over default order", "95 %", "over random pick", "95 % "]
     beside = table(*headings, right=headings[1:])
