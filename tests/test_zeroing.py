@@ -87,3 +87,25 @@ def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     assert made
     assert all("0.5" in each.c[each.c.index("void f(") :] for each in made)
     check(tmp_path, scop, made)
+
+
+def test_loops_of_one_iteration_need_no_partner(tmp_path: Path) -> None:
+    source = """
+void f(float C[1][50][40], const float A[50][300], const float B[300][40]) {
+#pragma scop
+  for (int z = 0; z < 1; z++)
+    for (int x = 0; x < 50; x++)
+      for (int y = 0; y < 40; y++)
+        C[z][x][y] = 0.0f;
+  for (int n = 0; n < 1; n++)
+    for (int i = 0; i < 50; i++)
+      for (int j = 0; j < 40; j++)
+        for (int k = 0; k < 300; k++)
+          C[n][i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+    scop, made = kernels(tmp_path, source, "auto")
+    assert made
+    assert all("= 0.0" not in each.c[each.c.index("void f(") :] for each in made)
+    check(tmp_path, scop, made)

@@ -213,7 +213,7 @@ def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, in
     """For each iterator that ``heavy`` writes with, the one of ``light`` and what it is ahead; None without such pairs.
 
     Both write each dimension of one array with a lone iterator, with the blocks and the inside of one loop, or with the
-    same constant, and ``light`` uses all of its own.
+    same constant, and ``light`` uses all of its own that have more than one iteration.
     """
     one, other = heavy.writes[0], light.writes[0]
     if one.array != other.array or one.subscripts is None or other.subscripts is None:
@@ -231,7 +231,12 @@ def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, in
             return None
         else:
             pairs[ours] = (theirs, left.constant - right.constant)
-    return pairs if len({place for place, _ in pairs.values()}) == light.depth else None
+    paired = {place for place, _ in pairs.values()}
+    # A loop of one iteration is in no subscript, and needs no partner.
+    free = [place for place in range(light.depth) if place not in paired]
+    return (
+        pairs if all(light.box is not None and light.box[place][0] == light.box[place][1] for place in free) else None
+    )
 
 
 def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> tuple[NestPlan, ...]:
