@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polydl.errors import IllegalVariantError
-from polydl.poly.rewrites import fresh_name, make_access, make_domain
-from polydl.types import Access, Affine, Array, Expression, PackPanels, Scop, Split, Statement
+from polydl.poly.rewrites import fresh_name, make_access, make_domain, with_copy
+from polydl.types import Access, Affine, Array, PackPanels, Scop, Split, Statement
 
 
 def split(scop: Scop, step: Split) -> Scop:
@@ -26,7 +26,7 @@ def split(scop: Scop, step: Split) -> Scop:
     alone = sum(1 for other in scop.statements if other.betas[0] == statement.betas[0]) == 1
     if not alone or any(name == statement.name for call in scop.annotated_calls for name in call.statements):
         raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
-    if any(node.kind == "affine" for node in statement.body.walk() if node.text.strip("{ }()").find(step.loop) >= 0):
+    if any(node.kind == "affine" for node in statement.body.walk()):
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
     if any(access.subscripts is None for access in statement.accesses) or statement.directions[place] != 1:
         raise IllegalVariantError(f"the subscripts of {statement.name} are not affine, or `{step.loop}` runs backwards")
@@ -82,29 +82,6 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
         tuple(high - low + 1 for low, high in box),
         "local",
     )
-    name = f"pack_{array.name}"
-    iterators = tuple(f"{array.name}_{number}" for number in range(len(places)))
-    unit = [tuple(int(i == d) for i in range(len(places))) for d in range(len(places))]
-    straight = tuple(Affine(row, -low) for row, (low, _) in zip(unit, box, strict=True))
-    source = tuple(
-        Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in reads[0].subscripts
-    )
-    copy = Statement(
-        name=name,
-        iterators=iterators,
-        domain=make_domain(name, iterators, box),
-        box=box,
-        instances=packed.elements,
-        betas=(0,) * (len(places) + 1),
-        directions=(1,) * len(places),
-        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
-        accesses=(
-            make_access(name, iterators, box, f"{name}_to", packed.name, "write", straight),
-            make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
-        ),
-        line=statement.line,
-        text=f"{packed.name}[...] = {array.name}[...]",
-    )
 
     def moved(access: Access) -> Access:
         if access != reads[0]:
@@ -118,13 +95,19 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
             statement.name, statement.iterators, statement.box, access.reference, packed.name, access.kind, forms
         )
 
-    statements = [copy]
-    for each in scop.statements:
-        later = replace(each, betas=(each.betas[0] + 1, *each.betas[1:]))
-        if each.name == statement.name:
-            later = replace(later, accesses=tuple(moved(access) for access in later.accesses))
-        statements.append(later)
-    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, packed))
+    unit = [tuple(int(i == d) for i in range(len(places))) for d in range(len(places))]
+    return with_copy(
+        scop,
+        replace(statement, accesses=tuple(moved(access) for access in statement.accesses)),
+        array,
+        packed,
+        iterators=tuple(f"{array.name}_{number}" for number in range(len(places))),
+        box=box,
+        to=tuple(Affine(row, -low) for row, (low, _) in zip(unit, box, strict=True)),
+        source=tuple(
+            Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in reads[0].subscripts
+        ),
+    )
 
 
 def walked(statement: Statement, access: Access) -> tuple[str, ...]:

@@ -100,13 +100,40 @@ def pack(scop: Scop, step: Pack) -> Scop:
         tuple(array.extents[dimension] for dimension in step.order),
         "local",
     )
-    name = f"pack_{array.name}"
     depth = len(array.extents)
-    # Written in its new order, read across.
-    iterators = tuple(f"{array.name}_{dimension}" for dimension in step.order)
-    box = tuple((0, extent - 1) for extent in packed.extents)
     straight = tuple(Affine(tuple(int(i == d) for i in range(depth))) for d in range(depth))
-    source = tuple(straight[step.order.index(dimension)] for dimension in range(depth))
+    reader = scop.statement(step.statement)
+    repacked = replace(reader, accesses=tuple(_repacked(reader, access, packed, step) for access in reader.accesses))
+    return with_copy(
+        scop,
+        repacked,
+        array,
+        packed,
+        # Written in its new order, read across.
+        iterators=tuple(f"{array.name}_{dimension}" for dimension in step.order),
+        box=tuple((0, extent - 1) for extent in packed.extents),
+        to=straight,
+        source=tuple(straight[step.order.index(dimension)] for dimension in range(depth)),
+    )
+
+
+def with_copy(
+    scop: Scop,
+    reader: Statement,
+    array: Array,
+    packed: Array,
+    *,
+    iterators: tuple[str, ...],
+    box: Box,
+    to: tuple[Affine, ...],
+    source: tuple[Affine, ...],
+) -> Scop:
+    """The scop with ``packed`` filled from ``array`` before everything else, and with ``reader`` as it reads that.
+
+    ``to`` and ``source`` are the subscripts of the two arrays in the copying nest of ``iterators`` over ``box``.
+    """
+    name = f"pack_{array.name}"
+    depth = len(iterators)
     copy = Statement(
         name=name,
         iterators=iterators,
@@ -117,19 +144,15 @@ def pack(scop: Scop, step: Pack) -> Scop:
         directions=(1,) * depth,
         body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
         accesses=(
-            make_access(name, iterators, box, f"{name}_to", packed.name, "write", straight),
+            make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
             make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
         ),
-        line=scop.statement(step.statement).line,
+        line=reader.line,
         text=f"{packed.name}[...] = {array.name}[...]",
     )
-    statements = [copy]
-    for statement in scop.statements:
-        moved = replace(statement, betas=(statement.betas[0] + 1, *statement.betas[1:]))
-        if statement.name == step.statement:
-            moved = replace(moved, accesses=tuple(_repacked(moved, access, packed, step) for access in moved.accesses))
-        statements.append(moved)
-    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, packed))
+    others = (reader if each.name == reader.name else each for each in scop.statements)
+    later = tuple(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in others)
+    return replace(scop, statements=(copy, *later), arrays=(*scop.arrays, packed))
 
 
 def _repacked(statement: Statement, access: Access, packed: Array, step: Pack) -> Access:
