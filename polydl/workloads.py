@@ -133,11 +133,11 @@ def workload(
     images: int = 1,
     layout: Layout | None = None,
     block: int | Sequence[int] | None = None,
-    overwrite: bool = False,
+    overwrite: bool = True,
 ) -> Workload:
     """The nest of that name.
 
-    It adds to its output, as the paper's do; with ``overwrite`` a nest before it sets that to zero.
+    A nest before it sets its output to zero; without ``overwrite`` it adds to its output, as the paper's do.
 
     ``layout`` of a convolution is ``blocked`` (the default: activations nChw_c, filters KCrs_c_k, the block of input
     channels before that of output channels), ``nchw`` (filters KCRS) or ``nhwc`` (filters RSCK); of a product

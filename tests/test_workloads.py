@@ -144,8 +144,8 @@ def test_an_unknown_suite_is_named() -> None:
 
 @pytest.mark.parametrize(("name", "layout"), [("gemm_12x10x8", "row-major"), ("mobilenet_11", "nhwc")])
 def test_overwriting_sets_the_output_to_zero_first(tmp_path: Path, name: str, layout: Layout) -> None:
-    adding = workload(name, layout=layout)
-    made = workload(name, layout=layout, overwrite=True)
+    adding = workload(name, layout=layout, overwrite=False)
+    made = workload(name, layout=layout)
     assert made.flops == adding.flops
     scop = polydl.parse(made.write(tmp_path), function=made.function)
     zeroing, product = scop.statements

@@ -95,8 +95,7 @@ def measure(
             name,
             images=images_of(name, settings.images),
             layout=settings.layout,
-            # What the peers do, too.
-            overwrite=name.startswith("gemm_") and not settings.accumulate,
+            overwrite=not settings.accumulate,
         )
         start = time.perf_counter()
         result: Document = {

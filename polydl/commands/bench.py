@@ -28,7 +28,7 @@ _PEERS = "onednn,torch,openblas,gcc,clang"
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
-@click.option("--accumulate", is_flag=True, help="Peers add products to their result, as polydl's nest does.")
+@click.option("--accumulate", is_flag=True, help="Nests add to their result, and so do the peers of products.")
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Picks to try.")
 @click.option("--leaders", type=click.IntRange(min=1), default=3, show_default=True, help="Picks to compare.")
 @click.option("--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N")
