@@ -1,7 +1,8 @@
 """The microkernel that always works: C with the compiler's vector extensions.
 
-Loops over registers are written out, so that neither gcc nor clang has to decide anything: a block of up to
-four vectors by as many columns as fit stays in registers while k and the batch run.
+Loops over registers are written out, so that neither gcc nor clang has to decide anything: a block of some
+vectors by as many columns as fit stays in registers while k and the batch run. Where m is not a multiple of the
+vector, the last vector overlaps the one before it, so that no element is read or written outside of the operands.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ _UNROLL = 4
 _PREFETCH = 8
 # Cycles of a call beside its register blocks.
 _OVERHEAD = 20.0
+# Rows of C that wait on the stack while products without vectors of their own are added to them.
+_SCALAR_ROWS = 64
 # How many times slower than one vector product a cycle products without vectors of their own are.
 _SCALAR_SLOWNESS = 2.0
 # Their products are computed as int in C, so that computing them wider changes nothing.
@@ -39,29 +42,74 @@ _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
 @dataclass(frozen=True)
 class _Block:
-    """Part of an output tile that stays in registers: ``vectors`` of ``width`` elements, by columns.
+    """Part of an output tile that stays in registers: vectors of ``width`` elements, by columns.
 
-    ``columns_b`` and ``columns_c`` place each column in B and C relative to the first, in elements.
+    ``rows`` says where each vector begins, relative to the first; the last may begin within the one before. With
+    ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
+    in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
+    and ``columns_c`` place each column in B and C relative to the first, in elements.
     """
 
     width: int
-    vectors: int
+    rows: tuple[int, ...]
+    second: int
     columns_b: tuple[int, ...]
     columns_c: tuple[int, ...]
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()
+
+
+def _vectors(width: int, rows: int) -> tuple[int, ...]:
+    """Where vectors begin that cover ``rows`` rows, which are at least a vector; the last one ends with the rows."""
+    return tuple(min(first, rows - width) for first in range(0, rows, width))
+
+
+def _halves(prefix: str, width: int, second: int) -> str:
+    """Functions that read and write a vector whose second half begins ``second`` rows after the first."""
+    whole, half = f"{prefix}_vector{width}", f"{prefix}_vector{width // 2}"
+    lanes = [", ".join(map(str, range(first, first + width // 2))) for first in (0, width // 2)]
+    return "\n".join(
+        [
+            f"static inline {whole} {prefix}_read{width}_{second}(const void *from)",
+            "{",
+            f"  const {half} *low = from;",
+            f"  const {half} *high = (const void *)((const char *)from + {second} * sizeof((*low)[0]));",
+            f"  return __builtin_shufflevector(*low, *high, {lanes[0]}, {lanes[1]});",
+            "}",
+            f"static inline void {prefix}_write{width}_{second}(void *to, {whole} value)",
+            "{",
+            f"  {half} *low = to;",
+            f"  {half} *high = (void *)((char *)to + {second} * sizeof((*low)[0]));",
+            f"  *low = __builtin_shufflevector(value, value, {lanes[0]});",
+            f"  *high = __builtin_shufflevector(value, value, {lanes[1]});",
+            "}",
+        ]
+    )
 
 
 def _block(name: str, site: GemmSite, block: _Block) -> str:
     """A function that updates one block of C, all of it in registers while k and the batch run."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
-    columns = range(len(block.columns_b))
+
+    def read(place: str) -> str:
+        halves = f"{site.prefix}_read{block.width}_{block.second}({place})"
+        return halves if block.second else f"*(const {vector} *)({place})"
+
+    def written(place: str, value: str) -> str:
+        halves = f"{site.prefix}_write{block.width}_{block.second}({place}, {value});"
+        return halves if block.second else f"*({vector} *)({place}) = {value};"
+
+    columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     lines = [
         f"static inline void {name}(const {element} *a, const {element} *b, {element} *c, long k, long count"
         f"{FIRST if site.overwrites else ''})",
         "{",
     ]
-    cells = [(v, u) for u in columns for v in range(block.vectors)]
+    cells = [(v, u) for u in columns for v in vectors]
     for v, u in cells:
-        value = f"*(const {vector} *)(c + {v * block.width + block.columns_c[u]})"
+        value = read(f"c + {block.rows[v] + block.columns_c[u]}")
         lines.append(f"  {vector} c{v}_{u} = {f'first ? ({vector}){{0}} : {value}' if site.overwrites else value};")
     lines += [
         "  for (long r = 0; r < count; ++r) {",
@@ -70,16 +118,15 @@ def _block(name: str, site: GemmSite, block: _Block) -> str:
         f'    _Pragma("GCC unroll {_UNROLL}")',
         "    for (long l = 0; l < k; ++l) {",
     ]
-    for v in range(block.vectors):
+    for v in vectors:
         # A is read once in each block, often from beyond the first cache; B stays there.
-        lines.append(f"      __builtin_prefetch(ar + (l + {_PREFETCH}) * {site.lda} + {v * block.width});")
-        lines.append(f"      const {vector} a{v} = *(const {vector} *)(ar + l * {site.lda} + {v * block.width});")
+        lines.append(f"      __builtin_prefetch(ar + (l + {_PREFETCH}) * {site.lda} + {block.rows[v]});")
+        lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
     for u in columns:
-        updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in range(block.vectors))
+        updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in vectors)
         lines.append(f"      const {element} b{u} = br[l * {site.stride_bk} + {block.columns_b[u]}]; {updates}")
     lines += ["    }", "  }"]
-    for v, u in cells:
-        lines.append(f"  *({vector} *)(c + {v * block.width + block.columns_c[u]}) = c{v}_{u};")
+    lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
     lines.append("}")
     return "\n".join(lines)
 
@@ -116,16 +163,23 @@ def _table(name: str, values: Sequence[int]) -> str:
     return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
 
 
+def _tiling(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
+    vectors, rest = divmod(shape.m, width)
+    overlaps = vectors > 0 and rest > 0
+    return register_tiling(-(-shape.m // width), shape.n, shape.rows, registers, 2 if overlaps else 1)
+
+
 class _Writer:
     """Collects the functions and tables that one site needs, each once."""
 
     def __init__(self, site: GemmSite, vector_bytes: int) -> None:
         self.site = site
         self.bytes = _VECTOR_TYPES.get(site.element, 0)
-        self.width = vector_bytes // self.bytes if self.bytes else 0
+        self.width = vector_bytes // self.bytes if self.bytes else 0  # none: element types without vectors
         self.registers = 32 if vector_bytes >= 64 else 16
         self.more = ", first" if site.overwrites else ""
         self.widths: dict[int, None] = {}
+        self.halves: dict[tuple[int, int], None] = {}
         self.functions: dict[object, tuple[str, str]] = {}
         self.tables: dict[tuple[int, ...], str] = {}
 
@@ -137,12 +191,16 @@ class _Writer:
             for width in self.widths
         ]
         tables = [_table(name, values) for values, name in self.tables.items()]
-        return [*types, *tables, *(text for _, text in self.functions.values())]
+        halves = [_halves(prefix, width, second) for width, second in self.halves]
+        return [*types, *tables, *halves, *(text for _, text in self.functions.values())]
 
     def _block(self, block: _Block) -> str:
         self.widths[block.width] = None
+        if block.second:
+            self.widths[block.width // 2] = None
+            self.halves[block.width, block.second] = None
         if block not in self.functions:
-            name = f"{self.site.prefix}_block{len(self.functions)}_{block.vectors}x{len(block.columns_b)}"
+            name = f"{self.site.prefix}_block{len(self.functions)}_{len(block.rows)}x{len(block.columns_b)}"
             self.functions[block] = (name, _block(name, self.site, block))
         return self.functions[block][0]
 
@@ -167,25 +225,13 @@ class _Writer:
     def run(self, name: str, shape: GemmShape) -> str:
         """The function for one shape: walks the output tile in register blocks."""
         body: list[str] = []
-        row = 0
-        width = self.width
-        rest = shape.m
-        # Whole vectors first, then ever shorter ones for the rows that are left.
-        while width and rest:
-            if rest >= width:
-                vectors = rest // width
-                tiling = register_tiling(vectors, shape.n, shape.rows, self.registers)
-                body += self._tiled(tiling, width, row, shape)
-                row += vectors * width
-                rest -= vectors * width
-            width //= 2
-        while rest:
-            rows = min(rest, 64)
-            call = self._scalar(rows)
-            for b, c in zip(self.site.rows_b, self.site.rows_c, strict=True):
-                body.append(f"  {call}(a + {row}, b + {b}, c + {row + c}, {shape.n}, {shape.k}, count{self.more});")
-            row += rows
-            rest -= rows
+        if self.width:
+            body = self._tiled(min(self.width, _power_of_two(shape.m)), shape)
+        else:
+            for row in range(0, shape.m, _SCALAR_ROWS):
+                call = self._scalar(min(shape.m - row, _SCALAR_ROWS))
+                for b, c in zip(self.site.rows_b, self.site.rows_c, strict=True):
+                    body.append(f"  {call}(a + {row}, b + {b}, c + {row + c}, {shape.n}, {shape.k}, count{self.more});")
         site = self.site
         head = (
             f"static void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, long count"
@@ -193,8 +239,17 @@ class _Writer:
         )
         return "\n".join([head, "{", *body, "}"])
 
-    def _tiled(self, tiling: RegisterTiling, width: int, row: int, shape: GemmShape) -> list[str]:
-        """Calls for all blocks of a tiling; blocks whose columns lie alike share a function and a loop."""
+    def _tiled(self, width: int, shape: GemmShape) -> list[str]:
+        """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
+        tiling = _tiling(shape, self.width, self.registers)
+        # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
+        second = max(0, shape.m - width // 2) if shape.m < width else 0
+        pieces: list[tuple[int, tuple[int, ...]]] = []
+        row = 0
+        for vectors in tiling.vectors:
+            rows = min(vectors * width, shape.m - row)
+            pieces.append((row, (0,) if second else _vectors(width, rows)))
+            row += rows
         in_b, in_c = self._columns(shape.n)
         starts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[tuple[int, int]]] = {}
         column = 0
@@ -205,11 +260,7 @@ class _Writer:
             column += count
         lines = []
         for (columns_b, columns_c), found in starts.items():
-            calls = []
-            at = row
-            for vectors in tiling.vectors:
-                calls.append((self._block(_Block(width, vectors, columns_b, columns_c)), at))
-                at += vectors * width
+            calls = [(self._block(_Block(width, rows, second, columns_b, columns_c)), at) for at, rows in pieces]
             if len(found) == 1:
                 b, c = (str(offset) for offset in found[0])
                 indent = "  "
@@ -259,15 +310,8 @@ class PlainC:
         if shape.element not in _VECTOR_TYPES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
             return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
-        total = _OVERHEAD
-        rest, width = shape.m, vector_elements
-        while rest:
-            if rest >= width:
-                tiling = register_tiling(rest // width, shape.n, shape.rows, registers)
-                total += tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
-                rest %= width
-            width //= 2
-        return total
+        tiling = _tiling(shape, vector_elements, registers)
+        return _OVERHEAD + tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         writer = _Writer(site, vector_bytes)

@@ -26,11 +26,12 @@ def divisors(extent: int) -> tuple[int, ...]:
 def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
     """Sizes for a loop of ``extent`` in a role, best first, without duplicates.
 
-    m wants whole vectors, four of them for choice (they fill the registers together with six columns); n wants to
-    divide its loop; k wants to be long, so that loading and storing C is a small part of the call.
+    m wants whole vectors, four of them for choice (they fill the registers together with six columns), five or seven
+    where they divide the loop; n wants to divide its loop; k wants to be long, so that loading and storing C is a small part of the call.
     """
     if role == "m":
-        wanted = [vectors * vector_elements for vectors in (4, 2, 8, 6, 3, 1)]
+        even = [vectors for vectors in (5, 7) if extent % (vectors * vector_elements) == 0]
+        wanted = [vectors * vector_elements for vectors in (4, *even, 2, 8, 6, 3, 1)]
         whole = extent <= 8 * vector_elements
     elif role == "n":
         wanted = [*sorted((d for d in divisors(extent) if 6 <= d <= 64), reverse=True), 24, 12, 48, 6]
@@ -81,16 +82,16 @@ def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, *, reads: bool = T
 
 
 @lru_cache(maxsize=65536)
-def register_tiling(vectors: int, n: int, rows: int, registers: int) -> RegisterTiling:
+def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int = 1) -> RegisterTiling:
     """The cheapest blocks for ``vectors`` of output rows and ``rows`` times ``n`` columns.
 
     A block holds its part of C, one column of A's vectors and one value of B. Columns are split evenly, over all
-    rows at once or each row by itself, whichever is cheaper.
+    rows at once or each row by itself, whichever is cheaper. The last block has at least ``last`` vectors, one or two.
     """
     best: tuple[float, RegisterTiling] | None = None
-    for most in range(1, min(vectors, 8) + 1):
+    for most in range(last, min(vectors, 8) + 1):
         widest = max(1, min(_MOST_COLUMNS, (registers - 1 - most) // most))
-        pieces = register_blocks(vectors, most)
+        pieces = register_blocks(vectors, most)[:: -1 if last > 1 else 1]
         for columns in (register_blocks(n, widest) * rows, register_blocks(n * rows, widest)):
             tiling = RegisterTiling(pieces, columns)
             cost = tiling_cycles(tiling, 64, 1)

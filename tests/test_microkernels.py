@@ -252,6 +252,13 @@ def test_register_blocks_cover_the_tile_and_leave_room_for_operands(
     assert most * max(tiling.columns) + (most if max(tiling.columns) > 1 else 0) + 1 <= registers
 
 
+@pytest.mark.parametrize("vectors", range(2, 12))
+def test_a_last_vector_that_overlaps_shares_its_block_with_another(vectors: int) -> None:
+    tiling = register_tiling(vectors, 9, 1, 32, 2)
+    assert sum(tiling.vectors) == vectors
+    assert tiling.vectors[-1] >= 2
+
+
 def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
     small, large = shape(m=16, n=4, k=8), shape(m=64, n=24, k=256, lda=64, ldc=64, stride_bn=256)
     cost = [LIBXSMM.predicted_cycles(s, 16) / (s.m * s.n * s.k) for s in (small, large)]
