@@ -27,7 +27,8 @@ def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) 
     """Sizes for a loop of ``extent`` in a role, best first, without duplicates.
 
     m wants whole vectors, four of them for choice (they fill the registers together with six columns), five or seven
-    where they divide the loop; n wants to divide its loop; k wants to be long, so that loading and storing C is a small part of the call.
+    where they divide the loop; n wants to divide its loop; k wants to be long, so that loading and storing C is a
+    small part of the call.
     """
     if role == "m":
         even = [vectors for vectors in (5, 7) if extent % (vectors * vector_elements) == 0]
