@@ -27,9 +27,13 @@ for (long q = 0; q < rows; ++q)
 _VECTOR_TYPES = {"float": 4, "double": 8}
 # The parameter that says whether C is to be written without being read.
 FIRST = ", int first"
+# The one for the address from which to fetch.
+AHEAD = ", const char *ahead"
 # Steps of k that are written out together, and steps by which A is fetched ahead.
 _UNROLL = 4
 _PREFETCH = 8
+# Bytes that one instruction fetches.
+_LINE = 64
 # Cycles of a call beside its register blocks.
 _OVERHEAD = 20.0
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
@@ -48,6 +52,7 @@ class _Block:
     ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
     in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
     and ``columns_c`` place each column in B and C relative to the first, in elements.
+    Every so many steps of k it fetches so many ``lines`` for later calls.
     """
 
     width: int
@@ -55,6 +60,8 @@ class _Block:
     second: int
     columns_b: tuple[int, ...]
     columns_c: tuple[int, ...]
+    lines: int = 0
+    every: int = 1
 
 
 def _power_of_two(least: int) -> int:
@@ -104,7 +111,7 @@ def _block(name: str, site: GemmSite, block: _Block) -> str:
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     lines = [
         f"static inline void {name}(const {element} *a, const {element} *b, {element} *c, long k, long count"
-        f"{FIRST if site.overwrites else ''})",
+        f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})",
         "{",
     ]
     cells = [(v, u) for u in columns for v in vectors]
@@ -125,6 +132,13 @@ def _block(name: str, site: GemmSite, block: _Block) -> str:
     for u in columns:
         updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in vectors)
         lines.append(f"      const {element} b{u} = br[l * {site.stride_bk} + {block.columns_b[u]}]; {updates}")
+    if block.lines:
+        # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
+        lines.append(f"      if (l % {block.every} == 0) {{")
+        lines += [f"        __builtin_prefetch(ahead + {line * _LINE}, 0, 2);" for line in range(block.lines)]
+        lines += [f"        ahead += {block.lines * _LINE};", "      }"]
+    elif site.ahead:
+        lines.append("      (void)ahead;")
     lines += ["    }", "  }"]
     lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
     lines.append("}")
@@ -235,7 +249,7 @@ class _Writer:
         site = self.site
         head = (
             f"static void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, long count"
-            f"{FIRST if site.overwrites else ''})"
+            f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})"
         )
         return "\n".join([head, "{", *body, "}"])
 
@@ -250,6 +264,13 @@ class _Writer:
             rows = min(vectors * width, shape.m - row)
             pieces.append((row, (0,) if second else _vectors(width, rows)))
             row += rows
+        blocks = len(pieces) * len(tiling.columns)
+        # Each block fetches its share, evenly over its steps.
+        share = -(-self.site.ahead // (blocks * _LINE))
+        steps = shape.k * shape.batch
+        fetched = -(-share // steps)
+        every = 1 << max(0, (steps * fetched // max(1, share)).bit_length() - 1)
+        number = 0
         in_b, in_c = self._columns(shape.n)
         starts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[tuple[int, int]]] = {}
         column = 0
@@ -260,7 +281,10 @@ class _Writer:
             column += count
         lines = []
         for (columns_b, columns_c), found in starts.items():
-            calls = [(self._block(_Block(width, rows, second, columns_b, columns_c)), at) for at, rows in pieces]
+            calls = [
+                (self._block(_Block(width, rows, second, columns_b, columns_c, fetched, every)), at)
+                for at, rows in pieces
+            ]
             if len(found) == 1:
                 b, c = (str(offset) for offset in found[0])
                 indent = "  "
@@ -268,8 +292,13 @@ class _Writer:
                 b, c = (f"{self._starts(offsets)}[i]" for offsets in zip(*found, strict=True))
                 lines.append(f"  for (int i = 0; i < {len(found)}; ++i) {{")
                 indent = "    "
-            for call, at in calls:
-                lines.append(f"{indent}{call}(a + {at}, b + {b}, c + {at} + {c}, {shape.k}, count{self.more});")
+            for place, (call, at) in enumerate(calls):
+                more = self.more
+                if self.site.ahead:
+                    before = f"({number + place} + i * {len(calls)})" if len(found) > 1 else f"{number + place}"
+                    more += f", ahead + {before} * {share * _LINE}"
+                lines.append(f"{indent}{call}(a + {at}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
+            number += len(calls) * len(found)
             if len(found) > 1:
                 lines.append("  }")
         return lines
@@ -292,7 +321,7 @@ class PlainC:
         ("unsigned int", "unsigned int"),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead"})
 
     def unavailable(self) -> str | None:
         return None
@@ -328,7 +357,9 @@ class PlainC:
                 for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
                 if ends[0] != ends[1]
             )
-            cases.append(f"  if ({condition or '1'})\n    {name}(a, b, c, count{writer.more});")
+            cases.append(
+                f"  if ({condition or '1'})\n    {name}(a, b, c, count{writer.more}{', ahead' if site.ahead else ''});"
+            )
         unused = [
             f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
         ]
@@ -338,7 +369,7 @@ class PlainC:
             [
                 f"static void {site.prefix}_run(const {site.element} *a, const {site.element} *b, "
                 f"{site.accumulator} *c, "
-                f"int last_m, int last_n, int last_k, long count{FIRST})",
+                f"int last_m, int last_n, int last_k, long count{FIRST}{AHEAD if site.ahead else ''})",
                 "{",
                 *unused,
                 *cases,
@@ -348,9 +379,10 @@ class PlainC:
         return EmittedSite((), "\n".join([*tables, *writer.definitions(), *bodies, entry]), "")
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        ahead = f", (const char *)({arguments.ahead})" if site.ahead else ""
         return (
             f"{site.prefix}_run({arguments.a}, {arguments.b}, {arguments.c}, "
-            f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first});"
+            f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first}{ahead});"
         )
 
     def link_flags(self) -> tuple[str, ...]:

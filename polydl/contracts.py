@@ -20,8 +20,9 @@ from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "any"]
-# What a microkernel may do beyond adding a product to C: columns in several rows, and C written without being read.
-Ability = Literal["rows", "overwrite"]
+# What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read, and
+# fetching the next tile of A while it computes.
+Ability = Literal["rows", "overwrite", "ahead"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,8 @@ class GemmSite:
     ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two
     are equal where the tile divides the loop. ``offsets_a`` and ``offsets_b`` place each product of the
     batch relative to the first, in elements; ``rows_b`` and ``rows_c`` each row of n columns. ``overwrites`` says
-    that some calls are the first for their tile of C and must not read it. ``prefix`` starts every name the site
+    that some calls are the first for their tile of C and must not read it. Each call should fetch ``ahead`` bytes from
+    an address that it is given, for later calls, into the second-level cache. ``prefix`` starts every name the site
     defines in C.
     """
 
@@ -82,6 +84,7 @@ class GemmSite:
     rows_b: tuple[int, ...] = (0,)
     rows_c: tuple[int, ...] = (0,)
     overwrites: bool = False
+    ahead: int = 0
 
     @property
     def rows(self) -> int:
@@ -113,7 +116,8 @@ class GemmSite:
 @dataclass(frozen=True)
 class CallArguments:
     """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length,
-    and whether the call is the first for its tile of C ("0" or "1" or a condition)."""
+    whether the call is the first for its tile of C ("0" or "1" or a condition), and what to fetch ahead, which may lie
+    beyond the array."""
 
     a: str
     b: str
@@ -123,6 +127,7 @@ class CallArguments:
     last_k: str
     batch: str
     first: str = "0"
+    ahead: str = "0"
 
 
 @dataclass(frozen=True)
@@ -158,7 +163,7 @@ class Microkernel(Protocol):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """Sites have several rows, or first calls, only for a kernel that says so here."""
+        """Sites have several rows, first calls, or bytes to fetch ahead, only for a kernel that says so here."""
         ...
 
     def unavailable(self) -> str | None:

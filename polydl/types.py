@@ -573,7 +573,10 @@ class Ranking:
 
 @dataclass(frozen=True)
 class MicrokernelUse:
-    """What was matched in one nest, for people and for JSON. Leading dimensions are in elements."""
+    """What was matched in one nest, for people and for JSON. Leading dimensions are in elements.
+
+    Each call fetches ``ahead`` bytes of the first operand for later calls.
+    """
 
     nest: int
     name: str
@@ -590,6 +593,7 @@ class MicrokernelUse:
     operands: tuple[str, str, str]
     rows: int = 1
     row_loops: tuple[str, ...] = ()
+    ahead: int = 0
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
+from polydl.codegen.ahead import Ahead, ahead_of
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
 from polydl.codegen.storage import LocalStorage, local_storage
@@ -39,6 +40,7 @@ class Site:
     statement: Statement
     gemm: GemmSite
     kernel: Microkernel
+    ahead: Ahead | None = None
 
     @property
     def use(self) -> MicrokernelUse:
@@ -61,6 +63,7 @@ class Site:
             operands=(form.c.array, form.a.array, form.b.array),
             rows=gemm.rows,
             row_loops=step.rows,
+            ahead=gemm.ahead,
         )
 
     @property
@@ -159,7 +162,10 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
         rows_c=_offsets(plan, match.form.strides_c, step.rows),
         overwrites=overwrites,
     )
-    return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel)
+    ahead = ahead_of(plan, match, gemm) if "ahead" in kernel.abilities else None
+    if ahead is not None:
+        gemm = replace(gemm, ahead=ahead.share)
+    return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel, ahead)
 
 
 def _iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
@@ -228,6 +234,7 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
     if site.gemm.batch[0] != site.gemm.batch[1]:
         batch = f"{_is_last(site, values, step.batch[0])} ? {site.gemm.batch[1]} : {site.gemm.batch[0]}"
     form = site.match.form
+    own = values[len(values) - len(site.plan.loops) :]
     return site.kernel.call(
         site.gemm,
         CallArguments(
@@ -239,6 +246,7 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
             last_k=_is_last(site, values, step.k),
             batch=batch,
             first=_is_first(site, values) if site.gemm.overwrites else "0",
+            ahead=site.ahead.address(address(form.a), site.gemm.element, own) if site.ahead else "0",
         ),
     )
 

@@ -1,0 +1,102 @@
+"""What microkernel calls fetch for later ones: together the whole next tile, and nothing where it doesn't pay."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from itertools import groupby, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polydl import pipeline
+from polydl.machine import Machine
+from polydl.types import KernelSource
+
+FILTERS = 8 * 4 * 64 * 64
+CONVOLUTION = """
+void f(float output[8][48][64], const float filter[8][{blocks}][64][64], const float input[{blocks}][48][64])
+{{
+#pragma scop
+  for (int o = {outer})
+    for (int i = 0; i < {blocks}; i++)
+      for (int p = 0; p < 48; p++)
+        for (int ofm = 0; ofm < 64; ofm++)
+          for (int ifm = 0; ifm < 64; ifm++)
+            output[o][p][ofm] += filter[o][i][ifm][ofm] * input[i][p][ifm];
+#pragma endscop
+}}
+"""
+LOG = """
+static long polydl_log[1 << 16][2];
+static long polydl_logged;
+long polydl_read(long entry, int which) { return entry < polydl_logged ? polydl_log[entry][which] : -1; }
+static void polydl_note(const void *a, const void *ahead)
+{
+  polydl_log[polydl_logged][0] = (long)a;
+  polydl_log[polydl_logged++][1] = (long)ahead;
+}
+#define polydl_gemm0_run(a, b, c, m, n, k, count, first, ahead) \\
+  (polydl_note(a, ahead), polydl_gemm0_real(a, b, c, m, n, k, count, first, ahead))
+"""
+
+
+def kernels(tmp_path: Path, blocks: int, outer: str = "0; o < 8; o++") -> list[KernelSource]:
+    path = tmp_path / "nest.c"
+    path.write_text(CONVOLUTION.format(blocks=blocks, outer=outer))
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=1)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64, microkernel="c")
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
+    return [pipeline.kernel(space, variant, 64) for variant in variants]
+
+
+def calls(tmp_path: Path, source: KernelSource) -> list[tuple[int, int]]:
+    """Addresses of A and of what is fetched, of all calls, relative to the filters."""
+    text = source.c.replace("static void polydl_gemm0_run(", "static void polydl_gemm0_real(", 1)
+    start = text.index("void f(")
+    path = tmp_path / f"{source.id}.c"
+    path.write_text(text[:start] + LOG + text[start:])
+    library = path.with_suffix(".so")
+    subprocess.run(
+        ["gcc", "-O1", "-march=native", "-w", "-shared", "-fPIC", str(path), "-o", str(library)], check=True, timeout=60
+    )
+    loaded = ctypes.CDLL(str(library))
+    loaded.polydl_read.restype = ctypes.c_long
+    arrays = [np.zeros(size, np.float32) for size in (8 * 48 * 64, FILTERS, 4 * 48 * 64)]
+    loaded.f(*(ctypes.c_void_p(array.ctypes.data) for array in arrays))
+    found = []
+    entry = 0
+    while (address := loaded.polydl_read(entry, 0)) >= 0:
+        found.append((address - arrays[1].ctypes.data, loaded.polydl_read(entry, 1) - arrays[1].ctypes.data))
+        entry += 1
+    return found
+
+
+@pytest.mark.parametrize(
+    ("seldom", "outer"), [(True, "0; o < 8; o++"), (False, "0; o < 8; o++"), (False, "7; o >= 0; o--")]
+)
+def test_the_calls_with_one_tile_fetch_all_of_the_next(tmp_path: Path, seldom: bool, outer: str) -> None:
+    found = [source for source in kernels(tmp_path, 4, outer) if source.microkernels[0].ahead]
+    # Where each call has a tile of its own, and where several share one.
+    tiles = {source.id: 4 * use.m * use.k * use.batch for source in found for use in source.microkernels}
+    chosen = [source for source in found if (source.microkernels[0].ahead < tiles[source.id]) == seldom]
+    assert chosen
+    for source in chosen[:4]:
+        use = source.microkernels[0]
+        made = calls(tmp_path, source)
+        assert len(made) > 1
+        runs = [(address, [fetched for _, fetched in group]) for address, group in groupby(made, lambda call: call[0])]
+        right = 0
+        for (_, starts), (following, _) in pairwise(runs):
+            fetched = {line for start in starts for line in range(start, start + use.ahead, 64)}
+            right += fetched >= set(range(following, following + tiles[source.id], 64))
+        assert right == len(runs) - 1
+
+
+def test_a_small_operand_is_not_fetched(tmp_path: Path) -> None:
+    found = kernels(tmp_path, 3)
+    assert found
+    assert not any(source.microkernels[0].ahead for source in found)
+    assert not any("ahead" in source.c for source in found)
