@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.picks import picks
 from polydl.pipeline import (
     AUTOMATIC,
     DEFAULT_MAX_VARIANTS,
@@ -61,7 +63,8 @@ class Tried:
 class Optimization:
     """Everything that one ``optimize`` found. ``files`` are paths by kind: c, header, library, report.
 
-    ``seconds`` are wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements.
+    ``picks`` are the variants that were run, or would have been, each after its place in the ranking. ``seconds`` are
+    wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements.
     """
 
     scop: Scop
@@ -69,6 +72,7 @@ class Optimization:
     space: VariantSpace
     generation: Generation
     ranking: Ranking
+    picks: tuple[tuple[int, RankedVariant], ...]
     baseline: Measurement | None
     tried: tuple[Tried, ...]
     files: Mapping[str, Path]
@@ -141,7 +145,7 @@ def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | N
 
 def _run(
     space: VariantSpace,
-    chosen: Sequence[RankedVariant],
+    chosen: Sequence[tuple[int, RankedVariant]],
     machine: Machine,
     policy: TimingPolicy,
     toolchain: Toolchain,
@@ -156,7 +160,7 @@ def _run(
     executor: Executor = registry.load("executors", "local")
     with clock.stage("compile"):
         plain = original(space.scop)
-        kernels = [kernel(space, each.variant, machine.vector_bytes) for each in chosen]
+        kernels = [kernel(space, each.variant, machine.vector_bytes) for _, each in chosen]
         known = book.known([plain, *kernels]) if book is not None and not fresh else {}
         wanted = set(to_run([each.id for each in kernels], known))
         if not wanted and (ORIGINAL not in known or known[ORIGINAL].status != "ok"):
@@ -167,7 +171,7 @@ def _run(
     measured: dict[str, Measurement] = {}
     with clock.stage("run"):
         if needed:
-            variants = {each.id: ranked.variant for each, ranked in zip(kernels, chosen, strict=True)}
+            variants = {each.id: ranked.variant for each, (_, ranked) in zip(kernels, chosen, strict=True)}
             answers = executor.measure(
                 built[1:],
                 built[0],
@@ -191,7 +195,7 @@ def _run(
         Tried(number, ranked, source, measured[source.id])
         if source.id in measured
         else Tried(number, ranked, source, known[source.id].measurement, known[source.id])
-        for number, (ranked, source) in enumerate(zip(chosen, kernels, strict=True), 1)
+        for (number, ranked), source in zip(chosen, kernels, strict=True)
     )
     return _Measured(baseline, tried)
 
@@ -228,10 +232,10 @@ def optimize(
     workload: str | None = None,
     progress: ProgressCallback | None = None,
 ) -> Optimization:
-    """Find the fastest legal variant: generate, analyse, rank, run the first ``top_k``, check and time them.
+    """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
-    ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are written there, each
-    complete or not at all; without, they live in a directory that goes away with the process.
+    These are those of ``picks``; ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are
+    written there, each complete or not at all; without, they live in a directory that goes away with the process.
     ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal;
     ``with_unfused`` also runs the first variant of the ranking that fuses nothing.
 
@@ -277,9 +281,10 @@ def optimize(
         )
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
-    chosen = ranking.entries[: top_k or len(ranking.entries)]
-    if with_unfused and all(is_fused(each.variant) for each in chosen):
-        chosen += tuple(each for each in ranking.entries if not is_fused(each.variant))[:1]
+    chosen = picks(ranking, top_k)
+    if with_unfused and all(is_fused(each.variant) for _, each in chosen):
+        unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(each.variant))
+        chosen += tuple(islice(unfused, 1))
     measured: _Measured | None = None
     if toolchain is not None:
         book = book_of(scop, found_machine, toolchain, records, workload, strict_fp=strict_fp, cold=cold)
@@ -297,6 +302,7 @@ def optimize(
         space,
         generation,
         ranking,
+        chosen,
         measured.baseline if measured is not None else None,
         measured.tried if measured is not None else (),
         {},

@@ -92,10 +92,10 @@ def loop_ranges(statement: Statement) -> tuple[tuple[int, int], ...]:
     )
 
 
-def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
+def optimization_document(result: Optimization) -> Document:
     """The document of ``polydl optimize``.
 
-    Its candidates are those that were run or, if nothing was, the first ``top_k`` of the ranking (0 for all).
+    Its candidates are those that were run or, if nothing was, those that would have been.
     """
     measurements = [each.measurement for each in result.tried]
     passed = sum(measurement.status == "ok" for measurement in measurements)
@@ -114,7 +114,7 @@ def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
             },
             "baseline": None if baseline is None else {"seconds": baseline, "gflops": gflops(result.scop, baseline)},
             "best": None if result.winner is None else _best(result, result.winner),
-            "candidates": _candidates(result, top_k),
+            "candidates": _candidates(result),
             "records": {
                 "answered": False,
                 "reused": len(result.recorded),
@@ -126,9 +126,9 @@ def optimization_document(result: Optimization, *, top_k: int = 0) -> Document:
     )
 
 
-def fusion_document(result: Optimization, pairs: Sequence[OperatorPair], *, top_k: int = 0) -> Document:
+def fusion_document(result: Optimization, pairs: Sequence[OperatorPair]) -> Document:
     """The document of ``polydl fuse``: that of ``polydl optimize``, with the pairs of operators in ``fusions``."""
-    document = optimization_document(result, top_k=top_k)
+    document = optimization_document(result)
     fusions = [{key: value for key, value in asdict(pair).items() if key != "way"} for pair in pairs]
     return _document({**document, "schema": "polydl.fuse/1", "fusions": fusions})
 
@@ -250,17 +250,17 @@ def failure_message(measurement: Measurement) -> str:
     return measurement.message.replace(directory, "") if len(directory) > 2 else measurement.message
 
 
-def write_report(result: Optimization, directory: Path, *, top_k: int = 0) -> Optimization:
+def write_report(result: Optimization, directory: Path) -> Optimization:
     """Write report.json, and the C of each candidate that failed under failed/. The result with the new file in it.
 
-    ``top_k`` is as for ``optimization_document``. Raises ResourceError.
+    Raises ResourceError.
     """
     for each in result.tried:
         if each.measurement.status != "ok":
             write_atomically(directory / FAILED_FOLDER / f"{each.kernel.id}.c", each.kernel.c)
     path = directory / REPORT_FILE
     written = replace(result, files={**result.files, "report": path})
-    write_atomically(path, to_text(optimization_document(written, top_k=top_k)))
+    write_atomically(path, to_text(optimization_document(written)))
     return written
 
 
@@ -306,14 +306,13 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
     )
 
 
-def _candidates(result: Optimization, top_k: int) -> list[Document]:
+def _candidates(result: Optimization) -> list[Document]:
     scop, machine = result.scop, result.machine
     if result.baseline is not None:
         return [
             _candidate(each.rank, each.ranked, each.measurement, scop, machine, each.record) for each in result.tried
         ]
-    first = result.ranking.entries[: top_k or None]
-    return [_candidate(rank, entry, None, scop, machine, None) for rank, entry in enumerate(first, 1)]
+    return [_candidate(rank, entry, None, scop, machine, None) for rank, entry in result.picks]
 
 
 def _candidate(

@@ -18,22 +18,29 @@ from polydl.ranking.equation_1 import cost
 from polydl.ranking.ordering import busiest_share, ordered, where_reused
 from polydl.types import Ranking
 
-# How much of the time for what moves between the caches beyond the first still shows.
+# How much of the time for what moves between the caches beyond the first still shows: of what comes when it is asked
+# for, and of what a microkernel's calls fetched ahead.
 EXPOSED = 0.5
+EXPOSED_AHEAD = 0.1
 
 
 @dataclass(frozen=True)
 class NestTime:
-    """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first."""
+    """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first.
+
+    So many seconds of those into the second cache are for what calls ``fetched`` ahead.
+    """
 
     arithmetic: float
     transfers: tuple[float, ...]
+    fetched: float = 0.0
 
     @property
     def total(self) -> float:
         near, *far = self.transfers
         core = max(self.arithmetic, near)
-        return core + EXPOSED * sum(far[:-1]) + sum(far[-1:])
+        hidden = (EXPOSED - EXPOSED_AHEAD) * self.fetched if far[:-1] else 0.0
+        return core + EXPOSED * sum(far[:-1]) - hidden + sum(far[-1:])
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
@@ -44,11 +51,13 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
     sources = machine.bandwidths()[1:]
     found = []
+    ahead = {use.nest: use.ahead * candidate.calls[use.nest] for use in candidate.microkernels}
     nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
-    for cycles, iterations, traffic in nests:
+    for index, (cycles, iterations, traffic) in enumerate(nests):
         share = busiest_share(iterations, machine.threads)
         transfers = tuple(share * size / rate for size, rate in zip(traffic, sources, strict=True))
-        found.append(NestTime(share * cycles * cycle, transfers))
+        fetched = transfers[1] * min(1.0, ahead.get(index, 0) / max(1, traffic[1])) if len(traffic) > 1 else 0.0
+        found.append(NestTime(share * cycles * cycle, transfers, fetched))
     return tuple(found)
 
 

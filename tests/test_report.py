@@ -141,10 +141,13 @@ def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimizati
     assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch, "rows": 1}
 
 
-def test_without_a_run_the_first_of_the_ranking_are_listed(ranked: Optimization) -> None:
-    document = report.optimization_document(ranked, top_k=4)
-    assert [each["id"] for each in document["candidates"]] == [e.variant.id for e in ranked.ranking.entries[:4]]
-    assert len(report.optimization_document(ranked)["candidates"]) == len(ranked.ranking.entries)
+def test_without_a_run_the_picks_are_listed(ranked: Optimization) -> None:
+    document = report.optimization_document(ranked)
+    places = [each["rank"] for each in document["candidates"]]
+    assert places == [place for place, _ in ranked.picks]
+    assert places[0] == 1
+    entries = ranked.ranking.entries
+    assert [each["id"] for each in document["candidates"]] == [entries[place - 1].variant.id for place in places]
     assert (document["best"], document["seconds"]["compile"]) == (None, None)
 
 

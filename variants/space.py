@@ -346,7 +346,8 @@ class NestSpace:
         """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant."""
         trips = self.loop_trips(shape, {})
         names = {name.removesuffix("_t1"): name for name in trips} if shape.match else {name: name for name in trips}
-        order = tuple(names[loop] for loop in self.nest.loops if loop in names)
+        own = [names[loop] for loop in self.nest.loops if loop in names]
+        order = (*(name for name in own if trips[name] == 1), *(name for name in own if trips[name] > 1))
         return Choice(shape, (), order, self.parallel_choices(shape, (), order)[0])
 
 

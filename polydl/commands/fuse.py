@@ -80,14 +80,15 @@ def fuse(
             progress=progress,
             **vars(search),
         )
-    optimization = report.write_report(result.optimization, directory, top_k=shown)
-    document = report.fusion_document(optimization, result.pairs, top_k=shown)
+    optimization = report.write_report(result.optimization, directory)
+    document = report.fusion_document(optimization, result.pairs)
     if not quiet:
-        ranked = optimization.ranking.entries[: shown or None]
         click.echo(fusion.pairs_text(result.pairs))
         click.echo(nest.generation_text(optimization.generation, search.seed))
-        click.echo(f"Top picks  {len(ranked)} of {len(optimization.ranking.entries)}, by {optimization.ranking.ranker}")
-        click.echo(f"\n{fusion.ranked_text(scop, ranked)}\n")
+        click.echo(
+            f"Picks  {len(optimization.picks)} of {len(optimization.ranking.entries)}, by {optimization.ranking.ranker}"
+        )
+        click.echo(f"\n{fusion.picks_text(scop, optimization.picks)}\n")
         if not no_run:
             click.echo(f"Measured\n\n{measured.measured_table(document)}\n")
         if optimization.winner is not None:

@@ -160,13 +160,11 @@ def _optimized(
             **vars(search),
         )
     result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
-    top_k = run["top_k"]
-    result = report.write_report(result, directory, top_k=top_k)
-    document = report.optimization_document(result, top_k=top_k)
+    result = report.write_report(result, directory)
+    document = report.optimization_document(result)
     say(nest.generation_text(result.generation, search.seed))
-    ranked = result.ranking.entries[: top_k or None]
-    say(f"Top picks  {len(ranked)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-    say(f"\n{results.structure_table(space, ranked, machine)}\n")
+    say(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
+    say(f"\n{results.structure_table(space, result.picks, machine)}\n")
     if run["run"]:
         say(f"Measured\n\n{measured.measured_table(document)}\n")
     if said := measured.records_text(document, asked_before=False):

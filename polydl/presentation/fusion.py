@@ -30,10 +30,10 @@ def _fusions(scop: Scop, variant: Variant) -> str:
     return "; ".join(rewrite_text(scop, step) for step in variant.rewrites) or _NOTHING
 
 
-def ranked_text(scop: Scop, entries: Sequence[RankedVariant]) -> str:
-    """The candidates in their order, each with what it fuses and its predicted cost."""
+def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
+    """The candidates by their places in the ranking, each with what it fuses and its predicted cost."""
     lines = []
-    for rank, entry in enumerate(entries, 1):
+    for rank, entry in picks:
         text = f"{rank:3}  {entry.variant.id}  {number(entry.score)}  {_fusions(scop, entry.variant)}"
         lines += wrapped(text, "  ")
     return "\n".join(lines)

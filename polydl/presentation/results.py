@@ -38,13 +38,13 @@ def variants_table(space: VariantSpace, variants: Sequence[Variant]) -> str:
     return rendered(made)
 
 
-def structure_table(space: VariantSpace, entries: Sequence[RankedVariant], machine: Machine) -> str:
-    """Ranked variants: loops, parallel loop, microkernel, working sets and predicted cost."""
+def structure_table(space: VariantSpace, places: Sequence[tuple[int, RankedVariant]], machine: Machine) -> str:
+    """Ranked variants with their places: loops, parallel loop, microkernel, working sets and predicted cost."""
     levels = [*(level.name for level in machine.caches), "memory"]
     loops = "loops, outermost first"
     headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, "cost"]
     made = table(*headings, right=["#", *levels, "cost"], fold=[loops])
-    for rank, entry in enumerate(entries, 1):
+    for rank, entry in places:
         uses = microkernel_uses(space, entry.variant)
         for place, nest in enumerate(nests_of(entry.variant)):
             structure = [loop_order(entry.variant, nest), parallel_loop(entry.variant, nest), shape(uses, nest)]
@@ -67,7 +67,7 @@ def reasons_text(entries: Sequence[RankedVariant]) -> str:
 def ranking_text(space: VariantSpace, ranking: Ranking, shown: int, machine: Machine) -> str:
     entries = ranking.entries[: shown or None]
     title = f"Ranking  {counted(len(ranking.entries), 'variant')} by {ranking.ranker}, the first {len(entries)}"
-    return f"{title}\n\n{structure_table(space, entries, machine)}\n\n{reasons_text(entries)}"
+    return f"{title}\n\n{structure_table(space, list(enumerate(entries, 1)), machine)}\n\n{reasons_text(entries)}"
 
 
 def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:

@@ -1,0 +1,38 @@
+"""Which variants of a ranking are run: its first, but not many that differ from each other in little."""
+
+from __future__ import annotations
+
+from polydl.types import RankedVariant, Ranking, Tile, UseMicrokernel, Variant
+
+
+def kind(variant: Variant) -> tuple[object, ...]:
+    """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles."""
+    tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
+    uses = []
+    for step in variant.steps:
+        if isinstance(step, UseMicrokernel):
+            loops = (step.m, step.n, step.k, *step.rows, *step.batch)
+            uses.append((step.nest, step.name, loops, tuple(tiles.get((step.nest, loop)) for loop in loops)))
+    return (*(type(step).__name__ for step in variant.rewrites), *uses)
+
+
+def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]:
+    """``count`` variants with their places in the ranking (1 is first), in the order of these; 0 for all.
+
+    Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
+    kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
+    the smallest product of its place and one more than that number comes next.
+    """
+    places = list(enumerate(ranking.entries, 1))
+    if not count or count >= len(places):
+        return tuple(places)
+    waiting: dict[tuple[object, ...], list[tuple[int, RankedVariant]]] = {}
+    for place in reversed(places):
+        waiting.setdefault(kind(place[1].variant), []).append(place)
+    picked: dict[tuple[object, ...], int] = dict.fromkeys(waiting, 0)
+    chosen: list[tuple[int, RankedVariant]] = []
+    while len(chosen) < count:
+        nearest = min((each for each in waiting if waiting[each]), key=lambda k: waiting[k][-1][0] * (1 + picked[k]))
+        chosen.append(waiting[nearest].pop())
+        picked[nearest] += 1
+    return tuple(sorted(chosen, key=lambda place: place[0]))
