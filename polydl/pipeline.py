@@ -435,4 +435,12 @@ def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSo
     if broken:
         raise IllegalVariantError(f"variant {variant.id} is illegal: {broken[0]}")
     directions = dict(enumerate(space.directions))
-    return generate_code(space.scop, plan, directions, space.matches(plan), space.kernels, vector_bytes)
+    return generate_code(
+        space.scop,
+        plan,
+        directions,
+        space.matches(plan),
+        space.kernels,
+        vector_bytes,
+        exact=not space.reassociate,
+    )

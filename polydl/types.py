@@ -603,7 +603,8 @@ class KernelSource:
     ``harness`` is C that, appended to ``c``, lets a process call the kernel without knowing its
     signature: ``void polydl_invoke(void *const *arguments)``, one pointer per parameter (to the array, or to
     the scalar's value) and then one per global array through ``void *polydl_global(int)``.
-    ``link_flags`` are what it needs beyond the C library and OpenMP.
+    ``link_flags`` are what it needs beyond the C library and OpenMP; ``vector_functions`` are those of ``<math.h>``
+    that it calls with whole vectors where the C library can.
     """
 
     id: str
@@ -614,6 +615,7 @@ class KernelSource:
     compile_flags: tuple[str, ...] = ()
     link_flags: tuple[str, ...] = ()
     microkernels: tuple[MicrokernelUse, ...] = ()
+    vector_functions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

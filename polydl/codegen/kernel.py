@@ -19,6 +19,7 @@ from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.products import GemmMatch
 from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
+from polydl.vector_functions import called, from_library, prototypes
 
 # Pragmas that only this tool reads, with their continuation lines.
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
@@ -345,11 +346,13 @@ def generate(
     matches: Mapping[int, GemmMatch],
     kernels: Mapping[str, Microkernel],
     vector_bytes: int,
+    *,
+    exact: bool = False,
 ) -> KernelSource:
     """The C of a plan.
 
     ``found`` and ``matches`` are by nest index; ``kernels`` by name; ``vector_bytes`` is the width that the
-    plain C microkernel is written for. Raises CodegenError.
+    plain C microkernel is written for. With ``exact`` the functions that are called stay scalar. Raises CodegenError.
     """
     sites: dict[int, Site] = {}
     zeroed = absorbed(scop, plan, kernels)
@@ -365,7 +368,7 @@ def generate(
         return _call(scop, sites[nest.nest.index], values)
 
     omitted = [name for nest in plan.nests if nest.nest.index in zeroed for name in nest.nest.statements]
-    body = loops(scop, plan, found, call, depth=2, omitted=omitted)
+    body = loops(scop, plan, found, call, depth=2, omitted=omitted, exact=exact)
     storage = local_storage(scop)
     declarations = storage.declarations
     body = [*declarations, *body]
@@ -381,6 +384,7 @@ def generate(
             "static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;",
             "\n".join(["static void polydl_setup(void)", "{", *setups, "}"]),
         ]
+    functions = () if exact else from_library(scop, called(scop.statements))
     start, end = scop.region
     preamble = [
         *(f"#include <{name}>" for name in includes),
@@ -392,6 +396,7 @@ def generate(
             if any("omp" in line and "simd" in line for line in body)
             else []
         ),
+        *prototypes(functions),
         "",
         *_support("\n".join(body)),
         *definitions,
@@ -413,4 +418,5 @@ def generate(
         compile_flags=_include_flags(scop),
         link_flags=tuple(dict.fromkeys(flag for site in sites.values() for flag in site.kernel.link_flags())),
         microkernels=tuple(site.use for site in sites.values()),
+        vector_functions=functions,
     )

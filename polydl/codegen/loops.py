@@ -15,6 +15,7 @@ from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.schedules import time_map
 from polydl.types import Loop, Scop
+from polydl.vector_functions import called, scalar_only
 
 MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]
 """Makes the C statement of one microkernel call from the values of the loops around it, shared ones first."""
@@ -244,16 +245,12 @@ def _generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
     return dimensions[: len(nest.around)] if nest.inner else dimensions
 
 
-# Functions that compilers turn into vector instructions; a call of any other keeps a loop scalar.
-_VECTOR_FUNCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"})
-
-
-def _vector_positions(scop: Scop, plan: NestPlan, found: Directions, sums: Collection[int]) -> frozenset[int]:
+def _vector_positions(
+    scop: Scop, plan: NestPlan, found: Directions, sums: Collection[int], exact: bool
+) -> frozenset[int]:
     """Positions in time whose loop may be run with vector instructions."""
-    called = {
-        node.text for name in plan.nest.statements for node in scop.statement(name).body.walk() if node.kind == "call"
-    }
-    if called - _VECTOR_FUNCTIONS:
+    names = called(scop.statement(name) for name in plan.nest.statements)
+    if scalar_only(scop, names, exact=exact):
         return frozenset()
     order = plan.order()
     return frozenset(
@@ -264,7 +261,13 @@ def _vector_positions(scop: Scop, plan: NestPlan, found: Directions, sums: Colle
 
 
 def _tree(
-    scop: Scop, plan: Plan, names: Sequence[str], found: Mapping[int, Directions], call: MicrokernelCall, depth: int
+    scop: Scop,
+    plan: Plan,
+    names: Sequence[str],
+    found: Mapping[int, Directions],
+    call: MicrokernelCall,
+    depth: int,
+    exact: bool,
 ) -> list[str]:
     """The C of statements that share their first position in time."""
     dimensions = {name: _generated(plan, name) for name in names}
@@ -301,7 +304,7 @@ def _tree(
         nest = plan.nest_of(name)
         own = found[nest.nest.index]
         sums[name] = {} if nest.inner else vector_sums(scop, nest, own)
-        vector[name] = frozenset() if nest.inner else _vector_positions(scop, nest, own, sums[name])
+        vector[name] = frozenset() if nest.inner else _vector_positions(scop, nest, own, sums[name], exact)
     places = {name: index for index, name in enumerate(iterators)}
     printer = _Printer(scop, leaves, parallel, vector, sums, places)
     printer.node(build.node_from_schedule_map(relation), depth)
@@ -316,10 +319,12 @@ def loops(
     call: MicrokernelCall,
     depth: int = 1,
     omitted: Collection[str] = (),
+    exact: bool = False,
 ) -> list[str]:
     """Lines of C that run the plan, but for the statements in ``omitted``.
 
-    ``found`` gives the directions of each nest, by its index.
+    ``found`` gives the directions of each nest, by its index. With ``exact`` every function that is called gives the
+    same result as in the source.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -330,5 +335,5 @@ def loops(
         trees.setdefault(position, []).append(name)
     lines: list[str] = []
     for position in sorted(trees):
-        lines += _tree(scop, plan, trees[position], found, call, depth)
+        lines += _tree(scop, plan, trees[position], found, call, depth, exact)
     return lines

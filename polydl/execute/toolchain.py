@@ -9,17 +9,21 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from polydl.errors import MissingComponentError, OptionError
 from polydl.native import privileged
 from polydl.types import KernelSource
+from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
 
 # The second is for compilers that know the processor by -mcpu alone, as some do for ARM.
 _FLAGS = (("-O3", "-march=native", "-fopenmp"), ("-O3", "-mcpu=native", "-fopenmp"))
 # A nest may call sqrtf or expf.
 _LIBRARIES = ("-lm",)
+# What makes a compiler call the vector versions of such functions that are declared.
+_VECTOR_FUNCTIONS = {"gcc": (), "clang": ("-fveclib=libmvec", "-fno-math-errno")}
 _SEARCHED = ("gcc", "clang", "cc")
 
 # Without omp.h, which distributions ship apart from the library.
@@ -74,7 +78,8 @@ class Toolchain:
         suffix = Path(output).suffix
         kind = {".so": ("-shared", "-fPIC"), ".o": ("-c", "-fPIC")}.get(suffix, ())
         link = () if suffix == ".o" else (*kernel.link_flags, *_LIBRARIES)
-        words = (self.command, *self.flags, *kernel.compile_flags, *kind, str(source), "-o", str(output), *link)
+        flags = (*self.flags, *self._function_flags(kernel), *kernel.compile_flags)
+        words = (self.command, *flags, *kind, str(source), "-o", str(output), *link)
         return shlex.join(words)
 
     def library_command(self, kernel: KernelSource, sources: Sequence[Path], output: Path) -> tuple[str, ...]:
@@ -85,7 +90,12 @@ class Toolchain:
         """
         kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
         files = (*(str(source) for source in sources), "-o", str(output))
-        return (str(self.path), *self.flags, *kernel.compile_flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
+        flags = (*self.flags, *self._function_flags(kernel), *kernel.compile_flags)
+        return (str(self.path), *flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
+
+    def _function_flags(self, kernel: KernelSource) -> tuple[str, ...]:
+        """For the functions that the kernel calls with vectors: nothing more than that, or that they stay scalar."""
+        return _linked_functions(self, kernel.vector_functions) if kernel.vector_functions else ()
 
 
 def found_compilers(name: str | None = None) -> tuple[Path, ...]:
@@ -100,6 +110,23 @@ def found_compilers(name: str | None = None) -> tuple[Path, ...]:
         remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
         raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
     return (Path(path),)
+
+
+@lru_cache(maxsize=64)
+def _linked_functions(toolchain: Toolchain, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Flags with which a program that calls these functions with vectors links, by trial."""
+    flags = _VECTOR_FUNCTIONS[toolchain.kind]
+    # One argument stands for all: what is asked is whether the declared vector versions can be linked.
+    lines = [*prototypes(names), "volatile float polydl_values[64];", "int main(void) {", "  float values[64];"]
+    lines += ["  for (int i = 0; i < 64; ++i) values[i] = polydl_values[i];", "#pragma omp simd"]
+    calls = " + ".join(f"{name}({', '.join(['values[i]'] * arguments(name))})" for name in names)
+    lines += [f"  for (int i = 0; i < 64; ++i) values[i] = {calls};"]
+    lines += ["  for (int i = 0; i < 64; ++i) polydl_values[i] = values[i];", "  return 0;", "}", ""]
+    with tempfile.TemporaryDirectory(prefix="polydl-compiler-") as directory:
+        source, program = Path(directory, "functions.c"), Path(directory, "functions")
+        source.write_text("\n".join(lines))
+        command = [str(toolchain.path), *toolchain.flags, *flags, str(source), "-o", str(program), *_LIBRARIES]
+        return flags if _run(command).returncode == 0 else (f"-D{SCALAR_MATH}",)
 
 
 def _examine(path: Path) -> Toolchain:

@@ -8,6 +8,7 @@ from polydl.poly.legality import Directions, sums_are_legal
 from polydl.poly.plans import NestPlan
 from polydl.poly.traffic import trips
 from polydl.types import Scop, Statement
+from polydl.vector_functions import called, scalar_only
 
 _LOOP_OVERHEAD = 15.0
 _CALL = 20.0
@@ -43,10 +44,11 @@ def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) 
         strides = _strides(scop, statement, loops[last].iterator)
         scattered = sum(1 for stride in strides if stride > 1)
         calls = sum(1 for node in statement.body.walk() if node.kind == "call")
+        scalar = bool(scalar_only(scop, called([statement])))
         work = max(statement.flops_per_instance, len(statement.accesses), 1) / _OPERATIONS_PER_CYCLE
-        width = 1 if not legal or calls else min(vector_elements, counts[last])
+        width = 1 if not legal or scalar else min(vector_elements, counts[last])
         per_vector = work + scattered * width
-        total += statement.instances * (per_vector / width + calls * _CALL)
+        total += statement.instances * (per_vector + calls * _CALL) / width
     own = prod(counts)
     executions = instances / own * prod(counts[:last]) if own else 1.0
     return total + executions * _LOOP_OVERHEAD

@@ -1,0 +1,86 @@
+"""Functions of the C library that loops may call and still run with vector instructions.
+
+Compilers turn some into instructions. For others, glibc's libmvec has versions that take whole vectors (within
+4 units in the last place, where the scalar ones are within 1); gcc calls them where the functions are declared
+``simd``, clang if told which library to use. ``prototypes`` makes the declarations, which say nothing where the library
+isn't there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from polydl.types import Scop, Statement
+
+# Those that become instructions.
+_INSTRUCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"})
+# By the version of glibc, 2.x, that has them first: functions for double, and with an f at the end for float.
+_LIBRARY = {
+    22: "cos exp log pow sin",
+    35: "acos acosh asin asinh atan atan2 atanh cbrt cosh erf erfc exp10 exp2 expm1 hypot log10 log1p log2 sinh tan "
+    "tanh",
+}
+_TWO_ARGUMENTS = frozenset({"atan2", "hypot", "pow"})
+_SINCE = {name: since for since, names in _LIBRARY.items() for name in names.split()}
+_INCLUDES_MATH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(tg)?math\.h>", re.MULTILINE)
+
+SCALAR_MATH = "POLYDL_SCALAR_MATH"
+"""The macro that, if it is defined, makes all calls scalar: for a C library without libmvec."""
+
+
+@dataclass(frozen=True)
+class _Function:
+    element: str
+    arguments: int
+    since: int
+
+
+def _known(name: str) -> _Function | None:
+    """None for what isn't in libmvec."""
+    base = name if name in _SINCE else name.removesuffix("f")
+    if base not in _SINCE:
+        return None
+    return _Function("double" if base == name else "float", 2 if base in _TWO_ARGUMENTS else 1, _SINCE[base])
+
+
+def arguments(name: str) -> int:
+    """How many arguments a function of libmvec takes."""
+    known = _known(name)
+    assert known is not None
+    return known.arguments
+
+
+def called(statements: Iterable[Statement]) -> frozenset[str]:
+    return frozenset(node.text for each in statements for node in each.body.walk() if node.kind == "call")
+
+
+def from_library(scop: Scop, names: Iterable[str]) -> tuple[str, ...]:
+    """Those that libmvec has. The source must include ``<math.h>``: else they might be functions of its own."""
+    if not _INCLUDES_MATH.search(scop.source):
+        return ()
+    return tuple(sorted(name for name in names if _known(name) is not None))
+
+
+def scalar_only(scop: Scop, names: Collection[str], *, exact: bool = False) -> frozenset[str]:
+    """Those that keep a loop scalar. If results must be ``exact``, so do all that are not instructions."""
+    library = () if exact else from_library(scop, names)
+    return frozenset(names) - _INSTRUCTIONS - frozenset(library)
+
+
+def prototypes(names: Sequence[str]) -> list[str]:
+    """C that declares the vector versions of these functions of libmvec, if the C library has them."""
+    if not names:
+        return []
+    lines = ["#include <math.h>", f"#if defined __x86_64__ && defined __GLIBC__ && !defined {SCALAR_MATH}"]
+    for name in names:
+        known = _known(name)
+        assert known is not None
+        lines += [
+            f"#if __GLIBC_PREREQ(2, {known.since})",
+            "#pragma omp declare simd notinbranch",
+            f"{known.element} {name}({', '.join([known.element] * known.arguments)});",
+            "#endif",
+        ]
+    return [*lines, "#endif"]

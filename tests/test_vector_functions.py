@@ -1,0 +1,145 @@
+"""Calls of expf and the like in loops that run with vectors: libmvec where it is there, scalar calls where it isn't."""
+
+from __future__ import annotations
+
+import dataclasses
+import platform
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.execute.callable import load
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain, found_compilers
+from polydl.machine import Machine
+from polydl.types import KernelSource, Scop
+from polydl.vector_functions import SCALAR_MATH, prototypes
+
+SOURCE = """
+#include <math.h>
+void f(float y[9][70], const float x[9][70], double z[33]) {
+#pragma scop
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j < 70; j++)
+      y[i][j] = x[i][j] / (1 + expf(-x[i][j])) + tanhf(x[i][j]) * erff(x[i][j]);
+  for (int i = 0; i < 33; i++)
+    z[i] = pow(2 + sin(z[i]), z[i]);
+#pragma endscop
+}
+"""
+HAS_LIBMVEC = platform.machine() == "x86_64" and platform.libc_ver() >= ("glibc", "2.35")
+needs_libmvec = pytest.mark.skipif(not HAS_LIBMVEC, reason="libmvec of glibc 2.35 or later on x86-64")
+
+
+def parse(tmp_path: Path, source: str = SOURCE) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def kernels(scop: Scop, *, strict_fp: bool = False) -> tuple[KernelSource, ...]:
+    machine = Machine.detect(threads=1)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, strict_fp=strict_fp)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, strict_fp=strict_fp)
+    return tuple(pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants)
+
+
+def called_symbols(library: Path) -> set[str]:
+    symbols = subprocess.run(["nm", "-D", "-u", str(library)], capture_output=True, text=True, check=True).stdout
+    return {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
+
+
+@needs_libmvec
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_vector_versions_are_called(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    toolchain = Toolchain.find(compiler)
+    first = kernels(parse(tmp_path))[0]
+    assert first.vector_functions == ("erff", "expf", "pow", "sin", "tanhf")
+    (built,) = EXECUTOR.build([first], toolchain, tmp_path)
+    assert built.library is not None, built.message
+    vectors = {re.sub(r"_ZGV\wN\d+v+_", "", name) for name in called_symbols(built.library) if name.startswith("_ZGV")}
+    assert vectors >= ({"expf", "tanhf", "erff", "pow", "sin"} if compiler == "gcc" else {"pow", "sin"})
+
+
+def test_results_are_right_and_the_scalar_ones_the_same(tmp_path: Path) -> None:
+    scop = parse(tmp_path)
+    made = kernels(scop)
+    built = EXECUTOR.build([original(scop), *made], Toolchain.find(), tmp_path)
+    policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=5)
+    assert [each.message for each in measured if each.status != "ok"] == []
+    assert all("simd" in kernel.c for kernel in made)
+
+
+def test_without_the_library_calls_stay_scalar(tmp_path: Path) -> None:
+    first = dataclasses.replace(kernels(parse(tmp_path))[0], compile_flags=(f"-D{SCALAR_MATH}",))
+    (built,) = EXECUTOR.build([first], Toolchain.find(), tmp_path)
+    assert built.library is not None, built.message
+    names = called_symbols(built.library)
+    assert "expf" in names
+    assert not [name for name in names if name.startswith("_ZGV")]
+
+
+def test_a_toolchain_that_can_not_link_them_says_so_to_the_source(tmp_path: Path) -> None:
+    """A compiler whose linker never finds a vector version."""
+    wrapper = tmp_path / "gcc-without-libmvec"
+    real = found_compilers("gcc")[0]
+    wrapper.write_text(f'#!/bin/sh\nfor word in "$@"; do case $word in *functions.c) exit 1;; esac; done\n'
+                       f'exec {real} "$@"\n')  # fmt: skip
+    wrapper.chmod(0o755)
+    toolchain = Toolchain.find(str(wrapper))
+    first = kernels(parse(tmp_path))[0]
+    assert f"-D{SCALAR_MATH}" in toolchain.compile_line(first, "a.c", "a.so")
+    (built,) = EXECUTOR.build([first], toolchain, tmp_path)
+    assert built.library is not None, built.message
+    assert not [name for name in called_symbols(built.library) if name.startswith("_ZGV")]
+
+
+def test_strict_floating_point_calls_what_the_source_calls(tmp_path: Path) -> None:
+    for kernel in kernels(parse(tmp_path), strict_fp=True):
+        assert kernel.vector_functions == ()
+        assert "declare simd" not in kernel.c
+        assert "omp simd" not in kernel.c
+
+
+def test_a_function_of_the_users_own_is_left_alone(tmp_path: Path) -> None:
+    own = (
+        "static float tanhf(float x) { return x + 1; }\n"
+        "void f(float y[70], const float x[70]) {\n#pragma scop\n"
+        "  for (int j = 0; j < 70; j++)\n    y[j] = tanhf(x[j]);\n#pragma endscop\n}\n"
+    )
+    made = kernels(parse(tmp_path, own))
+    assert all(kernel.vector_functions == () and "declare simd" not in kernel.c for kernel in made)
+
+
+@needs_libmvec
+def test_vector_versions_are_within_a_few_units_in_the_last_place(tmp_path: Path) -> None:
+    source = (
+        "#include <math.h>\nvoid f(float y[4096], const float x[4096]) {\n#pragma scop\n"
+        "  for (int i = 0; i < 4096; i++)\n    y[i] = tanhf(x[i]);\n#pragma endscop\n}\n"
+    )
+    scop = parse(tmp_path, source)
+    (built,) = EXECUTOR.build(kernels(scop)[:1], Toolchain.find(), tmp_path)
+    assert built.library is not None
+    values = np.linspace(-12, 12, 4096, dtype=np.float32)
+    found = np.zeros_like(values)
+    load(built.library, scop)(y=found, x=values)
+    exact = np.tanh(values.astype(np.float64))
+    assert np.all(np.abs(found - exact) <= 4 * np.spacing(np.abs(exact).astype(np.float32)))
+
+
+def test_declarations_compile_alone() -> None:
+    text = "\n".join(prototypes(["atan2f", "expf", "tanh"]))
+    ended = subprocess.run(["gcc", "-fopenmp", "-Wall", "-Werror", "-x", "c", "-c", "-", "-o", "/dev/null"],
+                           input=text + "\n", text=True, capture_output=True, check=False)  # fmt: skip
+    assert ended.returncode == 0, ended.stderr
+    assert text.count("declare simd") == 3
