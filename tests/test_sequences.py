@@ -134,3 +134,37 @@ def test_short_rows_of_sums_stay_in_registers() -> None:
     strict = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20, strict_fp=True)
     kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
     assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept, each, 64).c]
+
+
+def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
+    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 12, "width": 15})
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    rows = [text for text in texts if "polydl_row0[16]" in text]
+    assert rows
+    # 12 rows of 15 are few enough; two images of that are not.
+    assert all("double polydl_row" not in text for text in rows)
+    assert any(re.search(r"float polydl_row0\[16\] = \{0\};\s+float polydl_row1\[16\] = \{0\};\s+for \(int h = 0;", text)
+               for text in rows)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("output", "term"),
+    [("double r[8]", "x[i][j]"), ("float r[8]", "x[i][j] * 0.5"), ("float r[8]", "(double)x[i][j]"),
+     ("float r[8]", "sqrt(x[i][j])"), ("float r[8]", "d[j]")],
+)  # fmt: skip
+def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_path: Path) -> None:
+    source = tmp_path / "nest.c"
+    source.write_text(
+        f"#include <math.h>\nvoid f({output}, const float x[40][8], const double d[8]) {{\n  double s[8];\n#pragma scop\n"
+        "  for (int j = 0; j < 8; j++)\n    s[j] = 0;\n"
+        f"  for (int i = 0; i < 40; i++)\n    for (int j = 0; j < 8; j++)\n      s[j] += {term};\n"
+        "  for (int j = 0; j < 8; j++)\n    r[j] = s[j];\n#pragma endscop\n}\n"
+    )
+    scop = pipeline.parse(source)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=12)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    assert any("double polydl_row" in text or "double polydl_sum" in text for text in texts)
+    assert not any("float polydl_row" in text or "float polydl_sum" in text for text in texts)

@@ -143,3 +143,13 @@ def test_declarations_compile_alone() -> None:
                            input=text + "\n", text=True, capture_output=True, check=False)  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert text.count("declare simd") == 3
+
+
+def test_loops_that_fill_vectors_ask_for_whole_ones(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SOURCE.replace("z[33]", "z[7]").replace("i < 33", "i < 7"))
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=6)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    assert any("#pragma omp simd simdlen(16)" in text for text in texts)
+    # Seven doubles do not fill one.
+    assert not any("simdlen(8)" in text for text in texts)

@@ -368,7 +368,7 @@ def generate(
         return _call(scop, sites[nest.nest.index], values)
 
     omitted = [name for nest in plan.nests if nest.nest.index in zeroed for name in nest.nest.statements]
-    body = loops(scop, plan, found, call, depth=2, omitted=omitted, exact=exact)
+    body = loops(scop, plan, found, call, depth=2, omitted=omitted, exact=exact, vector_bytes=vector_bytes)
     storage = local_storage(scop)
     declarations = storage.declarations
     body = [*declarations, *body]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 import islpy as isl
 
 from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped
-from polydl.codegen.sums import Sum, clause, vector_sums
+from polydl.codegen.sums import Sum, clause, partial_type, vector_sums
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.schedules import time_map
+from polydl.poly.traffic import trips
 from polydl.types import Loop, Scop
 from polydl.vector_functions import called, scalar_only
 
@@ -21,17 +23,19 @@ MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]
 """Makes the C statement of one microkernel call from the values of the loops around it, shared ones first."""
 
 
-# Lanes that a sum may have in registers.
+# Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
 _LONGEST_ROW = 64
+_MOST_TERMS = 256
 
 
 @dataclass(frozen=True)
 class _Row:
-    """A sum kept in an array of ``length`` elements, by the counter of the loop over its lanes."""
+    """A sum kept in an array of ``length`` elements of a type, by the counter of the loop over its lanes."""
 
     variable: str
     iterator: str
     length: int
+    element: str
     each: Sum
 
 
@@ -40,8 +44,9 @@ class _Printer:
     """Walks isl's AST.
 
     By statement, ``parallel`` maps the places in time that run on threads to the arrays whose sums these combine,
-    ``vector`` holds those that may run with vectors, and ``sums`` what is then summed in parts. ``partial`` holds the
-    sums of the loop that is open, with their variables.
+    ``vector`` holds those that may run with vectors, ``sums`` what is then summed in parts, and ``counts`` the
+    iterations there. ``lanes`` are the elements of a vector. ``partial`` holds the sums of the loop that is open, with
+    their variables.
     """
 
     scop: Scop
@@ -49,6 +54,8 @@ class _Printer:
     parallel: Mapping[str, Mapping[int, tuple[str, ...]]]
     vector: Mapping[str, frozenset[int]]
     sums: Mapping[str, Mapping[int, Mapping[str, Sum]]]
+    counts: Mapping[str, Mapping[int, int]]
+    lanes: Mapping[str, int]
     position: Mapping[str, int]
     partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -109,17 +116,17 @@ class _Printer:
         if sums or rows:
             self.put(depth, "{")
             depth += 1
-            for partial, each in sums.values():
-                self.put(depth, f"{self.scop.array(each.target.array).element} {partial} = 0;")
+            for statement, (partial, each) in sums.items():
+                element = partial_type(self.scop, each, self.counts[statement][here])
+                self.put(depth, f"{element} {partial} = 0;")
             for row in rows.values():
-                element = self.scop.array(row.each.target.array).element
-                self.put(depth, f"{element} {row.variable}[{row.length}] = {{0}};")
+                self.put(depth, f"{row.element} {row.variable}[{row.length}] = {{0}};")
         if threads or lanes:
             summed = {each.target.array for _, each in sums.values()}
             arrays = {name for s in statements for name in self.parallel[s].get(here, ())} if threads else set()
             combined = clause(self.scop, [partial for partial, _ in sums.values()], sorted(arrays - summed))
             what = " ".join(word for word, used in (("parallel for", threads), ("simd", lanes)) if used)
-            self.put(depth, f"#pragma omp {what}{combined}")
+            self.put(depth, f"#pragma omp {what}{self.width(statements, here) if lanes else ''}{combined}")
         condition = stripped(ast_expression(node.for_get_cond()))
         step = ast_expression(node.for_get_inc())
         advance = f"++{name}" if step == "1" else f"{name} += {step}"
@@ -139,13 +146,23 @@ class _Printer:
         if sums or rows:
             self.put(depth - 1, "}")
 
+    def width(self, statements: Collection[str], here: int) -> str:
+        """A clause that asks for whole vectors, where the loop fills one."""
+        lanes = min(self.lanes[statement] for statement in statements)
+        longest = min(self.counts[statement].get(here, 0) for statement in statements)
+        return f" simdlen({lanes})" if 1 < lanes <= longest else ""
+
     def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, _Row]:
-        """Sums that a loop around a short vector loop adds to again and again: one variable for each lane.
+        """Sums that loops around a short vector loop add to again and again: one variable for each lane.
 
         They stay in registers, which what lies in memory under two names can't; and shorter sums round less.
         """
+        around = [here]
         inner = _only_loop(node.for_get_body())
-        if inner is None or _has_loop(inner.for_get_body()):
+        while inner is not None and _has_loop(inner.for_get_body()):
+            around.append(self.position[str(inner.for_get_iterator().get_id().name)])
+            inner = _only_loop(inner.for_get_body())
+        if inner is None or any(place in self.parallel[s] for place in around[1:] for s in statements):
             return {}
         name = str(inner.for_get_iterator().get_id().name)
         bounds = re.fullmatch(rf"\({name} <= (\d+)\)", ast_expression(inner.for_get_cond()))
@@ -155,11 +172,14 @@ class _Printer:
             return {}
         found = {}
         for number, statement in enumerate(sorted(statements)):
-            each = self.sums[statement].get(here, {}).get(statement)
+            sums = [self.sums[statement].get(each, {}).get(statement) for each in around]
+            terms = prod(self.counts[statement][each] for each in around)
+            each = sums[0] if len(around) == 1 or (all(sums) and terms <= _MOST_TERMS) else None
             lanes = place in self.vector[statement] and statement not in self.sums[statement].get(place, {})
             if each is None or not lanes or not _names_lane(_values_of(node, statement), name, each):
                 continue
-            found[statement] = _Row(f"polydl_row{number}", name, int(bounds[1]) + 1, each)
+            element = partial_type(self.scop, each, terms)
+            found[statement] = _Row(f"polydl_row{number}", name, int(bounds[1]) + 1, element, each)
         return found
 
 
@@ -268,6 +288,7 @@ def _tree(
     call: MicrokernelCall,
     depth: int,
     exact: bool,
+    vector_bytes: int,
 ) -> list[str]:
     """The C of statements that share their first position in time."""
     dimensions = {name: _generated(plan, name) for name in names}
@@ -300,13 +321,20 @@ def _tree(
     }
     sums: dict[str, Mapping[int, Mapping[str, Sum]]] = {}
     vector: dict[str, frozenset[int]] = {}
+    counts: dict[str, Mapping[int, int]] = {}
+    lanes: dict[str, int] = {}
     for name in names:
         nest = plan.nest_of(name)
         own = found[nest.nest.index]
+        counts[name] = dict(zip(nest.places, trips(nest), strict=False))
         sums[name] = {} if nest.inner else vector_sums(scop, nest, own)
         vector[name] = frozenset() if nest.inner else _vector_positions(scop, nest, own, sums[name], exact)
+        narrow = {each.target.array for here in sums[name].values() for s, each in here.items() if s == name
+                  if partial_type(scop, each, 1) == "float"}  # fmt: skip
+        arrays = [scop.array(access.array) for access in scop.statement(name).accesses if access.array not in narrow]
+        lanes[name] = vector_bytes // max((array.element_bytes for array in arrays), default=1)
     places = {name: index for index, name in enumerate(iterators)}
-    printer = _Printer(scop, leaves, parallel, vector, sums, places)
+    printer = _Printer(scop, leaves, parallel, vector, sums, counts, lanes, places)
     printer.node(build.node_from_schedule_map(relation), depth)
     return printer.lines
 
@@ -320,11 +348,12 @@ def loops(
     depth: int = 1,
     omitted: Collection[str] = (),
     exact: bool = False,
+    vector_bytes: int = 0,
 ) -> list[str]:
     """Lines of C that run the plan, but for the statements in ``omitted``.
 
     ``found`` gives the directions of each nest, by its index. With ``exact`` every function that is called gives the
-    same result as in the source.
+    same result as in the source. With ``vector_bytes`` loops that fill vectors of that size are to use them.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -335,5 +364,5 @@ def loops(
         trees.setdefault(position, []).append(name)
     lines: list[str] = []
     for position in sorted(trees):
-        lines += _tree(scop, plan, trees[position], found, call, depth, exact)
+        lines += _tree(scop, plan, trees[position], found, call, depth, exact, vector_bytes)
     return lines
