@@ -157,9 +157,11 @@ def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
 def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_path: Path) -> None:
     source = tmp_path / "nest.c"
     source.write_text(
-        f"#include <math.h>\nvoid f({output}, const float x[40][8], const double d[8]) {{\n  double s[8];\n#pragma scop\n"
+        f"#include <math.h>\nvoid f({output}, const float x[40][8], const double d[8]) {{\n"
+        "  double s[8];\n#pragma scop\n"
         "  for (int j = 0; j < 8; j++)\n    s[j] = 0;\n"
-        f"  for (int i = 0; i < 40; i++)\n    for (int j = 0; j < 8; j++)\n      s[j] += {term};\n"
+        "  for (int i = 0; i < 40; i++)\n    for (int j = 0; j < 8; j++)\n"
+        f"      s[j] += {term};\n"
         "  for (int j = 0; j < 8; j++)\n    r[j] = s[j];\n#pragma endscop\n}\n"
     )
     scop = pipeline.parse(source)
