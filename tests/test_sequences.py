@@ -145,8 +145,8 @@ def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
     assert rows
     # 12 rows of 15 are few enough; two images of that are not.
     assert all("double polydl_row" not in text for text in rows)
-    assert any(re.search(r"float polydl_row0\[16\] = \{0\};\s+float polydl_row1\[16\] = \{0\};\s+for \(int h = 0;", text)
-               for text in rows)  # fmt: skip
+    both = r"float polydl_row0\[16\] = \{0\};\s+float polydl_row1\[16\] = \{0\};\s+for \(int h = 0;"
+    assert any(re.search(both, text) for text in rows)
 
 
 @pytest.mark.parametrize(
