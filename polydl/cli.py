@@ -136,21 +136,22 @@ def parse(source: Source, json_path: str | None) -> int:
 @debug_option
 def variants(source: Source, target: Target, search: Search, json_path: str | None) -> int:
     """List the legal variants of a loop nest."""
-    from polydl import report
+    from polydl import pipeline, report
     from polydl.presentation import nest, results
 
     scop = source.parse()
     machine = target.machine()
     space, generation = search.space(scop, machine), search.generate(scop, machine)
+    size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
     text = "\n".join(
         [
             nest.nests_text(space),
-            nest.generation_text(generation, search.seed),
+            nest.generation_text(generation, search.seed, size),
             "",
             results.variants_table(space, generation.variants),
         ]
     )
-    return show(json_path, report.variants_document(space, generation, machine), text)
+    return show(json_path, report.variants_document(space, generation, machine, size), text)
 
 
 @main.command()

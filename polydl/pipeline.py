@@ -45,6 +45,7 @@ from polydl.types import (
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
+    from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, VariantSpace
 
 DEFAULT_MAX_VARIANTS = 400
@@ -157,6 +158,13 @@ def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> V
         strict_fp=strict_fp,
         throughputs=machine.throughputs,
     )
+
+
+def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEstimate:
+    """How many legal variants a space has, with 95 % confidence."""
+    from polydl.variants.estimate import estimated_size as estimate
+
+    return estimate(space, seed=seed)
 
 
 def generate(

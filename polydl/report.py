@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from polydl.optimization import Optimization, Tried
     from polydl.poly.plans import Plan
     from polydl.records.record import Record
+    from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, VariantSpace
 
 Document = dict[str, Any]
@@ -167,8 +168,10 @@ def parse_document(scop: Scop) -> Document:
     )
 
 
-def variants_document(space: VariantSpace, generation: Generation, machine: Machine) -> Document:
-    """The document of ``polydl variants``."""
+def variants_document(
+    space: VariantSpace, generation: Generation, machine: Machine, size: SizeEstimate | None = None
+) -> Document:
+    """The document of ``polydl variants``; ``size`` where not all assignments were looked at."""
     return _document(
         {
             "schema": "polydl.variants/1",
@@ -179,6 +182,7 @@ def variants_document(space: VariantSpace, generation: Generation, machine: Mach
                 "legal": len(generation.variants),
                 "total": generation.total,
                 "sampled": generation.sampled,
+                "estimate": None if size is None else asdict(size),
             },
             "nests": [
                 {

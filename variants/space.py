@@ -23,10 +23,11 @@ Rules that keep the space small, each by an argument that holds for any nest:
 from __future__ import annotations
 
 import random
+from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, permutations, product
+from itertools import accumulate, combinations, permutations, product
 from math import prod
 
 from polydl.contracts import GemmShape, Microkernel
@@ -201,15 +202,40 @@ class NestSpace:
         """One order drawn evenly from ``orders``, or None if twenty draws found none."""
         fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
         for _ in range(20):
-            order = generator.sample(free, len(free))
-            # Tile loops of one loop have one right order; put them so rather than draw again.
-            for loop in self.nest.loops:
-                levels = [name for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in order]
-                for place, name in zip(sorted(order.index(level) for level in levels), levels, strict=True):
-                    order[place] = name
+            order = self._any_order(free, generator)
             if self._innermost_allowed(shape, order):
                 return (*fixed, *order)
         return None
+
+    def _any_order(self, free: Sequence[str], generator: random.Random) -> list[str]:
+        """One order drawn evenly from those that ``size`` counts."""
+        order = generator.sample(free, len(free))
+        # Tile loops of one loop have one right order; put them so rather than draw again.
+        for loop in self.nest.loops:
+            levels = [name for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in order]
+            for place, name in zip(sorted(order.index(level) for level in levels), levels, strict=True):
+                order[place] = name
+        return order
+
+    def legal_from(self, generator: random.Random) -> int:
+        """How many legal choices an assignment, drawn evenly from those that ``size`` counts, stands for.
+
+        That is one for each loop that may run in parallel, and none if the order is not legal.
+        """
+        if self.minor or self.attached:
+            return 1
+        weights = self._cumulated
+        shape, tiles, _ = self.assignments[bisect(weights, generator.randrange(weights[-1]))]
+        fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
+        order = self._any_order(free, generator)
+        complete = (*fixed, *order)
+        if not self._innermost_allowed(shape, order) or not self.legal_order(shape, complete):
+            return 0
+        return len(self.parallel_choices(shape, tiles, complete))
+
+    @cached_property
+    def _cumulated(self) -> tuple[int, ...]:
+        return tuple(accumulate(count for _, _, count in self.assignments))
 
     def _time_order(self, shape: Shape, order: Sequence[str]) -> list[int]:
         """Each time dimension by the position of its loop in the nest, the microkernel's loops last."""
@@ -297,19 +323,23 @@ class NestSpace:
 
     def size(self) -> int:
         """Number of full assignments before legality is asked (parallel loops count once)."""
-        if self.minor or self.attached:
-            return 1
-        total = 0
-        for shape in self.shapes:
-            for tiles in self.tile_choices(shape):
-                trips = self.loop_trips(shape, dict(tiles))
-                free = [name for name in trips if trips[name] > 1]
-                count = prod(range(1, len(free) + 1))
-                for loop in self.nest.loops:
-                    levels = sum(1 for name in (loop, f"{loop}_t1", f"{loop}_t2") if name in free)
-                    count //= prod(range(1, levels + 1))
-                total += max(1, count)
-        return total
+        return 1 if self.minor or self.attached else sum(count for _, _, count in self.assignments)
+
+    @cached_property
+    def assignments(self) -> tuple[tuple[Shape, tuple[tuple[str, int], ...], int], ...]:
+        """Every shape with every choice of tiles, and how many orders of the loops there are for it."""
+        return tuple(
+            (shape, tiles, self._orders(shape, tiles)) for shape in self.shapes for tiles in self.tile_choices(shape)
+        )
+
+    def _orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> int:
+        trips = self.loop_trips(shape, dict(tiles))
+        free = [name for name in trips if trips[name] > 1]
+        count = prod(range(1, len(free) + 1))
+        for loop in self.nest.loops:
+            levels = sum(1 for name in (loop, f"{loop}_t1", f"{loop}_t2") if name in free)
+            count //= prod(range(1, levels + 1))
+        return max(1, count)
 
     def all(self) -> Iterator[Choice | None]:
         """Every assignment: the choice where it is legal, None where it is not."""

@@ -14,6 +14,7 @@ from polydl.report import loop_ranges
 from polydl.types import Access, Affine, Array, Attach, Coalesce, Fuse, PackPanels, Rewrite, Scop, Split, Statement
 
 if TYPE_CHECKING:
+    from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, NestReport, VariantSpace
     from polydl.variants.space import NestSpace, Shape
 
@@ -92,11 +93,15 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
     return f"a copy of {step.array} laid out as {''.join(f'[{extents[dimension]}]' for dimension in step.order)}"
 
 
-def generation_text(generation: Generation, seed: int) -> str:
+def generation_text(generation: Generation, seed: int, size: SizeEstimate | None = None) -> str:
+    """How many variants were looked at, and how many there are."""
     legal = counted(len(generation.variants), "legal variant")
     looked = f"of {counted(generation.generated, 'assignment')} looked at"
     if generation.sampled:
-        return f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
+        text = f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
+        if size is not None:
+            text += f"\n          about {count(size.value)} are legal ({count(size.low)} to {count(size.high)}, 95 %)"
+        return text
     return f"Variants  {legal} {looked}, which are all"
 
 

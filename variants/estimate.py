@@ -1,0 +1,42 @@
+"""How many legal variants a space has, where they are too many to be looked at."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from math import prod, sqrt
+
+from polydl.variants.generate import VariantSpace
+
+DRAWS = 300
+# Standard errors to each side that 95 % of a normal distribution lie within.
+_NORMAL = 1.96
+
+
+@dataclass(frozen=True)
+class SizeEstimate:
+    """Legal variants of a space with its alternatives; ``low`` and ``high`` bound them with 95 % confidence."""
+
+    value: int
+    low: int
+    high: int
+
+
+def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> SizeEstimate:
+    """From ``draws`` assignments of each alternative, drawn evenly.
+
+    The mean number of legal variants that one stands for, times the number of assignments, is unbiased; the bounds are
+    those of the central limit theorem, with the alternatives' variances added, and at least what was seen.
+    """
+    generator = random.Random(seed)
+    total = variance = 0.0
+    assignments = 0
+    for each in (space, *space.alternatives):
+        size = each.size()
+        assignments += size
+        found = [prod(nest.legal_from(generator) for nest in each.spaces) for _ in range(draws)]
+        mean = sum(found) / draws
+        total += size * mean
+        variance += size**2 * sum((value - mean) ** 2 for value in found) / (draws - 1) / draws
+    error = _NORMAL * sqrt(variance)
+    return SizeEstimate(round(total), max(0, round(total - error)), round(total + error))
