@@ -11,6 +11,8 @@ from polydl.variants.generate import VariantSpace
 DRAWS = 300
 # Standard errors to each side that 95 % of a normal distribution lie within.
 _NORMAL = 1.96
+# An event with so many expected draws stays unseen in 5 % of all cases.
+_UNSEEN = 3.0
 
 
 @dataclass(frozen=True)
@@ -26,17 +28,18 @@ def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> Siz
     """From ``draws`` assignments of each alternative, drawn evenly.
 
     The mean number of legal variants that one stands for, times the number of assignments, is unbiased; the bounds are
-    those of the central limit theorem, with the alternatives' variances added, and at least what was seen.
+    those of the central limit theorem, with the alternatives' variances added; where all draws agree, three of them
+    may as well have been illegal ones that were not met.
     """
     generator = random.Random(seed)
-    total = variance = 0.0
-    assignments = 0
+    total = variance = unseen = 0.0
     for each in (space, *space.alternatives):
         size = each.size()
-        assignments += size
         found = [prod(nest.legal_from(generator) for nest in each.spaces) for _ in range(draws)]
         mean = sum(found) / draws
         total += size * mean
-        variance += size**2 * sum((value - mean) ** 2 for value in found) / (draws - 1) / draws
+        own = sum((value - mean) ** 2 for value in found) / (draws - 1)
+        variance += size**2 * own / draws
+        unseen += 0.0 if own or size == 1 else _UNSEEN * size * mean / draws
     error = _NORMAL * sqrt(variance)
-    return SizeEstimate(round(total), max(0, round(total - error)), round(total + error))
+    return SizeEstimate(round(total), max(0, round(total - error - unseen)), round(total + error))

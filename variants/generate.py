@@ -328,8 +328,8 @@ def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation
     return Generation(
         tuple(variant for part in parts for variant in part.variants),
         sum(part.generated for part in parts),
-        sum(part.total for part in parts),
-        any(part.sampled for part in parts),
+        sum(part.total for part in parts) + sum(each.size() for each in (space, *space.alternatives)[max_variants:]),
+        any(part.sampled for part in parts) or len(parts) <= len(space.alternatives),
     )
 
 
