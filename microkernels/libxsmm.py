@@ -98,7 +98,7 @@ class Libxsmm:
         StridePattern("plain", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "one")),
         StridePattern("transposed B", ("one", "one", "zero"), ("any", "zero", "one"), ("zero", "any", "any")),
     )
-    elements: tuple[tuple[str, str], ...] = (("float", "float"), ("double", "double"))
+    elements: tuple[tuple[str, ...], ...] = (("float", "float"), ("double", "double"))
 
     abilities: frozenset[Ability] = frozenset({"overwrite"})
 

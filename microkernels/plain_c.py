@@ -45,7 +45,7 @@ _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
 
 @dataclass(frozen=True)
-class _Block:
+class Block:
     """Part of an output tile that stays in registers: vectors of ``width`` elements, by columns.
 
     ``rows`` says where each vector begins, relative to the first; the last may begin within the one before. With
@@ -96,7 +96,7 @@ def _halves(prefix: str, width: int, second: int) -> str:
     )
 
 
-def _block(name: str, site: GemmSite, block: _Block) -> str:
+def _block(name: str, site: GemmSite, block: Block) -> str:
     """A function that updates one block of C, all of it in registers while k and the batch run."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
 
@@ -177,14 +177,20 @@ def _table(name: str, values: Sequence[int]) -> str:
     return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
 
 
-def _tiling(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
+def tiling_of(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
+    """The register blocks of a call, in vectors of ``width`` rows of C."""
     vectors, rest = divmod(shape.m, width)
     overlaps = vectors > 0 and rest > 0
     return register_tiling(-(-shape.m // width), shape.n, shape.rows, registers, 2 if overlaps else 1)
 
 
-class _Writer:
-    """Collects the functions and tables that one site needs, each once."""
+class Writer:
+    """Collects the functions and tables that one site needs, each once.
+
+    The vectors are of ``width`` accumulators. ``step_a`` is A's stride along m.
+    """
+
+    step_a = 1
 
     def __init__(self, site: GemmSite, vector_bytes: int) -> None:
         self.site = site
@@ -204,18 +210,26 @@ class _Writer:
             f"__attribute__((vector_size({width * self.bytes}), aligned(sizeof({element})), may_alias));"
             for width in self.widths
         ]
-        tables = [_table(name, values) for values, name in self.tables.items()]
         halves = [_halves(prefix, width, second) for width, second in self.halves]
-        return [*types, *tables, *halves, *(text for _, text in self.functions.values())]
+        return [*types, *halves, *self.shared()]
 
-    def _block(self, block: _Block) -> str:
+    def shared(self) -> list[str]:
+        """The tables and functions that calls of blocks use."""
+        tables = [_table(name, values) for values, name in self.tables.items()]
+        return [*tables, *(text for _, text in self.functions.values())]
+
+    def text(self, name: str, block: Block) -> str:
+        """The function that updates one block of C."""
+        return _block(name, self.site, block)
+
+    def _block(self, block: Block) -> str:
         self.widths[block.width] = None
         if block.second:
             self.widths[block.width // 2] = None
             self.halves[block.width, block.second] = None
         if block not in self.functions:
             name = f"{self.site.prefix}_block{len(self.functions)}_{len(block.rows)}x{len(block.columns_b)}"
-            self.functions[block] = (name, _block(name, self.site, block))
+            self.functions[block] = (name, self.text(name, block))
         return self.functions[block][0]
 
     def _scalar(self, rows: int) -> str:
@@ -248,14 +262,14 @@ class _Writer:
                     body.append(f"  {call}(a + {row}, b + {b}, c + {row + c}, {shape.n}, {shape.k}, count{self.more});")
         site = self.site
         head = (
-            f"static void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, long count"
+            f"static void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, long count"
             f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})"
         )
         return "\n".join([head, "{", *body, "}"])
 
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
-        tiling = _tiling(shape, self.width, self.registers)
+        tiling = tiling_of(shape, self.width, self.registers)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
         second = max(0, shape.m - width // 2) if shape.m < width else 0
         pieces: list[tuple[int, tuple[int, ...]]] = []
@@ -282,7 +296,7 @@ class _Writer:
         lines = []
         for (columns_b, columns_c), found in starts.items():
             calls = [
-                (self._block(_Block(width, rows, second, columns_b, columns_c, fetched, every)), at)
+                (self._block(Block(width, rows, second, columns_b, columns_c, fetched, every)), at)
                 for at, rows in pieces
             ]
             if len(found) == 1:
@@ -293,27 +307,64 @@ class _Writer:
                 lines.append(f"  for (int i = 0; i < {len(found)}; ++i) {{")
                 indent = "    "
             for place, (call, at) in enumerate(calls):
-                more = self.more
+                more, at_a = self.more, at * self.step_a
                 if self.site.ahead:
                     before = f"({number + place} + i * {len(calls)})" if len(found) > 1 else f"{number + place}"
                     more += f", ahead + {before} * {share * _LINE}"
-                lines.append(f"{indent}{call}(a + {at}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
+                lines.append(f"{indent}{call}(a + {at_a}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
             number += len(calls) * len(found)
             if len(found) > 1:
                 lines.append("  }")
         return lines
 
+    def emitted(self) -> EmittedSite:
+        """All of the site's C, with ``<prefix>_run`` as the entry."""
+        site = self.site
+        runs = {index: f"{site.prefix}_run_{''.join(map(str, index))}" for index, _ in site.shapes()}
+        bodies = [self.run(runs[index], shape) for index, shape in site.shapes()]
+        tables = [
+            _table(f"{site.prefix}_offsets_a", site.offsets_a),
+            _table(f"{site.prefix}_offsets_b", site.offsets_b),
+        ]
+        cases = []
+        for index, name in runs.items():
+            condition = " && ".join(
+                f"{'' if last else '!'}last_{role}"
+                for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
+                if ends[0] != ends[1]
+            )
+            cases.append(
+                f"  if ({condition or '1'})\n    {name}(a, b, c, count{self.more}{', ahead' if site.ahead else ''});"
+            )
+        unused = [
+            f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
+        ]
+        if not site.overwrites:
+            unused.append("  (void)first;")
+        entry = "\n".join(
+            [
+                f"static void {site.prefix}_run(const {site.element} *a, const {site.type_b} *b, "
+                f"{site.accumulator} *c, "
+                f"int last_m, int last_n, int last_k, long count{FIRST}{AHEAD if site.ahead else ''})",
+                "{",
+                *unused,
+                *cases,
+                "}",
+            ]
+        )
+        return EmittedSite((), "\n".join([*tables, *self.definitions(), *bodies, entry]), "")
+
 
 @dataclass(frozen=True)
 class PlainC:
-    """The ``c`` microkernel. ``site.prefix`` starts all names; ``<prefix>_run`` is the entry, indexed by last tiles."""
+    """The ``c`` microkernel."""
 
     name: str = "c"
     reference: str = REFERENCE
     patterns: tuple[StridePattern, ...] = (
         StridePattern("contiguous", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "any")),
     )
-    elements: tuple[tuple[str, str], ...] = (
+    elements: tuple[tuple[str, ...], ...] = (
         ("float", "float"),
         ("double", "double"),
         *((narrow, wide) for narrow in _NARROW for wide in ("int", "unsigned int", "long")),
@@ -339,44 +390,11 @@ class PlainC:
         if shape.element not in _VECTOR_TYPES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
             return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
-        tiling = _tiling(shape, vector_elements, registers)
+        tiling = tiling_of(shape, vector_elements, registers)
         return _OVERHEAD + tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
-        writer = _Writer(site, vector_bytes)
-        runs = {index: f"{site.prefix}_run_{''.join(map(str, index))}" for index, _ in site.shapes()}
-        bodies = [writer.run(runs[index], shape) for index, shape in site.shapes()]
-        tables = [
-            _table(f"{site.prefix}_offsets_a", site.offsets_a),
-            _table(f"{site.prefix}_offsets_b", site.offsets_b),
-        ]
-        cases = []
-        for index, name in runs.items():
-            condition = " && ".join(
-                f"{'' if last else '!'}last_{role}"
-                for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
-                if ends[0] != ends[1]
-            )
-            cases.append(
-                f"  if ({condition or '1'})\n    {name}(a, b, c, count{writer.more}{', ahead' if site.ahead else ''});"
-            )
-        unused = [
-            f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
-        ]
-        if not site.overwrites:
-            unused.append("  (void)first;")
-        entry = "\n".join(
-            [
-                f"static void {site.prefix}_run(const {site.element} *a, const {site.element} *b, "
-                f"{site.accumulator} *c, "
-                f"int last_m, int last_n, int last_k, long count{FIRST}{AHEAD if site.ahead else ''})",
-                "{",
-                *unused,
-                *cases,
-                "}",
-            ]
-        )
-        return EmittedSite((), "\n".join([*tables, *writer.definitions(), *bodies, entry]), "")
+        return Writer(site, vector_bytes).emitted()
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         ahead = f", (const char *)({arguments.ahead})" if site.ahead else ""

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
-Requirement = Literal["zero", "one", "any"]
+Requirement = Literal["zero", "one", "four", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read, and
 # fetching the next tile of A while it computes.
 Ability = Literal["rows", "overwrite", "ahead"]
@@ -27,7 +27,10 @@ Ability = Literal["rows", "overwrite", "ahead"]
 
 @dataclass(frozen=True)
 class StridePattern:
-    """What each operand's stride must be along a role's loop, as (C, A, B)."""
+    """What each operand's stride must be along a role's loop, as (C, A, B), in elements; any but zero is positive.
+
+    A stride of four along m is for A in groups of four steps of k that lie side by side.
+    """
 
     name: str
     m: tuple[Requirement, Requirement, Requirement]
@@ -39,7 +42,8 @@ class StridePattern:
 class GemmShape:
     """The sizes of one call. ``stride_bn`` and ``stride_bk`` say how B is walked along n and k.
 
-    There are ``rows`` times ``n`` columns. With ``overwrite`` C is written without being read (beta = 0).
+    There are ``rows`` times ``n`` columns. With ``overwrite`` C is written without being read (beta = 0). ``element``
+    is the type of A's elements, and of B's unless ``element_b`` names another.
     """
 
     element: str
@@ -54,6 +58,7 @@ class GemmShape:
     stride_bk: int
     rows: int = 1
     overwrite: bool = False
+    element_b: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class GemmSite:
     batch relative to the first, in elements; ``rows_b`` and ``rows_c`` each row of n columns. ``overwrites`` says
     that some calls are the first for their tile of C and must not read it. Each call should fetch ``ahead`` bytes from
     an address that it is given, for later calls, into the second-level cache. ``prefix`` starts every name the site
-    defines in C.
+    defines in C. ``element`` is the type of A's elements, and of B's unless ``element_b`` names another.
     """
 
     prefix: str
@@ -85,6 +90,11 @@ class GemmSite:
     rows_c: tuple[int, ...] = (0,)
     overwrites: bool = False
     ahead: int = 0
+    element_b: str = ""
+
+    @property
+    def type_b(self) -> str:
+        return self.element_b or self.element
 
     @property
     def rows(self) -> int:
@@ -108,6 +118,7 @@ class GemmSite:
                         self.stride_bn,
                         self.stride_bk,
                         self.rows,
+                        element_b=self.element_b,
                     )
                     found.append(((last_m, last_n, last_k), shape))
         return tuple(found)
@@ -157,8 +168,8 @@ class Microkernel(Protocol):
         ...
 
     @property
-    def elements(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of (operand element type, accumulator element type) that the kernel computes."""
+    def elements(self) -> tuple[tuple[str, ...], ...]:
+        """Element types that the kernel takes: (operands, accumulator), or (A, B, accumulator) if A's is not B's."""
         ...
 
     @property

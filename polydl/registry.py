@@ -13,7 +13,11 @@ from typing import Any
 from polydl.errors import OptionError
 
 GROUPS: dict[str, dict[str, str]] = {
-    "microkernels": {"libxsmm": "polydl.microkernels.libxsmm:LIBXSMM", "c": "polydl.microkernels.plain_c:PLAIN_C"},
+    "microkernels": {
+        "libxsmm": "polydl.microkernels.libxsmm:LIBXSMM",
+        "c": "polydl.microkernels.plain_c:PLAIN_C",
+        "c-int8": "polydl.microkernels.int8:INT8",
+    },
     "rankers": {
         "cost-model": "polydl.ranking.cost_model:COST_MODEL",
         "equation-1": "polydl.ranking.equation_1:EQUATION_1",

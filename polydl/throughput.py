@@ -137,7 +137,7 @@ class Calibrated:
         return self.kernel.patterns
 
     @property
-    def elements(self) -> tuple[tuple[str, str], ...]:
+    def elements(self) -> tuple[tuple[str, ...], ...]:
         return self.kernel.elements
 
     @property

@@ -148,6 +148,7 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
     gemm = GemmSite(
         prefix=f"polydl_gemm{plan.nest.index}",
         element=match.form.element,
+        element_b="" if match.form.element_b == match.form.element else match.form.element_b,
         accumulator=match.form.accumulator,
         m=_ends(plan, step.m),
         n=_ends(plan, step.n),

@@ -16,10 +16,14 @@ from polydl.types import Access, Expression, Scop, Statement
 
 @dataclass(frozen=True)
 class ProductForm:
-    """``c += a * b`` with the element strides of each operand along every iterator of the statement."""
+    """``c += a * b`` with the element strides of each operand along every iterator of the statement.
+
+    ``element`` is the type of a's elements, ``element_b`` that of b's.
+    """
 
     statement: str
     element: str
+    element_b: str
     accumulator: str
     c: Access
     a: Access
@@ -31,6 +35,7 @@ class ProductForm:
     def swapped(self) -> ProductForm:
         return ProductForm(
             self.statement,
+            self.element_b,
             self.element,
             self.accumulator,
             self.c,
@@ -40,6 +45,11 @@ class ProductForm:
             self.strides_b,
             self.strides_a,
         )
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """As microkernels list what they take: the operands' type once if it is the same."""
+        return (*dict.fromkeys((self.element, self.element_b)), self.accumulator)
 
 
 @dataclass(frozen=True)
@@ -164,10 +174,8 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     strides = [_element_strides(scop, access, statement.depth) for access in (c, a, b)]
     if strides[0] is None or strides[1] is None or strides[2] is None:
         return NoMatch("a subscript divides an iterator, so the distance between elements is not constant")
-    types = {scop.array(access.array).element for access in (a, b)}
-    if len(types) != 1:
-        return NoMatch(f"the two operands have different element types ({' and '.join(sorted(types))})")
-    return ProductForm(statement.name, types.pop(), accumulator, c, a, b, strides[0], strides[1], strides[2])
+    types = [scop.array(access.array).element for access in (a, b)]
+    return ProductForm(statement.name, types[0], types[1], accumulator, c, a, b, strides[0], strides[1], strides[2])
 
 
 def _meets(requirement: Requirement, stride: int) -> bool:
@@ -175,6 +183,8 @@ def _meets(requirement: Requirement, stride: int) -> bool:
         return stride == 0
     if requirement == "one":
         return stride == 1
+    if requirement == "four":
+        return stride == 4
     return stride > 0
 
 
@@ -230,14 +240,16 @@ def match(
         return form
     if statement.box is None:
         return NoMatch("the loops' bounds depend on each other, so a tile is not a rectangle")
-    if (form.element, form.accumulator) not in kernel.elements:
-        return NoMatch(f"`{kernel.name}` does not multiply {form.element} into {form.accumulator}")
+    orientations = [each for each in (form, form.swapped()) if each.types in kernel.elements]
+    if not orientations:
+        operands = " by ".join(form.types[:-1])
+        return NoMatch(f"`{kernel.name}` does not multiply {operands} into {form.accumulator}")
     if len(loops) < 3:
         return NoMatch("a matrix product needs three loops of its own")
     found: list[GemmMatch] = []
     taken: set[tuple[str, int, int, int]] = set()
     for pattern in kernel.patterns:
-        for oriented in (form, form.swapped()):
+        for oriented in orientations:
             for candidate in _matches_of(kernel, pattern, oriented, loops):
                 key = (candidate.form.a.reference, candidate.m, candidate.n, candidate.k)
                 if key not in taken:

@@ -1,0 +1,164 @@
+"""Products of bytes, one operand signed and the other not, summed as int: four steps of k in one instruction.
+
+Both operands hold four steps of k side by side, which is the layout that the processors' dot-product instructions read
+(VNNI): A[k/4][m][4] and B[n][k/4][4], say. The four are the role k; the loop over k/4 and all others that sum
+are the batch. Where the compiler's target has no such instruction, shifts and multiplications take its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.microkernels.plain_c import FIRST, PLAIN_C, Block, Writer, tiling_of
+from polydl.microkernels.shapes import tile_sizes, tiling_cycles
+
+_GROUP = 4
+# Rows of the widest vector; shorter tiles are left to other kernels.
+_LEAST_ROWS = 16
+_OVERHEAD = 20.0
+
+REFERENCE = """\
+for (long q = 0; q < rows; ++q)
+  for (long r = 0; r < count; ++r)
+    for (long j = 0; j < n; ++j)
+      for (long l = 0; l < k; ++l)
+        for (long i = 0; i < m; ++i)
+          c[c_rows[q] + i + j * ldc] +=
+              (int)a[a_offsets[r] + 4 * i + l] * (int)b[b_rows[q] + b_offsets[r] + j * stride_bn + l];
+"""
+
+# By the bytes of a vector: what the compiler must have for an instruction that adds four products to each int, the
+# type of its operands, and its name.
+_INSTRUCTIONS = {
+    64: (("defined __AVX512VNNI__", "__m512i", "_mm512_dpbusd_epi32"),),
+    32: (
+        ("defined __AVX512VNNI__ && defined __AVX512VL__", "__m256i", "_mm256_dpbusd_epi32"),
+        ("defined __AVXVNNI__", "__m256i", "_mm256_dpbusd_avx_epi32"),
+    ),
+}
+
+
+def _dot(prefix: str, width: int) -> str:
+    """A function that adds to each int of a vector the four products of the bytes beneath it."""
+    vector, unsigned = f"{prefix}_vector{width}", f"{prefix}_unsigned{width}"
+    lines = [
+        f"typedef unsigned int {unsigned} __attribute__((vector_size({4 * width})));",
+        f"typedef int {prefix}_four __attribute__((aligned(1), may_alias));",
+    ]
+    instructions = _INSTRUCTIONS.get(4 * width, ())
+    if instructions:
+        lines += [
+            f"#if {' || '.join(f'({needed})' for needed, _, _ in instructions)}",
+            "#include <immintrin.h>",
+            "#endif",
+        ]
+    lines += [f"static inline {vector} {prefix}_dot({vector} sum, {vector} plain, {vector} with_sign)", "{"]
+    for number, (needed, operand, name) in enumerate(instructions):
+        lines.append(f"#{'elif' if number else 'if'} {needed}")
+        lines.append(f"  return ({vector}){name}(({operand})sum, ({operand})plain, ({operand})with_sign);")
+    if instructions:
+        lines.append("#else")
+    lines += [
+        "  for (int byte = 0; byte < 4; ++byte)",
+        f"    sum += ({vector})((({unsigned})plain >> 8 * byte) & 255) *",
+        f"           (({vector})(({unsigned})with_sign << (24 - 8 * byte)) >> 24);",
+        "  return sum;",
+    ]
+    if instructions:
+        lines.append("#endif")
+    return "\n".join([*lines, "}"])
+
+
+class _Dots(Writer):
+    """Writes the blocks as dot products of four bytes each."""
+
+    step_a = _GROUP
+
+    def __init__(self, site: GemmSite, vector_bytes: int) -> None:
+        super().__init__(site, vector_bytes)
+        self.width = vector_bytes // 4
+
+    def definitions(self) -> list[str]:
+        kind = f"__attribute__((vector_size({4 * self.width}), aligned(1), may_alias))"
+        vector = f"typedef int {self.site.prefix}_vector{self.width} {kind};"
+        return [vector, _dot(self.site.prefix, self.width), *self.shared()]
+
+    def text(self, name: str, block: Block) -> str:
+        site, prefix = self.site, self.site.prefix
+        vector = f"{prefix}_vector{block.width}"
+        columns, vectors = range(len(block.columns_b)), range(len(block.rows))
+        cells = [(v, u, f"*({vector} *)(c + {block.rows[v] + block.columns_c[u]})") for u in columns for v in vectors]
+        lines = [
+            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, int *c, long k, long count"
+            f"{FIRST if site.overwrites else ''})",
+            "{",
+            "  (void)k;",
+        ]
+        start = f"first ? ({vector}){{0}} : " if site.overwrites else ""
+        lines += [f"  {vector} c{v}_{u} = {start}{place};" for v, u, place in cells]
+        lines += [
+            "  for (long r = 0; r < count; ++r) {",
+            f"    const {site.element} *ar = a + {prefix}_offsets_a[r];",
+            f"    const {site.type_b} *br = b + {prefix}_offsets_b[r];",
+        ]
+        lines += [f"    const {vector} a{v} = *(const {vector} *)(ar + {_GROUP * block.rows[v]});" for v in vectors]
+        for u in columns:
+            lines.append(
+                f"    const {vector} b{u} = *(const {prefix}_four *)(br + {block.columns_b[u]}) + ({vector}){{0}};"
+            )
+            for v in vectors:
+                operands = (f"a{v}", f"b{u}") if site.element == "unsigned char" else (f"b{u}", f"a{v}")
+                lines.append(f"    c{v}_{u} = {prefix}_dot(c{v}_{u}, {', '.join(operands)});")
+        lines += ["  }", *(f"  {place} = c{v}_{u};" for v, u, place in cells), "}"]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Int8:
+    """The ``c-int8`` microkernel."""
+
+    name: str = "c-int8"
+    reference: str = REFERENCE
+    patterns: tuple[StridePattern, ...] = (
+        StridePattern("groups of four", ("one", "four", "zero"), ("any", "zero", "any"), ("zero", "one", "one")),
+    )
+    elements: tuple[tuple[str, ...], ...] = (
+        ("unsigned char", "signed char", "int"),
+        ("signed char", "unsigned char", "int"),
+    )
+
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite"})
+
+    def unavailable(self) -> str | None:
+        return None
+
+    def rejects(self, shape: GemmShape) -> str | None:
+        if shape.k != _GROUP:
+            return f"a group of k has four steps, not {shape.k}"
+        if shape.m < _LEAST_ROWS:
+            return f"tiles have at least {_LEAST_ROWS} rows, not {shape.m}"
+        return PLAIN_C.rejects(shape)
+
+    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+        if role == "k":
+            return (min(extent, _GROUP),)
+        return tile_sizes(role, extent, vector_elements)
+
+    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        registers = 32 if vector_elements * 4 >= 64 else 16
+        tiling = tiling_of(shape, vector_elements, registers)
+        return _OVERHEAD + tiling_cycles(tiling, shape.batch, 1, reads=not shape.overwrite)
+
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+        return _Dots(site, vector_bytes).emitted()
+
+    def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        return PLAIN_C.call(site, arguments)
+
+    def link_flags(self) -> tuple[str, ...]:
+        return ()
+
+
+INT8 = Int8()
