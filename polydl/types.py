@@ -416,6 +416,19 @@ class PackPanels:
 
 
 @dataclass(frozen=True)
+class PackTiles:
+    """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
+
+    The tile has one dimension for each of ``loops``, and its place in memory is used again for the next one.
+    """
+
+    statement: str
+    array: str
+    shared: tuple[str, ...]
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Fuse:
     """Run statements of different nests inside the same loops.
 
@@ -446,13 +459,14 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel
-Rewrite = Coalesce | Pack | Split | PackPanels | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
     "pack": Pack,
     "split": Split,
     "pack_panels": PackPanels,
+    "pack_tiles": PackTiles,
     "fuse": Fuse,
     "attach": Attach,
     "tile": Tile,

@@ -15,10 +15,10 @@ from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
-from polydl.poly.fusing import apply
 from polydl.poly.nests import distribute
 from polydl.poly.plans import make_plan
 from polydl.poly.rewrites import distributed
+from polydl.poly.rewriting import apply
 from polydl.types import Attach, Fuse, Interchange, Scop, Tile, UseMicrokernel, Variant
 
 PRODUCT = """

@@ -11,12 +11,12 @@ from math import prod
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
-from polydl.poly.fusing import apply
 from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
 from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.poly.rewrites import distributed
+from polydl.poly.rewriting import apply
 from polydl.types import Attach, Loop, Rewrite, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, best_shapes, shapes_of

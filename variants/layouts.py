@@ -12,7 +12,7 @@ from itertools import product
 
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
-from polydl.types import Access, Coalesce, Pack, PackPanels, Rewrite, Scop, Split, Statement
+from polydl.types import Access, Coalesce, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
 # pay for a copy, and the distance of rows from which on a copy is worth a try.
@@ -21,6 +21,8 @@ PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
 PANEL_DEPTHS = (256, 512, 128)
 PANEL_REUSE = 64
 PAGE_BYTES = 4096
+# Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
+TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
@@ -146,6 +148,41 @@ def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
     return tuple(found)
 
 
+def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]) -> tuple[tuple[Rewrite, ...], ...]:
+    """Copies of a product's A one tile at a time, inside loops over blocks of m and k that become the outermost.
+
+    As for whole panels, its rows lie a page or more apart, and each element is used ``PANEL_REUSE`` times. A tile
+    is so many columns of m wide and of k deep that it stays in the second-level cache beside what is used with it.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    access = match.form.a
+    array = scop.array(access.array)
+    often = statement.instances >= PANEL_REUSE * array.elements
+    if not often or match.lda * array.element_bytes < PAGE_BYTES or not visits_once(scop, statement, access):
+        return ()
+    extents = [high - low + 1 for low, high in statement.box]
+    m, k = statement.iterators[match.m], statement.iterators[match.k]
+    found: list[tuple[Rewrite, ...]] = []
+    for widths, depths in TILES:
+        wide, deep = _block(extents[match.m], widths), _block(extents[match.k], depths)
+        if not wide or not deep:
+            continue
+        wide_splits = _splits(scop, statement, match.m, wide)
+        narrow = next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
+        narrow_splits = _splits(scop, statement, match.m, narrow) if narrow else []
+        steps: list[Rewrite] = [*wide_splits[:1], *narrow_splits[:1], *_splits(scop, statement, match.k, deep)]
+        steps += [*wide_splits[1:], *narrow_splits[1:]]
+        shared = (f"{m}_block", f"{k}_block")
+        others = tuple(name for name in walked(statement, access) if name not in (m, k))
+        panels = (f"{m}_block_",) if narrow else ()
+        steps.append(PackTiles(statement.name, access.array, shared, (*others, *panels, k, m)))
+        if tuple(steps) not in found:
+            found.append(tuple(steps))
+    return tuple(found)
+
+
 def _block(extent: int, sizes: Sequence[int]) -> int:
     """The first of the sizes that divides a loop into more than one block, or 0."""
     return next((size for size in sizes if size < extent and extent % size == 0), 0)
@@ -176,6 +213,7 @@ def rewrite_choices(
     """Rewrites to try for one product. ``preferred`` says that the best microkernel matches already."""
     found: list[tuple[Rewrite, ...]] = [(step,) for step in coalescing_choices(statement, matches)]
     found += panel_choices(scop, statement, matches)
+    found += tile_choices(scop, statement, matches)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)

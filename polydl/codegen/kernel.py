@@ -216,11 +216,10 @@ def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
     return f"{stripped(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
 
 
-def _is_first(site: Site, values: Sequence[str]) -> str:
+def _is_first(scop: Scop, site: Site, values: Sequence[str]) -> str:
     """The condition under which no earlier call added to the same tile of the output."""
     moves = {loop: stride != 0 for loop, stride in enumerate(site.match.form.strides_c)}
-    own = values[len(values) - len(site.plan.loops) :]
-    tests = [f"{stripped(own[place])} == {value}" for place, value in first_values(site.plan, moves)]
+    tests = [f"{stripped(values[place])} == {value}" for place, value in first_values(scop, site.plan, moves)]
     return " && ".join(tests) or "1"
 
 
@@ -247,7 +246,7 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
             last_n=_is_last(site, values, step.n),
             last_k=_is_last(site, values, step.k),
             batch=batch,
-            first=_is_first(site, values) if site.gemm.overwrites else "0",
+            first=_is_first(scop, site, values) if site.gemm.overwrites else "0",
             ahead=site.ahead.address(address(form.a), site.gemm.element, own) if site.ahead else "0",
         ),
     )

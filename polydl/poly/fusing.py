@@ -10,24 +10,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from polydl.errors import IllegalVariantError
-from polydl.poly.dependences import Dependence, dependences
+from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
-from polydl.poly.panels import pack_panels, split
-from polydl.poly.rewrites import apply as apply_rewrites
 from polydl.poly.rewrites import make_access, make_domain
 from polydl.poly.schedules import original_schedule
 from polydl.types import (
     Access,
     Affine,
-    Attach,
     Fuse,
     Loop,
-    PackPanels,
-    Rewrite,
     Schedule,
     Scop,
     SharedLoops,
-    Split,
     Statement,
 )
 
@@ -67,25 +61,6 @@ def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bo
     statements.sort(key=lambda statement: statement.betas)
     shared = SharedLoops(step.statements, step.shared, step.parallel, step.combined)
     return replace(scop, statements=tuple(statements), shared=(*scop.shared, shared))
-
-
-def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
-    """All rewrites in order. ``scop`` is distributed already. Raises IllegalVariantError.
-
-    An element-wise nest is attached by the plan; here nothing changes for it.
-    """
-    for step in steps:
-        if isinstance(step, Fuse):
-            scop = fuse(scop, step, found, reassociate=reassociate)
-        elif isinstance(step, Split):
-            scop = split(scop, step)
-        elif isinstance(step, PackPanels):
-            scop = pack_panels(scop, step)
-        elif not isinstance(step, Attach):
-            scop = apply_rewrites(scop, [step], found, reassociate=reassociate)
-        if step is not steps[-1]:
-            found = dependences(scop)
-    return scop
 
 
 def _check_loops(members: Sequence[Statement], step: Fuse) -> None:

@@ -6,6 +6,7 @@ nothing has to be proved; a copy needs an array that is only read.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from polydl.errors import IllegalVariantError
@@ -66,12 +67,10 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
     Raises IllegalVariantError if the array is written, or if the loops don't visit each element once.
     """
     statement, array = scop.statement(step.statement), scop.array(step.array)
-    reads = [access for access in statement.reads if access.array == step.array]
-    if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
-        raise IllegalVariantError(f"{statement.name} does not read `{step.array}` once, with affine subscripts")
-    if any(access.array == step.array for each in scop.statements for access in each.writes):
-        raise IllegalVariantError(f"`{step.array}` is written, so that a copy would go stale")
-    if set(step.loops) != set(walked(statement, reads[0])) or not visits_once(scop, statement, reads[0]):
+    read = only_read(scop, statement, step.array)
+    assert statement.box is not None
+    assert read.subscripts is not None
+    if set(step.loops) != set(walked(statement, read)) or not visits_once(scop, statement, read):
         raise IllegalVariantError(f"the loops {list(step.loops)} don't visit each element of `{step.array}` once")
     places = [statement.iterators.index(name) for name in step.loops]
     box = tuple(statement.box[place] for place in places)
@@ -83,31 +82,40 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
         "local",
     )
 
-    def moved(access: Access) -> Access:
-        if access != reads[0]:
-            return access
-        assert statement.box is not None
-        forms = tuple(
-            Affine(tuple(int(index == place) for index in range(statement.depth)), -low)
-            for place, (low, _) in zip(places, box, strict=True)
-        )
-        return make_access(
-            statement.name, statement.iterators, statement.box, access.reference, packed.name, access.kind, forms
-        )
-
     unit = [tuple(int(i == d) for i in range(len(places))) for d in range(len(places))]
     return with_copy(
         scop,
-        replace(statement, accesses=tuple(moved(access) for access in statement.accesses)),
+        moved_read(statement, read, packed.name, places),
         array,
         packed,
         iterators=tuple(f"{array.name}_{number}" for number in range(len(places))),
         box=box,
         to=tuple(Affine(row, -low) for row, (low, _) in zip(unit, box, strict=True)),
         source=tuple(
-            Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in reads[0].subscripts
+            Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in read.subscripts
         ),
     )
+
+
+def only_read(scop: Scop, statement: Statement, array: str) -> Access:
+    """The one access of a statement to an array that nothing writes. Raises IllegalVariantError."""
+    reads = [access for access in statement.reads if access.array == array]
+    if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
+        raise IllegalVariantError(f"{statement.name} does not read `{array}` once, with affine subscripts")
+    if any(access.array == array for each in scop.statements for access in each.writes):
+        raise IllegalVariantError(f"`{array}` is written, so that a copy would go stale")
+    return reads[0]
+
+
+def moved_read(statement: Statement, read: Access, copy: str, places: Sequence[int]) -> Statement:
+    """The statement with one access to a copy in its place, a dimension for each of the iterators at ``places``."""
+    box, iterators = statement.box, statement.iterators
+    assert box is not None
+    forms = tuple(
+        Affine(tuple(int(index == place) for index in range(statement.depth)), -box[place][0]) for place in places
+    )
+    made = make_access(statement.name, iterators, box, read.reference, copy, read.kind, forms)
+    return replace(statement, accesses=tuple(made if access == read else access for access in statement.accesses))
 
 
 def walked(statement: Statement, access: Access) -> tuple[str, ...]:

@@ -272,7 +272,7 @@ def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
 def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:
     """Up to which loop the light nest shares those of the heavy one, and its plan."""
     pairs = aligned_loops(scop.statement(heavy.nest.statements[0]), scop.statement(light.nest.statements[0]))
-    if pairs is None or heavy.nest.depth or light.nest.depth:
+    if pairs is None or light.nest.depth:
         raise IllegalVariantError(f"the loops of {step.statement} can't be aligned with those of {step.to}")
     writing = [place for place, loop in enumerate(heavy.loops) if loop.iterator in pairs]
     cut = writing[-1] + 1 if writing else 0
@@ -280,15 +280,19 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
         # Inside plain loops a test would cost as much as the work.
         summing = [place for place, loop in enumerate(heavy.loops) if loop.iterator not in pairs]
         cut = min([cut, *summing])
-    prefix: list[int | Loop] = [*heavy.nest.prefix]
+    prefix: list[int | Loop] = []
     done = set()
-    for loop in heavy.loops[:cut]:
-        if loop.iterator in pairs:
+    box = scop.statement(heavy.nest.statements[0]).box
+    assert box is not None
+    for loop in (*heavy.nest.prefix, *heavy.loops[:cut]):
+        if isinstance(loop, int):
+            prefix.append(loop)
+        elif loop.iterator in pairs:
             iterator, ahead = pairs[loop.iterator]
             prefix.append(replace(loop, iterator=iterator, origin=loop.origin + ahead))
             done |= {iterator} if loop.size == 1 else set()
         else:
-            low, high = heavy.bounds[loop.iterator]
+            low, high = box[loop.iterator]
             final = high if (step.place == "last") == (loop.direction == 1) else low
             prefix.append(loop.direction * ((final - loop.origin) // loop.size))
     nest = replace(light.nest, prefix=(*prefix, position))

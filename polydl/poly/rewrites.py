@@ -117,6 +117,37 @@ def pack(scop: Scop, step: Pack) -> Scop:
     )
 
 
+def copying_statement(
+    reader: Statement,
+    array: Array,
+    packed: Array,
+    *,
+    iterators: tuple[str, ...],
+    box: Box,
+    betas: tuple[int, ...],
+    to: tuple[Affine, ...],
+    source: tuple[Affine, ...],
+) -> Statement:
+    """The statement that copies elements of ``array`` into ``packed`` for ``reader``, with these subscripts."""
+    name = f"pack_{array.name}"
+    return Statement(
+        name=name,
+        iterators=iterators,
+        domain=make_domain(name, iterators, box),
+        box=box,
+        instances=prod(high - low + 1 for low, high in box),
+        betas=betas,
+        directions=(1,) * len(box),
+        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
+        accesses=(
+            make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
+            make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
+        ),
+        line=reader.line,
+        text=f"{packed.name}[...] = {array.name}[...]",
+    )
+
+
 def with_copy(
     scop: Scop,
     reader: Statement,
@@ -132,23 +163,8 @@ def with_copy(
 
     ``to`` and ``source`` are the subscripts of the two arrays in the copying nest of ``iterators`` over ``box``.
     """
-    name = f"pack_{array.name}"
-    depth = len(iterators)
-    copy = Statement(
-        name=name,
-        iterators=iterators,
-        domain=make_domain(name, iterators, box),
-        box=box,
-        instances=packed.elements,
-        betas=(0,) * (depth + 1),
-        directions=(1,) * depth,
-        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
-        accesses=(
-            make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
-            make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
-        ),
-        line=reader.line,
-        text=f"{packed.name}[...] = {array.name}[...]",
+    copy = copying_statement(
+        reader, array, packed, iterators=iterators, box=box, betas=(0,) * (len(box) + 1), to=to, source=source
     )
     others = (reader if each.name == reader.name else each for each in scop.statements)
     later = tuple(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in others)

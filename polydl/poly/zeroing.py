@@ -50,15 +50,18 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
     return found
 
 
-def first_values(plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
-    """Places among ``plan.loops`` of those that don't move the output, each with its value in its first iteration."""
+def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
+    """Of the loops around a nest's calls, shared ones first, those that don't move the output.
+
+    Each is given by its place among them all, with its value in its first iteration.
+    """
+    box = scop.statement(plan.nest.statements[0]).box
+    assert box is not None
+    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
     found = []
-    for place, loop in enumerate(plan.loops):
+    for place, loop in enumerate((*shared, *plan.loops)):
         if not moves_output[loop.iterator]:
-            found.append((place, _first(plan, loop)))
+            low, high = box[loop.iterator]
+            first = loop.direction * (((low if loop.direction == 1 else high) - loop.origin) // loop.size)
+            found.append((place, first))
     return tuple(found)
-
-
-def _first(plan: NestPlan, loop: Loop) -> int:
-    low, high = plan.bounds[loop.iterator - plan.nest.depth]
-    return loop.direction * (((low if loop.direction == 1 else high) - loop.origin) // loop.size)

@@ -11,7 +11,20 @@ from typing import TYPE_CHECKING
 from polydl.machine import Machine
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
-from polydl.types import Access, Affine, Array, Attach, Coalesce, Fuse, PackPanels, Rewrite, Scop, Split, Statement
+from polydl.types import (
+    Access,
+    Affine,
+    Array,
+    Attach,
+    Coalesce,
+    Fuse,
+    PackPanels,
+    PackTiles,
+    Rewrite,
+    Scop,
+    Split,
+    Statement,
+)
 
 if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate
@@ -89,6 +102,8 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"{step.loop} of {step.statement} in blocks of {step.size}"
     if isinstance(step, PackPanels):
         return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
+    if isinstance(step, PackTiles):
+        return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"
     extents = scop.array(step.array).extents
     return f"a copy of {step.array} laid out as {''.join(f'[{extents[dimension]}]' for dimension in step.order)}"
 

@@ -1,0 +1,162 @@
+"""Operands packed tile by tile: the new scop, when it is refused, that generated code computes the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.panels import split
+from polydl.poly.rewrites import distributed
+from polydl.poly.tile_packing import pack_tiles
+from polydl.types import PackTiles, Scop, Split, Statement, Variant
+
+PRODUCT = """
+void f(float C[37][{n}], const float A[37][{k}], const float B[{k}][{n}]) {{
+#pragma scop
+  for (int i = 0; i < 37; i++)
+    for (int j = 0; j < {n}; j++) {{
+      C[i][j] = 0.0f;
+      for (int k = 0; k < {k}; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }}
+#pragma endscop
+}}
+"""
+SWEEP = """
+void f(float A[40][32], const float B[40][32]) {
+#pragma scop
+  for (int t = 1; t < 40; t++)
+    for (int x = 0; x < 30; x++)
+      A[t][x] = A[t - 1][x + 2] + B[t][x];
+#pragma endscop
+}
+"""
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    scop = pipeline.parse(path)
+    base = distributed(scop, distribute(scop, dependences(scop)))
+    assert base is not None
+    return base
+
+
+def packed(scop: Scop, shared: tuple[str, ...] = ("j_block", "k_block")) -> Scop:
+    for loop, size in (("j", 4), ("j", 2), ("k", 3)):
+        scop = split(scop, Split("S1", loop, size))
+    own = tuple(name for name in ("j_block", "j_block_", "k_block", "k", "j") if name not in shared)
+    return pack_tiles(scop, PackTiles("S1", "B", shared, own), dependences(scop))
+
+
+def executed(scop: Scop) -> list[tuple[tuple[int, ...], Statement, tuple[int, ...]]]:
+    """All instances of the original schedule, in their order: time, statement, iterators."""
+    found = []
+    for statement in scop.statements:
+        points: list[tuple[int, ...]] = []
+        isl.Set(statement.domain).foreach_point(
+            lambda point, points=points, depth=statement.depth: points.append(
+                tuple(point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(depth))
+            )
+        )
+        for point in points:
+            time = [statement.betas[0]]
+            for value, beta in zip(point, statement.betas[1:], strict=True):
+                time += [value, beta]
+            found.append((tuple(time), statement, point))
+    return sorted(found, key=lambda each: each[0])
+
+
+@pytest.mark.parametrize(
+    "shared", [("j_block", "k_block"), ("k_block",), ("k_block", "i"), ("j_block", "i", "k_block")]
+)
+def test_every_product_reads_what_was_copied_last(tmp_path: Path, shared: tuple[str, ...]) -> None:
+    before = parse(tmp_path, PRODUCT.format(n=8, k=6))
+    scop = packed(before, shared)
+    tile: dict[tuple[int, ...], tuple[int, ...]] = {}
+    products = set()
+    for _, statement, point in executed(scop):
+        at = {
+            (access.array, access.kind): tuple(form.at(point) for form in access.subscripts or ())
+            for access in statement.accesses
+        }
+        if statement.name == "pack_B":
+            tile[at["B_tile", "write"]] = at["B", "read"]
+        elif statement.name == "S1":
+            products.add((at["C", "write"], at["A", "read"], tile[at["B_tile", "read"]]))
+    assert products == {((i, j), (i, k), (k, j)) for i in range(37) for j in range(8) for k in range(6)}
+    assert len(tile) == scop.array("B_tile").elements
+
+
+def test_the_buffer_has_one_dimension_per_loop_and_shares_the_outer_loops(tmp_path: Path) -> None:
+    scop = packed(parse(tmp_path, PRODUCT.format(n=8, k=6)))
+    assert scop.array("B_tile").extents == (2, 3, 2)
+    copy, product = (nest for nest in distribute(scop, dependences(scop)) if nest.depth == 2)
+    assert copy.statements == ("pack_B",)
+    assert copy.prefix[:-1] == product.prefix[:-1]
+    assert product.loops == ("i", "j_block_", "j", "k")
+
+
+@pytest.mark.parametrize(
+    ("step", "reason"),
+    [
+        (PackTiles("S1", "C", ("i",), ("j",)), "once|written"),
+        (PackTiles("S1", "B", ("k",), ("k", "j")), "each element"),
+        (PackTiles("S1", "B", (), ("k", "j")), "different loops"),
+        (PackTiles("S1", "B", ("l",), ("k", "j")), "different loops"),
+        (PackTiles("S1", "B", ("k", "k"), ("j",)), "different loops"),
+    ],
+)
+def test_tiles_that_make_no_sense_are_refused(tmp_path: Path, step: PackTiles, reason: str) -> None:
+    scop = parse(tmp_path, PRODUCT.format(n=8, k=6))
+    with pytest.raises(IllegalVariantError, match=reason):
+        pack_tiles(scop, step, dependences(scop))
+
+
+def test_an_order_that_breaks_a_dependence_is_refused(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SWEEP)
+    with pytest.raises(IllegalVariantError, match="dependence"):
+        pack_tiles(scop, PackTiles("S0", "B", ("x",), ("t",)), dependences(scop))
+
+
+def test_the_step_survives_json() -> None:
+    variant = Variant((PackTiles("S1", "B", ("j_block", "k_block"), ("k", "j")),))
+    assert Variant.from_json(variant.to_json()) == variant
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
+    scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, seed=4)
+    found: dict[object, list[Variant]] = {}
+    for variant in variants:
+        if any(isinstance(step, PackTiles) for step in variant.rewrites):
+            found.setdefault(variant.rewrites, []).append(variant)
+    assert len(found) >= 2
+    chosen = [variant for each in found.values() for variant in each[:2]]
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    assert all("B_tile" in kernel.c for kernel in kernels)
+    assert any("pack_B" not in kernel.c and "== 0" in kernel.c for kernel in kernels)
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=60.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+
+
+def _written(folder: Path, source: str) -> Path:
+    path = folder / "nest.c"
+    path.write_text(source)
+    return path
