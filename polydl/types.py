@@ -290,7 +290,7 @@ class Loop:
     ``iterator`` is an index into the statement's iterators. Loops that a microkernel takes over
     carry its role (``m``, ``n``, ``rows``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
     which a pragma marked. Where the iterations run in parallel, each thread keeps its own sums in the arrays
-    ``combined``, and they are added at the end.
+    ``combined``, and they are added at the end; ``dynamic`` is as for ``Parallel``.
     """
 
     name: str
@@ -301,6 +301,7 @@ class Loop:
     parallel: bool = False
     role: Role = "loop"
     combined: tuple[str, ...] = ()
+    dynamic: bool = False
 
 
 @dataclass(frozen=True)
@@ -347,11 +348,17 @@ class Interchange:
 
 @dataclass(frozen=True)
 class Parallel:
-    """The iterations of one loop run on different threads, which add up what they sum in ``combined`` arrays."""
+    """The iterations of one loop run on different threads, which add up what they sum in ``combined`` arrays.
+
+    With ``inner``, those of that loop, which is the next inside, are dealt out as well. With ``dynamic``, a thread gets
+    its next iteration when it is done with one, in place of an equal stretch of them at the start.
+    """
 
     nest: int
     loop: str
     combined: tuple[str, ...] = ()
+    inner: str = ""
+    dynamic: bool = False
 
 
 @dataclass(frozen=True)
@@ -481,6 +488,10 @@ def _as_tuples(value: Any) -> Any:
     return tuple(_as_tuples(each) for each in value) if isinstance(value, list) else value
 
 
+# Fields of steps that JSON has only where they say something.
+_UNUSUAL = frozenset({"combined", "inner", "dynamic"})
+
+
 @dataclass(frozen=True)
 class Variant:
     """One way to run a scop: rewrites of the scop first, then steps applied, in order, to its loop nests."""
@@ -494,7 +505,7 @@ class Variant:
 
     def to_json(self) -> list[dict[str, Any]]:
         return [
-            {"step": _STEP_NAMES[type(step)], **{k: v for k, v in asdict(step).items() if k != "combined" or v}}
+            {"step": _STEP_NAMES[type(step)], **{k: v for k, v in asdict(step).items() if k not in _UNUSUAL or v}}
             for step in self.steps
         ]
 

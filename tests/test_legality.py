@@ -274,6 +274,9 @@ def conv_nests() -> tuple[Scop, tuple]:  # type: ignore[type-arg]
         ((Tile(1, "oi", (2,)),), "no nest 1"),
         ((Interchange(0, ("oi", "oj")),), "each of its loops once"),
         ((Parallel(0, "x"),), "no loop `x`"),
+        ((Parallel(0, "oj", inner="x"),), "can't run `x`"),
+        ((Parallel(0, "oj", ("out",), "kj"),), "can't run `kj`"),
+        ((Parallel(0, "ofm_tile", inner="oj"),), "`oj` is not the next loop inside of `ofm_tile`"),
         ((UseMicrokernel(0, "c", "ofm", "ofm", "ifm"),), "different loops"),
         ((UseMicrokernel(0, "c", "ofm", "oi", "ifm"), UseMicrokernel(0, "c", "ofm", "oi", "ifm")), "more than one"),
         ((Tile(0, "ki", (2,)), UseMicrokernel(0, "c", "ofm", "oi", "ifm", ("kj", "ki"))), "first batch loop"),
@@ -292,6 +295,7 @@ def test_a_plan_names_tile_loops_and_takes_microkernel_loops_inside() -> None:
     assert [loop.name for loop in plan.loops] == ["img", "ofm_tile", "ifm_tile", "oj", "kj", "oi_t1"]
     assert [(loop.name, loop.role) for loop in plan.inner] == [("ki", "batch"), ("oi", "n"), ("ifm", "k"), ("ofm", "m")]
     assert [loop.name for loop in plan.loops if loop.parallel] == ["oj"]
+    assert "inner" not in variant.to_json()[-1]
     assert Variant.from_json(variant.to_json()) == variant
 
 

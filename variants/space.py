@@ -17,7 +17,9 @@ Rules that keep the space small, each by an argument that holds for any nest:
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
 * a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape;
 * the parallel loop has at least as many iterations as there are threads, if any legal loop has, and at most
-  ``FORKS`` iterations of sequential loops around it.
+  ``FORKS`` iterations of sequential loops around it;
+* the next loop inside is collapsed with it only where threads would else idle for more than ``IDLE`` says;
+* iterations are dealt out dynamically only where they differ in what they do.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ SHAPE_SLACK = 1.35
 CACHE_TILED_LOOPS = 2
 CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 FORKS = 64
+IDLE = 1.05
 MINOR_SHARE = 0.01
 SHAPES_KEPT = 48
 SHAPE_BIAS = 1.5
@@ -65,13 +68,22 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Threads:
+    """The loop whose iterations run on different threads, as the step ``Parallel`` has it."""
+
+    loop: str
+    inner: str = ""
+    dynamic: bool = False
+
+
+@dataclass(frozen=True)
 class Choice:
     """A full assignment of one nest's decisions. ``tiles`` and ``order`` use the loops' names."""
 
     shape: Shape
     tiles: tuple[tuple[str, int], ...]
     order: tuple[str, ...]
-    parallel: str | None
+    parallel: Threads | None
 
 
 @dataclass(frozen=True)
@@ -253,29 +265,45 @@ class NestSpace:
 
     def parallel_choices(
         self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]
-    ) -> tuple[str | None, ...]:
-        """Loops of this order that may and should run in parallel; (None,) if there is none."""
+    ) -> tuple[Threads | None, ...]:
+        """Loops of this order that may and should run in parallel, one or two; (None,) if there is none."""
         if self.threads == 1:
             return (None,)
         trips = self.loop_trips(shape, dict(tiles))
         time = self._time_order(shape, order)
-        legal = []
+        legal: dict[Threads, int] = {}
         around = 1
         for place, name in enumerate(order):
             if trips[name] > 1 and around <= FORKS and parallel_is_legal(self.directions, time, place):
-                legal.append(name)
+                legal[Threads(name)] = trips[name]
+                inner = "".join(order[place + 1 : place + 2])
+                together = self._idles(trips[name]) and trips.get(inner, 1) > 1
+                if together and parallel_is_legal(self.directions, time, place + 1):
+                    legal[Threads(name, inner)] = trips[name] * trips[inner]
             around *= trips[name]
-        enough = [name for name in legal if trips[name] >= self.threads]
-        return tuple(enough or legal) or self._summing_choices(shape, trips, order) or (None,)
+        enough = [each for each, iterations in legal.items() if iterations >= self.threads]
+        static = tuple(enough or legal) or self._summing_choices(shape, trips, order)
+        if self._even or not static:
+            return static or (None,)
+        return (*static, *(replace(each, dynamic=True) for each in static))
 
-    def _summing_choices(self, shape: Shape, trips: Mapping[str, int], order: Sequence[str]) -> tuple[str, ...]:
+    def _idles(self, iterations: int) -> bool:
+        """Whether threads wait for the busiest one for long, where iterations are dealt out evenly."""
+        return self.threads * -(-iterations // self.threads) > IDLE * iterations
+
+    @cached_property
+    def _even(self) -> bool:
+        """Whether all iterations of a loop have the same to do."""
+        return all(self.scop.statement(name).box is not None for name in self.nest.statements)
+
+    def _summing_choices(self, shape: Shape, trips: Mapping[str, int], order: Sequence[str]) -> tuple[Threads, ...]:
         """The outermost loop, if it can run in parallel once each thread adds up sums of its own."""
         time = self._time_order(shape, order)
         outer = next((place for place, name in enumerate(order) if trips[name] > 1), None)
         if shape.match is not None or self.nest.call is not None or outer is None:
             return ()
         legal = sums_are_legal(self.directions, time, outer) and self._sums(time[outer])
-        return (order[outer],) if legal else ()
+        return (Threads(order[outer]),) if legal else ()
 
     def _sums(self, loop: int) -> tuple[str, ...]:
         """The arrays that a loop of the nest adds to in all iterations, small enough for a copy per thread."""
@@ -311,13 +339,14 @@ class NestSpace:
         if choice.order:
             made.append(Interchange(index, choice.order))
         if choice.parallel is not None:
-            made.append(Parallel(index, choice.parallel, self._combined(choice)))
+            on = choice.parallel
+            made.append(Parallel(index, on.loop, self._combined(choice), on.inner, on.dynamic))
         return tuple(made)
 
     def _combined(self, choice: Choice) -> tuple[str, ...]:
         """What the threads of the parallel loop have to add up."""
         assert choice.parallel is not None
-        place = choice.order.index(choice.parallel)
+        place = choice.order.index(choice.parallel.loop)
         time = self._time_order(choice.shape, choice.order)
         return () if parallel_is_legal(self.directions, time, place) else self._sums(time[place])
 

@@ -43,15 +43,15 @@ class _Row:
 class _Printer:
     """Walks isl's AST.
 
-    By statement, ``parallel`` maps the places in time that run on threads to the arrays whose sums these combine,
-    ``vector`` holds those that may run with vectors, ``sums`` what is then summed in parts, and ``counts`` the
-    iterations there. ``lanes`` are the elements of a vector. ``partial`` holds the sums of the loop that is open, with
-    their variables.
+    By statement, ``parallel`` maps the places in time that run on threads to the loops there, ``vector`` holds those
+    that may run with vectors, ``sums`` what is then summed in parts, and ``counts`` the iterations there. ``lanes`` are
+    the elements of a vector. ``partial`` holds the sums of the loop that is open, with their variables; ``on_threads``
+    says that an open loop's iterations run on threads.
     """
 
     scop: Scop
     leaves: Mapping[str, Callable[[list[str]], str]]
-    parallel: Mapping[str, Mapping[int, tuple[str, ...]]]
+    parallel: Mapping[str, Mapping[int, Loop]]
     vector: Mapping[str, frozenset[int]]
     sums: Mapping[str, Mapping[int, Mapping[str, Sum]]]
     counts: Mapping[str, Mapping[int, int]]
@@ -59,6 +59,7 @@ class _Printer:
     position: Mapping[str, int]
     partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
+    on_threads: bool = False
 
     def put(self, depth: int, text: str) -> None:
         self.lines.append("  " * depth + text if text else "")
@@ -103,7 +104,7 @@ class _Printer:
             return
         statements = _statements_under(node)
         here = self.position[name]
-        threads = all(here in self.parallel[statement] for statement in statements)
+        threads = self.dealt_out(statements, here) and not self.on_threads
         lanes = not _has_loop(node.for_get_body()) and all(here in self.vector[statement] for statement in statements)
         sums: dict[str, tuple[str, Sum]] = {}
         if lanes:
@@ -123,9 +124,14 @@ class _Printer:
                 self.put(depth, f"{row.element} {row.variable}[{row.length}] = {{0}};")
         if threads or lanes:
             summed = {each.target.array for _, each in sums.values()}
-            arrays = {name for s in statements for name in self.parallel[s].get(here, ())} if threads else set()
+            own_loops = [self.parallel[s][here] for s in statements] if threads else []
+            arrays = {name for loop in own_loops for name in loop.combined}
             combined = clause(self.scop, [partial for partial, _ in sums.values()], sorted(arrays - summed))
             what = " ".join(word for word, used in (("parallel for", threads), ("simd", lanes)) if used)
+            if threads and not lanes and self.collapses(node, statements):
+                what += " collapse(2)"
+            if any(loop.dynamic for loop in own_loops):
+                what += " schedule(dynamic)"
             self.put(depth, f"#pragma omp {what}{self.width(statements, here) if lanes else ''}{combined}")
         condition = stripped(ast_expression(node.for_get_cond()))
         step = ast_expression(node.for_get_inc())
@@ -134,8 +140,10 @@ class _Printer:
         outside = self.partial
         own = {statement: (f"{row.variable}[{row.iterator}]", row.each) for statement, row in rows.items()}
         self.partial = {**outside, **sums, **own}
+        self.on_threads |= threads
         self.node(node.for_get_body(), depth + 1)
         self.partial = outside
+        self.on_threads &= not threads
         self.put(depth, "}")
         for statement, (partial, each) in sorted(sums.items()):
             self.put(depth, f"{each.element(self.scop, _values_of(node, statement))} += {partial};")
@@ -145,6 +153,18 @@ class _Printer:
             self.put(depth + 1, f"{element} += {row.variable}[{row.iterator}];")
         if sums or rows:
             self.put(depth - 1, "}")
+
+    def dealt_out(self, statements: Collection[str], here: int) -> bool:
+        return all(here in self.parallel[statement] for statement in statements)
+
+    def collapses(self, node: isl.AstNode, statements: Collection[str]) -> bool:
+        """Whether the loop inside is dealt out as well, and has the same iterations each time."""
+        inner = node.for_get_body()
+        if kind_of(inner.get_type()) != "for_" or inner.for_is_degenerate():
+            return False
+        name, outer = (str(each.for_get_iterator().get_id().name) for each in (inner, node))
+        bounds = f"{ast_expression(inner.for_get_init())} {ast_expression(inner.for_get_cond())}"
+        return self.dealt_out(statements, self.position[name]) and re.search(rf"\b{outer}\b", bounds) is None
 
     def width(self, statements: Collection[str], here: int) -> str:
         """A clause that asks for whole vectors, where the loop fills one."""
@@ -316,8 +336,7 @@ def _tree(
         identifiers = identifiers.add(isl.Id(iterator))
     build = build.set_iterators(identifiers)
     parallel = {
-        name: {p: d.combined for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel}
-        for name in names
+        name: {p: d for p, d in enumerate(dimensions[name]) if isinstance(d, Loop) and d.parallel} for name in names
     }
     sums: dict[str, Mapping[int, Mapping[str, Sum]]] = {}
     vector: dict[str, frozenset[int]] = {}

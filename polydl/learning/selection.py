@@ -21,7 +21,7 @@ def decisions(variant: Variant) -> tuple[Hashable, ...]:
         elif isinstance(step, UseMicrokernel):
             found.append(("microkernel", step))
         elif isinstance(step, Parallel):
-            found.append(("parallel", step.nest, step.loop))
+            found.append(("parallel", step.nest, step.loop, step.inner, step.dynamic))
     return tuple(found)
 
 

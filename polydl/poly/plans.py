@@ -190,7 +190,15 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
         elif isinstance(step, Parallel):
             if step.loop not in loops:
                 raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to run in parallel")
-            loops[step.loop] = replace(loops[step.loop], parallel=True, combined=step.combined)
+            outer = replace(loops[step.loop], parallel=True, combined=step.combined, dynamic=step.dynamic)
+            loops[step.loop] = outer
+            if step.inner:
+                if step.inner not in loops or step.combined:
+                    raise IllegalVariantError(f"nest {nest.index} can't run `{step.inner}` in parallel as well")
+                loops[step.inner] = replace(loops[step.inner], parallel=True)
+    for step in steps:
+        if isinstance(step, Parallel) and step.inner and order.index(step.inner) != order.index(step.loop) + 1:
+            raise IllegalVariantError(f"`{step.inner}` is not the next loop inside of `{step.loop}`")
     for loop in loops.values():
         sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
         if sizes != sorted(sizes, reverse=True):
@@ -301,7 +309,7 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
 
 
 def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
-    """Per nest, the iterations of the parallel loop that runs it; 1 where nothing is parallel."""
+    """Per nest, the iterations of the parallel loops that run it; 1 where nothing is parallel."""
     by_index = {each.nest.index: each for each in plan.nests}
     found = []
     for nest in plan.nests:
@@ -317,7 +325,7 @@ def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
                 continue
             low, high = owner.bounds[loop.iterator - owner.nest.depth]
             around = [each.size for each in owner.loops[:place] if each.iterator == loop.iterator]
-            iterations = -(-min([high - low + 1, *around]) // loop.size)
+            iterations *= -(-min([high - low + 1, *around]) // loop.size)
         found.append(iterations)
     return tuple(found)
 

@@ -72,8 +72,10 @@ def loop_order(variant: Variant, nest: int) -> str:
 
 def parallel_loop(variant: Variant, nest: int) -> str:
     tiles = _tile_loops(variant, nest)
-    found = [step.loop for step in variant.of_nest(nest) if isinstance(step, Parallel)]
-    return " ".join(tiles.get(name, name) for name in found) or NOTHING
+    steps = [step for step in variant.of_nest(nest) if isinstance(step, Parallel)]
+    found = [name for step in steps for name in (step.loop, step.inner) if name]
+    text = " ".join(tiles.get(name, name) for name in found) or NOTHING
+    return f"{text} dynamic" if any(step.dynamic for step in steps) else text
 
 
 def tile_name(variant: Variant, loop: str) -> str:

@@ -1,0 +1,129 @@
+"""Two loops on threads at once, and iterations dealt out as threads become free."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.plans import make_plan, parallel_iterations
+from polydl.types import Attach, KernelSource, Parallel, Scop, Variant
+
+# Three blocks of filters, and five rows: neither is even for two threads.
+CONVOLUTION = """
+void f(float output[3][5][7][16], const float filter[3][16][16], const float input[5][7][16])
+{
+#pragma scop
+  for (int o = 0; o < 3; o++)
+    for (int j = 0; j < 5; j++)
+      for (int i = 0; i < 7; i++)
+        for (int m = 0; m < 16; m++) {
+          output[o][j][i][m] = 0;
+          for (int k = 0; k < 16; k++)
+            output[o][j][i][m] += filter[o][k][m] * input[j][i][k];
+        }
+#pragma endscop
+}
+"""
+# Rows get longer.
+TRIANGLE = """
+void f(double A[61][61], const double B[61][61])
+{
+#pragma scop
+  for (int i = 0; i < 61; i++)
+    for (int j = 0; j <= i; j++)
+      A[i][j] = 2.0 * B[i][j] + B[j][i];
+#pragma endscop
+}
+"""
+# Even rows of even length.
+EVEN = """
+void f(double A[64][64], const double B[64][64])
+{
+#pragma scop
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 64; j++)
+      A[i][j] = 2.0 * B[i][j];
+#pragma endscop
+}
+"""
+
+
+def generated(tmp_path: Path, source: str, threads: int = 2) -> tuple[Scop, list[tuple[Variant, KernelSource]]]:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=threads)
+    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
+    for variant in variants:
+        own = space.of(variant)
+        assert not own.violations(make_plan(own.scop, own.nests, variant))
+    return scop, [(variant, pipeline.kernel(space, variant, machine.vector_bytes)) for variant in variants]
+
+
+def parallel_steps(variant: Variant) -> list[Parallel]:
+    return [step for step in variant.steps if isinstance(step, Parallel)]
+
+
+def check(tmp_path: Path, scop: Scop, sources: Sequence[KernelSource]) -> None:
+    built = EXECUTOR.build([original(scop), *sources], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy):
+        assert measurement.status == "ok", measurement.message
+
+
+@pytest.mark.parametrize("attached", [False, True])
+def test_two_loops_are_dealt_out_together(tmp_path: Path, attached: bool) -> None:
+    scop, made = generated(tmp_path, CONVOLUTION)
+    both = [
+        (variant, source)
+        for variant, source in made
+        if any(step.inner for step in parallel_steps(variant))
+        and any(isinstance(step, Attach) for step in variant.rewrites) == attached
+    ]
+    assert both
+    for _, source in both[:6]:
+        regions = re.findall(r"#pragma omp parallel for(.*)\n\s*for (.*)\n(\s*for .*)?", source.c)
+        assert any("collapse(2)" in clauses and inner for clauses, _, inner in regions)
+        # No thread starts threads of its own.
+        assert source.c.count("omp parallel for") <= source.c.count("collapse(2)") + 1
+    check(tmp_path, scop, [source for _, source in both[:6]])
+
+
+def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
+    scop, made = generated(tmp_path, CONVOLUTION)
+    space = pipeline.variant_space(scop, threads=2, vector_bytes=64)
+    found = set()
+    for variant, _ in made:
+        own = space.of(variant)
+        for step in parallel_steps(variant):
+            if (step.loop, step.inner) in (("o", "j"), ("j", "o")) and not own.rewrites:
+                found.add(parallel_iterations(own.scop, make_plan(own.scop, own.nests, variant))[step.nest])
+    assert found == {15}
+
+
+def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Path) -> None:
+    scop, made = generated(tmp_path, TRIANGLE)
+    dynamic = [source for variant, source in made if any(step.dynamic for step in parallel_steps(variant))]
+    static = [source for variant, source in made if not any(step.dynamic for step in parallel_steps(variant))]
+    assert dynamic
+    assert static
+    assert all("schedule(dynamic)" in source.c for source in dynamic)
+    assert not any("schedule(dynamic)" in source.c for source in static)
+    check(tmp_path, scop, dynamic[:3])
+
+
+def test_even_iterations_are_dealt_out_one_loop_at_a_time(tmp_path: Path) -> None:
+    _, made = generated(tmp_path, EVEN)
+    steps = [step for variant, _ in made for step in parallel_steps(variant)]
+    assert steps
+    assert not any(step.inner or step.dynamic for step in steps)
