@@ -277,7 +277,9 @@ class NestSpace:
             if trips[name] > 1 and around <= FORKS and parallel_is_legal(self.directions, time, place):
                 legal[Threads(name)] = trips[name]
                 inner = "".join(order[place + 1 : place + 2])
-                together = self._idles(trips[name]) and trips.get(inner, 1) > 1
+                # The innermost of plain loops is for vectors.
+                outside = shape.match is not None or place + 2 < len(order)
+                together = outside and self._idles(trips[name]) and trips.get(inner, 1) > 1
                 if together and parallel_is_legal(self.directions, time, place + 1):
                     legal[Threads(name, inner)] = trips[name] * trips[inner]
             around *= trips[name]

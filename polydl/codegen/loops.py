@@ -158,13 +158,17 @@ class _Printer:
         return all(here in self.parallel[statement] for statement in statements)
 
     def collapses(self, node: isl.AstNode, statements: Collection[str]) -> bool:
-        """Whether the loop inside is dealt out as well, and has the same iterations each time."""
+        """Whether the loop inside is dealt out as well, has the same iterations each time, and needs no clauses."""
         inner = node.for_get_body()
         if kind_of(inner.get_type()) != "for_" or inner.for_is_degenerate():
             return False
         name, outer = (str(each.for_get_iterator().get_id().name) for each in (inner, node))
         bounds = f"{ast_expression(inner.for_get_init())} {ast_expression(inner.for_get_cond())}"
-        return self.dealt_out(statements, self.position[name]) and re.search(rf"\b{outer}\b", bounds) is None
+        here = self.position[name]
+        if not self.dealt_out(statements, here) or re.search(rf"\b{outer}\b", bounds):
+            return False
+        vectors = not _has_loop(inner.for_get_body()) and all(here in self.vector[each] for each in statements)
+        return not vectors and not self.rows(inner, set(statements), here)
 
     def width(self, statements: Collection[str], here: int) -> str:
         """A clause that asks for whole vectors, where the loop fills one."""
