@@ -18,6 +18,8 @@ _GROUP = 4
 # Rows of the widest vector; shorter tiles are left to other kernels.
 _LEAST_ROWS = 16
 _OVERHEAD = 20.0
+# Groups of k by which A is fetched ahead, as if all lay as far apart as the first two.
+_PREFETCH = 8
 
 REFERENCE = """\
 for (long q = 0; q < rows; ++q)
@@ -103,6 +105,9 @@ class _Dots(Writer):
             f"    const {site.element} *ar = a + {prefix}_offsets_a[r];",
             f"    const {site.type_b} *br = b + {prefix}_offsets_b[r];",
         ]
+        if len(site.offsets_a) > 1:
+            ahead = _PREFETCH * (site.offsets_a[1] - site.offsets_a[0])
+            lines += [f"    __builtin_prefetch(ar + ({ahead + _GROUP * block.rows[v]}));" for v in vectors]
         lines += [f"    const {vector} a{v} = *(const {vector} *)(ar + {_GROUP * block.rows[v]});" for v in vectors]
         for u in columns:
             lines.append(

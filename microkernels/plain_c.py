@@ -150,7 +150,7 @@ def _scalar(name: str, site: GemmSite, rows: int) -> str:
     first = f"first ? ({site.accumulator})0 : " if site.overwrites else ""
     return "\n".join(
         [
-            f"static inline void {name}(const {site.element} *a, const {site.element} *b, {site.accumulator} *c, "
+            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
             f"long n, long k, long count{FIRST if site.overwrites else ''})",
             "{",
             "  for (long j = 0; j < n; ++j) {",
@@ -368,6 +368,8 @@ class PlainC:
         ("float", "float"),
         ("double", "double"),
         *((narrow, wide) for narrow in _NARROW for wide in ("int", "unsigned int", "long")),
+        ("signed char", "unsigned char", "int"),
+        ("unsigned char", "signed char", "int"),
         ("int", "int"),
         ("unsigned int", "unsigned int"),
     )

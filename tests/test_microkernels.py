@@ -17,7 +17,13 @@ from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import register_blocks, register_tiling, tile_sizes
 
-TYPES = {"float": np.float32, "double": np.float64, "signed char": np.int8, "int": np.int32}
+TYPES = {
+    "float": np.float32,
+    "double": np.float64,
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "int": np.int32,
+}
 
 
 def site(**changes: object) -> GemmSite:
@@ -69,6 +75,16 @@ WIDER = [
     ),
     site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
     site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
+    site(
+        element="signed char",
+        element_b="unsigned char",
+        accumulator="int",
+        m=(70, 20),
+        k=(9, 9),
+        lda=70,
+        ldc=70,
+        stride_bn=9,
+    ),
 ]
 CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
 
@@ -84,7 +100,7 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
         setups.append(emitted.setup)
         call = kernel.call(named, CallArguments("a", "b", "c", "last_m", "last_n", "last_k", "count", "first"))
         parameters = (
-            f"const {case.element} *a, const {case.element} *b, {case.accumulator} *c, "
+            f"const {case.element} *a, const {case.type_b} *b, {case.accumulator} *c, "
             "int last_m, int last_n, int last_k, long count, int first"
         )
         functions.append(f"void run{number}({parameters}) {{ {call} }}")
@@ -147,11 +163,11 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         max(case.rows_b) + max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
         max(case.rows_c) + case.ldc * case.n[0] + case.m[0],
     )
-    kinds = (TYPES[case.element], TYPES[case.element], TYPES[case.accumulator])
+    kinds = (TYPES[case.element], TYPES[case.type_b], TYPES[case.accumulator])
     made = [
         generator.uniform(-1, 1, length).astype(kind)
         if np.issubdtype(kind, np.floating)
-        else generator.integers(-9, 9, length).astype(kind)
+        else generator.integers(np.iinfo(kind).min, 128, length).astype(kind)
         for length, kind in zip(lengths, kinds, strict=True)
     ]
     return made[0], made[1], made[2]
