@@ -247,12 +247,10 @@ def analyze(
         )
     variant = found[0]
     chosen = space.of(variant)
-    plan = make_plan(chosen.scop, chosen.nests, variant)
-    working_sets = pipeline.analyze(
-        chosen.scop, plan, machine, line_bytes=line_size, inclusive=inclusive, shared=shared
-    )
+    left, plan = chosen.executed(make_plan(chosen.scop, chosen.nests, variant))
+    working_sets = pipeline.analyze(left, plan, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
     table = results.variants_table(space, [variant])
-    text = f"{table}\n\n{analysis.dependences_text(chosen.scop, plan, working_sets, machine)}"
+    text = f"{table}\n\n{analysis.dependences_text(left, plan, working_sets, machine)}"
     if plot is not None:
         ranking = pipeline.rank(
             scop,
@@ -264,7 +262,7 @@ def analyze(
         )
         analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"
-    return show(json_path, report.analysis_document(chosen.scop, plan, working_sets, machine), text)
+    return show(json_path, report.analysis_document(left, plan, working_sets, machine), text)
 
 
 @main.command()

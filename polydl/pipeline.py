@@ -38,7 +38,9 @@ from polydl.types import (
     MicrokernelUse,
     Ranking,
     Rewrite,
+    Schedule,
     Scop,
+    UseMicrokernel,
     Variant,
     WorkingSets,
 )
@@ -202,9 +204,12 @@ def generate_variants(
 def plan_of(
     nest: Scop, variant: Variant, *, machine: Machine, microkernel: str = AUTOMATIC, strict_fp: bool = False
 ) -> tuple[Scop, Plan]:
-    """The nest as the variant's rewrites leave it, and where the variant puts every loop of that."""
+    """What is left of the nest after the variant's rewrites, and where the variant puts every loop of that.
+
+    Passes of zeros that a microkernel's first calls write are gone.
+    """
     space = _space(nest, machine, microkernel, strict_fp).of(variant)
-    return space.scop, make_plan(space.scop, space.nests, variant)
+    return space.executed(make_plan(space.scop, space.nests, variant))
 
 
 def analyze(
@@ -228,7 +233,7 @@ def analyze(
 
 @dataclass(frozen=True, eq=False)
 class AnalysedVariants:
-    """``analyze`` of many variants in columns, with a table for each way in which their nest was rewritten.
+    """``analyze`` of many variants in columns, with a table for each way in which their nest is left.
 
     Variant n is row ``rows[n]`` of ``tables[table_of[n]]``. ``analysed[n]`` is its ``WorkingSets``, or raises the
     AnalysisError for which it is in ``failures``.
@@ -267,26 +272,29 @@ def analyze_variants(
     ``working_sets``. ``progress`` is told how many are done.
     """
     space = _space(nest, machine, microkernel, strict_fp)
-    numbers: dict[tuple[Rewrite, ...], int] = {}
-    spaces: list[VariantSpace] = []
+    numbers: dict[tuple[object, ...], int] = {}
+    spaces: list[tuple[VariantSpace, Scop]] = []
     counts: list[int] = []
     table_of, rows = [], []
     for variant in variants:
-        number = numbers.setdefault(variant.rewrites, len(numbers))
+        # Which passes of zeros are left to microkernels depends on what these can do.
+        uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
+        number = numbers.setdefault((variant.rewrites, *uses), len(numbers))
         if number == len(spaces):
-            spaces.append(space.of(variant))
+            own = space.of(variant)
+            spaces.append((own, own.executed(make_plan(own.scop, own.nests, variant))[0]))
             counts.append(0)
         table_of.append(number)
         rows.append(counts[number])
         counts[number] += 1
     tables = []
     done = 0
-    for number, own in enumerate(spaces):
+    for number, (own, scop) in enumerate(spaces):
         chosen = (variant for variant, table in zip(variants, table_of, strict=True) if table == number)
         tables.append(
             working_sets_of_many(
-                own.scop,
-                (make_plan(own.scop, own.nests, variant).schedule for variant in chosen),
+                scop,
+                (_schedule(own, variant) for variant in chosen),
                 [level.bytes for level in machine.caches],
                 method=method,
                 line_bytes=line_bytes,
@@ -295,6 +303,10 @@ def analyze_variants(
         )
         done += counts[number]
     return AnalysedVariants(tuple(tables), tuple(table_of), tuple(rows))
+
+
+def _schedule(space: VariantSpace, variant: Variant) -> Schedule:
+    return space.executed(make_plan(space.scop, space.nests, variant))[1].schedule
 
 
 def _advance(progress: Callable[[int], None], before: int, done: int) -> None:
@@ -333,7 +345,7 @@ def candidate(
             calls.append(0)
     return Candidate(
         variant=variant,
-        working_sets=known or analyze(space.scop, plan, machine),
+        working_sets=known or analyze(*space.executed(plan), machine),
         cycles=tuple(cycles),
         traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
         parallel_iterations=parallel_iterations(space.scop, plan),

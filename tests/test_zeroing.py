@@ -109,3 +109,20 @@ void f(float C[1][50][40], const float A[50][300], const float B[300][40]) {
     assert made
     assert all("= 0.0" not in each.c[each.c.index("void f(") :] for each in made)
     check(tmp_path, scop, made)
+
+
+def test_a_pass_that_is_not_run_has_no_working_sets(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(PRODUCT.format(value="0.0f"))
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
+    found = pipeline.analyze_variants(scop, variants, machine=machine, microkernel="c")
+    statements = {
+        any(isinstance(step, Attach) for step in variant.rewrites): {d.source for d in found[number].dependences}
+        for number, variant in enumerate(variants)
+    }
+    assert len(statements[False]) > len(statements[True]) == 1
+    for number, variant in enumerate(variants):
+        left, plan = pipeline.plan_of(scop, variant, machine=machine, microkernel="c")
+        assert pipeline.analyze(left, plan, machine) == found[number]

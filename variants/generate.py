@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -17,7 +18,8 @@ from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
-from polydl.types import Attach, Loop, Rewrite, Scop, Step, Variant
+from polydl.poly.zeroing import absorbed
+from polydl.types import Attach, Loop, Rewrite, Schedule, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, best_shapes, shapes_of
 
@@ -88,6 +90,26 @@ class VariantSpace:
                     f"the loops {step.m}, {step.n} and {step.k} of nest {nest.index} are no match for `{step.name}`"
                 )
         return found
+
+    def executed(self, plan: Plan) -> tuple[Scop, Plan]:
+        """What generated code runs: without passes of zeros that a microkernel's first calls write instead."""
+        gone = absorbed(self.scop, plan, self.kernels)
+        if not gone:
+            return self.scop, plan
+        names = frozenset(name for nest in plan.nests if nest.nest.index in gone for name in nest.nest.statements)
+        left = Schedule(tuple(each for each in plan.schedule.statements if each[0] not in names))
+        nests = tuple(nest for nest in plan.nests if nest.nest.index not in gone)
+        return self._without(names), replace(plan, nests=nests, schedule=left)
+
+    def _without(self, names: frozenset[str]) -> Scop:
+        if names not in self._shorter:
+            statements = tuple(each for each in self.scop.statements if each.name not in names)
+            self._shorter[names] = replace(self.scop, statements=statements)
+        return self._shorter[names]
+
+    @cached_property
+    def _shorter(self) -> dict[frozenset[str], Scop]:
+        return {}
 
     def violations(self, plan: Plan) -> tuple[str, ...]:
         """Why the plan is illegal, in words; empty if isl proves it legal."""
