@@ -1,0 +1,222 @@
+"""What a variant consists of: rewrites of a scop, and steps that are applied to its loop nests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+from polydl.errors import OptionError
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Split a loop into tile loops, the outermost (largest) size first.
+
+    ``Tile(0, "i", (256, 64))`` makes ``i_t2`` (steps of 256), ``i_t1`` (steps of 64) and ``i``.
+    Sizes that don't divide the extent leave a shorter last tile.
+    """
+
+    nest: int
+    loop: str
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Interchange:
+    """The order of the nest's loops, outermost first; those of a microkernel are not named."""
+
+    nest: int
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """The iterations of one loop run on different threads, which add up what they sum in ``combined`` arrays.
+
+    With ``inner``, those of that loop, which is the next inside, are dealt out as well. With ``dynamic``, a thread gets
+    its next iteration when it is done with one, in place of an equal stretch of them at the start.
+    """
+
+    nest: int
+    loop: str
+    combined: tuple[str, ...] = ()
+    inner: str = ""
+    dynamic: bool = False
+
+
+@dataclass(frozen=True)
+class UseMicrokernel:
+    """The innermost loops are a matrix product that a microkernel computes.
+
+    ``m`` is the loop along which C and A are contiguous, ``n`` and ``k`` the other two; the product is
+    summed over ``batch`` in the same call. ``rows`` are loops whose iterations are further columns, each a row
+    of n of them.
+    """
+
+    nest: int
+    name: str
+    m: str
+    n: str
+    k: str
+    batch: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Coalesce:
+    """Run two loops of a statement as one, over arrays in which what they index lies side by side.
+
+    Statements and arrays that must follow suit do. The new loop is named ``<outer>_<inner>``; the arrays are seen
+    through views with one dimension less.
+    """
+
+    statement: str
+    outer: str
+    inner: str
+
+
+@dataclass(frozen=True)
+class Pack:
+    """Copy an array that is only read, its dimensions in another order, before it is used by ``statement``."""
+
+    statement: str
+    array: str
+    order: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Split:
+    """Run a loop of a statement as two: one over blocks of ``size`` iterations, one over those of a block.
+
+    The loop keeps its name for the inner one; the outer one is named ``<loop>_block``.
+    """
+
+    statement: str
+    loop: str
+    size: int
+
+
+@dataclass(frozen=True)
+class PackPanels:
+    """Copy what ``statement`` reads of an array that is only read, one dimension for each of ``loops``."""
+
+    statement: str
+    array: str
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class PackTiles:
+    """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
+
+    The tile has one dimension for each of ``loops``, and its place in memory is used again for the next one.
+    """
+
+    statement: str
+    array: str
+    shared: tuple[str, ...]
+    loops: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fuse:
+    """Run statements of different nests inside the same loops.
+
+    ``statements`` are in the order in which they run; ``orders`` names the loops of each, outermost first, and the
+    outermost ``shared`` of them become one. Statements with the same number in ``bodies`` share all their loops.
+    With ``parallel``, the iterations of the outermost loop run on different threads, and what these sum in the arrays
+    ``combined`` is added up.
+    """
+
+    statements: tuple[str, ...]
+    orders: tuple[tuple[str, ...], ...]
+    bodies: tuple[int, ...]
+    shared: int
+    parallel: bool = False
+    combined: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attach:
+    """Run the element-wise nest of ``statement`` on each tile that the nest of ``to`` writes.
+
+    At the ``last`` place it follows the last reduction on the tile, at the ``first`` it precedes them all.
+    """
+
+    statement: str
+    to: str
+    place: Literal["last", "first"] = "last"
+
+
+NestStep = Tile | Interchange | Parallel | UseMicrokernel
+Rewrite = Coalesce | Pack | Split | PackPanels | PackTiles | Fuse | Attach
+Step = NestStep | Rewrite
+_STEPS: dict[str, type[Step]] = {
+    "coalesce": Coalesce,
+    "pack": Pack,
+    "split": Split,
+    "pack_panels": PackPanels,
+    "pack_tiles": PackTiles,
+    "fuse": Fuse,
+    "attach": Attach,
+    "tile": Tile,
+    "interchange": Interchange,
+    "parallel": Parallel,
+    "use_microkernel": UseMicrokernel,
+}
+_STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
+
+
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(each) for each in value) if isinstance(value, list) else value
+
+
+# Fields of steps that JSON has only where they say something.
+_UNUSUAL = frozenset({"combined", "inner", "dynamic"})
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run a scop: rewrites of the scop first, then steps applied, in order, to its loop nests."""
+
+    steps: tuple[Step, ...]
+
+    @cached_property
+    def id(self) -> str:
+        """Twelve hexadecimal digits that name these steps; the key of every cache."""
+        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:12]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        return [
+            {"step": _STEP_NAMES[type(step)], **{k: v for k, v in asdict(step).items() if k not in _UNUSUAL or v}}
+            for step in self.steps
+        ]
+
+    @staticmethod
+    def from_json(steps: list[dict[str, Any]]) -> Variant:
+        """The inverse of ``to_json``. Raises OptionError for a step that isn't known."""
+        made: list[Step] = []
+        for fields in steps:
+            arguments: dict[str, Any] = {k: _as_tuples(v) for k, v in fields.items() if k != "step"}
+            kind = _STEPS.get(fields.get("step", ""))
+            if kind is None:
+                raise OptionError(f"unknown step {fields.get('step')!r}", remedy=f"one of {', '.join(_STEPS)}")
+            try:
+                made.append(kind(**arguments))
+            except TypeError as error:
+                raise OptionError(f"a {fields['step']} step has the wrong fields: {error}") from None
+        return Variant(tuple(made))
+
+    @property
+    def rewrites(self) -> tuple[Rewrite, ...]:
+        return tuple(step for step in self.steps if isinstance(step, Rewrite))
+
+    @property
+    def nest_steps(self) -> tuple[NestStep, ...]:
+        return tuple(step for step in self.steps if not isinstance(step, Rewrite))
+
+    def of_nest(self, nest: int) -> tuple[NestStep, ...]:
+        return tuple(step for step in self.nest_steps if step.nest == nest)
