@@ -52,7 +52,8 @@ class Block:
     ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
     in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
     and ``columns_c`` place each column in B and C relative to the first, in elements.
-    Every so many steps of k it fetches so many ``lines`` for later calls.
+    Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` the columns of B that
+    lie so far on.
     """
 
     width: int
@@ -62,6 +63,7 @@ class Block:
     columns_c: tuple[int, ...]
     lines: int = 0
     every: int = 1
+    next_b: int = 0
 
 
 def _power_of_two(least: int) -> int:
@@ -129,6 +131,8 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         # A is read once in each block, often from beyond the first cache; B stays there.
         lines.append(f"      __builtin_prefetch(ar + (l + {_PREFETCH}) * {site.lda} + {block.rows[v]});")
         lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
+    if block.next_b:
+        lines += _fetched(site, block)
     for u in columns:
         updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in vectors)
         lines.append(f"      const {element} b{u} = br[l * {site.stride_bk} + {block.columns_b[u]}]; {updates}")
@@ -143,6 +147,22 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
     lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
     lines.append("}")
     return "\n".join(lines)
+
+
+def _fetched(site: GemmSite, block: Block) -> list[str]:
+    """The lines of the next columns of B that one step of k fetches: all of them in as many steps as a line has."""
+    length = _LINE // _VECTOR_TYPES[site.element]
+    columns = len(block.columns_b)
+    stride = block.next_b // columns
+    column = f"(l & {length - 1}) * {columns} / {length}"
+    found = []
+    for place in range(0, columns, length):
+        if columns > length:
+            column = f"({place} + (l & {length - 1}))"
+        found.append(
+            f"      __builtin_prefetch(br + (l & ~{length - 1}l) + {block.next_b} + {column} * {stride}, 0, 2);"
+        )
+    return found
 
 
 def _scalar(name: str, site: GemmSite, rows: int) -> str:
@@ -267,6 +287,21 @@ class Writer:
         )
         return "\n".join([head, "{", *body, "}"])
 
+    def _next_b(self, columns: Sequence[int], shape: GemmShape) -> int:
+        """How far on the columns after these lie, if it pays to fetch them; 0 if not.
+
+        It does where B is contiguous along k and a call reads no element of it in two columns or products: rows of
+        an image that filters with several taps read again and again are near already.
+        """
+        site = self.site
+        stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
+        if not self.bytes or site.stride_bk != 1 or shape.k < _LINE // self.bytes or stride < shape.k:
+            return 0
+        if any(place != number * stride for number, place in enumerate(columns)):
+            return 0
+        places = {offset + column * site.stride_bn for offset in site.offsets_b for column in range(site.n[0])}
+        return stride * len(columns) if len(places) == len(site.offsets_b) * site.n[0] else 0
+
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
         tiling = tiling_of(shape, self.width, self.registers)
@@ -295,8 +330,9 @@ class Writer:
             column += count
         lines = []
         for (columns_b, columns_c), found in starts.items():
+            next_b = self._next_b(columns_b, shape)
             calls = [
-                (self._block(Block(width, rows, second, columns_b, columns_c, fetched, every)), at)
+                (self._block(Block(width, rows, second, columns_b, columns_c, fetched, every, 0 if at else next_b)), at)
                 for at, rows in pieces
             ]
             if len(found) == 1:
