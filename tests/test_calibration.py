@@ -369,6 +369,15 @@ def test_an_interrupted_calibration_goes_on_where_it_was(small: list[str], tmp_p
     assert again.profile.levels == done.profile.levels
 
 
+def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_path: Path) -> None:
+    here = module.Surroundings(stored.identity, 1 << 30, 64, tmp_path / "profile.toml")
+    write(stored, here.path)
+    done = module.calibrate(here, microkernels=["c-int8"])
+    assert [name for name, _ in done.failures] == ["c-int8"]
+    assert "neither float nor double" in done.failures[0][1]
+    assert done.profile.throughputs == stored.throughputs
+
+
 def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "profile.toml")
     made = CliRunner().invoke(main, ["calibrate", "--microkernel", "c", "--profile", path, "--json", "-"])

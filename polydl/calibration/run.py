@@ -76,9 +76,10 @@ def calibrate(
         if reason is not None:
             failures.append((kernel.name, reason))
             continue
-        for element, width in ELEMENTS:
-            if (element, element) not in kernel.elements:
-                continue
+        elements = [(element, width) for element, width in ELEMENTS if (element, element) in kernel.elements]
+        if not elements and microkernels is not None:
+            failures.append((kernel.name, "it multiplies neither float nor double, and tables are of these alone"))
+        for element, width in elements:
             try:
                 table = _table(kernel, element, width, here.vector_bytes, toolchain, measured.peak_gflops, kept, report)
             except ExecutionError as error:
