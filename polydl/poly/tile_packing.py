@@ -40,12 +40,16 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
     assert statement.box is not None
     assert read.subscripts is not None
     depth = len(step.shared)
+    # The buffer is written in whatever order reads the array straight on: that comes from farther away.
+    strides = scop.array(step.array).strides
     inner = [statement.iterators.index(name) for name in step.loops]
-    box = tuple(statement.box[place] for place in (*range(depth), *inner))
-    extents = tuple(high - low + 1 for low, high in box[depth:])
+    forms = read.subscripts
+    step_of = {at: sum(each * form.coefficients[at] for each, form in zip(strides, forms, strict=True)) for at in inner}
+    across = sorted(inner, key=lambda at: -step_of[at])
+    box = tuple(statement.box[at] for at in (*range(depth), *across))
+    extents = tuple(high - low + 1 for low, high in (statement.box[at] for at in inner))
     tile = Array(fresh_name(scop, f"{array.name}_tile"), array.element, array.element_bytes, extents, "local")
     names = tuple(fresh_name(scop, f"{array.name}_{number}") for number in range(len(inner)))
-    unit = [tuple(int(place == at) for place in range(len(box))) for at in range(depth, len(box))]
     place = statement.betas[0]
     copy = copying_statement(
         statement,
@@ -54,9 +58,12 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
         iterators=(*statement.iterators[:depth], *names),
         box=box,
         betas=(place, *(0,) * len(box)),
-        to=tuple(Affine(row, -low) for row, (low, _) in zip(unit, box[depth:], strict=True)),
+        to=tuple(
+            Affine(tuple(int(at == depth + across.index(each)) for at in range(len(box))), -statement.box[each][0])
+            for each in inner
+        ),
         source=tuple(
-            Affine(tuple(form.coefficients[at] for at in (*range(depth), *inner)), form.constant)
+            Affine(tuple(form.coefficients[at] for at in (*range(depth), *across)), form.constant)
             for form in read.subscripts
         ),
     )
