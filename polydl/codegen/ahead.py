@@ -18,6 +18,8 @@ from polydl.poly.products import GemmMatch
 
 # An operand smaller than this, in bytes, stays in the second-level cache by itself.
 _LEAST_OPERAND = 512 * 1024
+# For fewer columns than this, a tile is needed about as fast as it can be fetched.
+_LEAST_COLUMNS = 24
 _LINE = 64
 _BYTES = {"float": 4, "double": 8}
 
@@ -76,7 +78,7 @@ class Ahead:
 
 
 def ahead_of(plan: NestPlan, match: GemmMatch, site: GemmSite) -> Ahead | None:
-    """What calls fetch ahead; None if A is small, its tiles are not contiguous, or no loop moves on to another."""
+    """What calls fetch ahead; None if A is small or hardly used, its tiles are not contiguous, or there is but one."""
     width = _BYTES.get(site.element)
     tile = site.m[0] * site.k[0]
     whole = site.m[0] == site.m[1] == site.lda and site.k[0] == site.k[1]
@@ -91,6 +93,8 @@ def ahead_of(plan: NestPlan, match: GemmMatch, site: GemmSite) -> Ahead | None:
     if first is None:
         return None
     calls = prod(walk.trips for walk in walks[:first])
+    if calls * site.n[0] * site.rows < _LEAST_COLUMNS:
+        return None
     lines = -(-width * tile * len(site.offsets_a) // _LINE)
     return Ahead(_LINE * -(-lines // calls), tuple(reversed(walks[:first])), tuple(walks[first:]))
 
