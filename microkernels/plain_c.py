@@ -32,8 +32,9 @@ AHEAD = ", const char *ahead"
 # Steps of k that are written out together, and steps by which A is fetched ahead.
 _UNROLL = 4
 _PREFETCH = 8
-# Bytes that one instruction fetches.
+# Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.
 _LINE = 64
+_FAR = 512 * 1024
 # Cycles of a call beside its register blocks.
 _OVERHEAD = 20.0
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
@@ -290,10 +291,15 @@ class Writer:
     def _next_b(self, columns: Sequence[int], shape: GemmShape) -> int:
         """How far on the columns after these lie, if it pays to fetch them; 0 if not.
 
-        It does where B is contiguous along k and a call reads no element of it in two columns or products: rows of
-        an image that filters with several taps read again and again are near already.
+        It does where B comes from afar and fast: its products lie far apart, and a vector or less of rows makes little
+        work of each element. B must be contiguous along k, and a call read no element of it in two columns or
+        products: rows of an image that filters with several taps read again and again are near already. Elsewhere
+        it would cost up to a twentieth of the time.
         """
         site = self.site
+        span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
+        if shape.m > self.width or span < _FAR:
+            return 0
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
         if not self.bytes or site.stride_bk != 1 or shape.k < _LINE // self.bytes or stride < shape.k:
             return 0

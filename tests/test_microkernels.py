@@ -238,12 +238,14 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
 
 
 def test_plain_c_fetches_the_next_columns_of_b_unless_a_call_reads_them_again_anyway() -> None:
-    once = site(n=(28, 4), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 65536))
+    once = site(n=(28, 4), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 1 << 18))
     again = replace(once, offsets_b=(0, 64))  # a filter with two taps: the second reads the next column
     fetch = "__builtin_prefetch(br"
     assert fetch in PLAIN_C.emit(once, 64).definitions
     assert fetch not in PLAIN_C.emit(again, 64).definitions
     assert fetch not in PLAIN_C.emit(replace(once, stride_bn=1, stride_bk=28), 64).definitions
+    assert fetch not in PLAIN_C.emit(replace(once, m=(32, 32), lda=32, ldc=32), 64).definitions
+    assert fetch not in PLAIN_C.emit(replace(once, offsets_b=(0, 1 << 14)), 64).definitions
 
 
 @pytest.mark.parametrize("extent", [1, 5, 16, 17, 56, 64, 100, 1000, 4096])
