@@ -19,7 +19,7 @@ from polydl.poly.nests import distribute
 from polydl.poly.panels import split
 from polydl.poly.rewrites import distributed
 from polydl.poly.tile_packing import pack_tiles
-from polydl.types import PackTiles, Scop, Split, Statement, Variant
+from polydl.types import PackPanels, PackTiles, Scop, Split, Statement, Variant
 
 PRODUCT = """
 void f(float C[37][{n}], const float A[37][{k}], const float B[{k}][{n}]) {{
@@ -154,6 +154,15 @@ def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> N
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=60.0)
     for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
         assert measurement.status == "ok", measurement.message
+
+
+@pytest.mark.parametrize(("k", "whole"), [(1024, True), (4096, False)])
+def test_large_operands_are_packed_by_tiles_only(tmp_path: Path, k: int, whole: bool) -> None:
+    scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=k)))
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    kinds = {type(step) for each in space.alternatives for step in each.rewrites}
+    assert PackTiles in kinds
+    assert (PackPanels in kinds) == whole
 
 
 def _written(folder: Path, source: str) -> Path:

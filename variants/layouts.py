@@ -21,6 +21,9 @@ PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
 PANEL_DEPTHS = (256, 512, 128)
 PANEL_REUSE = 64
 PAGE_BYTES = 4096
+# Whole operands up to this size are copied into panels where tiles could be packed instead: larger copies go out to
+# memory and come back.
+PANEL_BYTES = 8 << 20
 # Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
 
@@ -148,6 +151,11 @@ def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
     return tuple(found)
 
 
+def _small(scop: Scop, steps: Sequence[Rewrite]) -> bool:
+    """Whether copies of whole arrays are small enough to be near when they are used."""
+    return all(scop.array(step.array).bytes <= PANEL_BYTES for step in steps if isinstance(step, PackPanels))
+
+
 def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]) -> tuple[tuple[Rewrite, ...], ...]:
     """Copies of a product's A one tile at a time, inside loops over blocks of m and k that become the outermost.
 
@@ -212,8 +220,9 @@ def rewrite_choices(
 ) -> tuple[tuple[Rewrite, ...], ...]:
     """Rewrites to try for one product. ``preferred`` says that the best microkernel matches already."""
     found: list[tuple[Rewrite, ...]] = [(step,) for step in coalescing_choices(statement, matches)]
-    found += panel_choices(scop, statement, matches)
-    found += tile_choices(scop, statement, matches)
+    tiles = tile_choices(scop, statement, matches)
+    found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
+    found += tiles
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)
