@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0
-DEFAULT_RANKER = "cost-model"
+DEFAULT_RANKER = "dnn"
 AUTOMATIC = "auto"
 NO_MICROKERNEL = "none"
 
@@ -352,7 +352,14 @@ def candidate(
         microkernels=tuple(uses),
         calls=tuple(calls),
         flops=space.scop.flops,
+        footprint=_footprint(space.scop),
     )
+
+
+def _footprint(nest: Scop) -> int:
+    """Bytes of all arrays that a nest reads or writes."""
+    used = {access.array for statement in nest.statements for access in statement.accesses}
+    return sum(array.bytes for array in nest.arrays if array.name in used)
 
 
 def candidates(

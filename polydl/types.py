@@ -400,7 +400,8 @@ class Ranking:
 class MicrokernelUse:
     """What was matched in one nest, for people and for JSON. Leading dimensions are in elements.
 
-    Each call fetches ``ahead`` bytes of the first operand for later calls.
+    Each call fetches ``ahead`` bytes of the first operand for later calls. ``stride_bn`` and ``stride_bk`` say how the
+    second one is walked along n and k.
     """
 
     nest: int
@@ -419,6 +420,8 @@ class MicrokernelUse:
     rows: int = 1
     row_loops: tuple[str, ...] = ()
     ahead: int = 0
+    stride_bn: int = 0
+    stride_bk: int = 0
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of 
 moves into the first cache, at the bandwidth of the level that it comes from, until that takes longer itself: the
 innermost loops walk through it in an order that prefetchers and out-of-order execution keep up with. What moves
 between the caches beyond hides only partly, and what comes from memory not at all.
+
+A nest is run again and again, when it is timed as in most programs, and each run finds what the one before has left:
+a cache that holds all of its arrays is never filled again.
 """
 
 from __future__ import annotations
@@ -55,13 +58,17 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
     for index, (cycles, iterations, traffic) in enumerate(nests):
         share = busiest_share(iterations, machine.threads)
-        transfers = tuple(share * size / rate for size, rate in zip(traffic, sources, strict=True))
+        transfers = tuple(
+            share * size / rate if candidate.footprint > level.bytes else 0.0
+            for size, rate, level in zip(traffic, sources, machine.caches, strict=True)
+        )
         fetched = transfers[1] * min(1.0, ahead.get(index, 0) / max(1, traffic[1])) if len(traffic) > 1 else 0.0
         found.append(NestTime(share * cycles * cycle, transfers, fetched))
     return tuple(found)
 
 
-def _reason(candidate: Candidate, machine: Machine) -> str:
+def reason(candidate: Candidate, machine: Machine) -> str:
+    """What the predicted time is made of, and where data is reused."""
     times = nest_times(candidate, machine)
     parts = [("arithmetic", sum(time.arithmetic for time in times))]
     parts += [
@@ -82,16 +89,16 @@ class CostModel:
         largest = max((cost(c.working_sets, machine) for c in candidates), default=0.0) or 1.0
 
         def score(candidate: Candidate) -> float:
-            # Where the prediction can't tell variants apart, the paper's cost function decides.
+            # Where the prediction is the same, the paper's cost function decides.
             seconds = sum(time.total for time in nest_times(candidate, machine))
-            return seconds * (1.0 + 0.01 * cost(candidate.working_sets, machine) / largest)
+            return seconds * (1.0 + 1e-6 * cost(candidate.working_sets, machine) / largest)
 
         return ordered(
             self.name,
             candidates,
             machine,
             scores=[score(c) for c in candidates],
-            reason=lambda candidate: _reason(candidate, machine),
+            reason=lambda candidate: reason(candidate, machine),
         )
 
 

@@ -9,15 +9,16 @@ works only with the version of the features that it was trained on.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
+from math import gcd, log, log1p, log2
 from typing import Any
 
 import numpy as np
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
-from polydl.ranking.cost_model import NestTime, nest_times
+from polydl.ranking.cost_model import nest_times
 from polydl.ranking.ordering import busiest_share, idle_share
+from polydl.types import MicrokernelUse
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -46,9 +47,10 @@ RICH_NAMES = (
     "k",
     "batch",
     "m in whole vectors",
-    "leading A",
-    "leading B",
-    "leading C",
+    "vectors of C",
+    "depth",
+    *(f"leading {operand}" for operand in "ABC"),
+    *(f"leading {operand} over its run" for operand in "ABC"),
     *(f"{operand} lines per set of {level}" for operand in "ABC" for level in ("L1", "L2")),
     "pages",
     *(f"run of {operand}" for operand in "ABC"),
@@ -57,13 +59,20 @@ RICH_NAMES = (
     "C in L1",
     "call in L1",
     "call in L2",
+    "shared B",
+    "ahead",
+    "libxsmm",
     "microkernel",
     "copies",
+    "nests",
+    *(f"arrays in {level}" for level in ("L1", "L2", "L3")),
     "idle",
 )
 
 # The column of the cost model's own prediction, which the learned one corrects.
 PREDICTED = RICH_NAMES.index("predicted")
+# The column that says whether the nest with the most arithmetic has a microkernel.
+MICROKERNEL = RICH_NAMES.index("microkernel")
 
 PARAMETER_NAMES = (
     "operations", "calls", "m", "columns", "k", "batch", "leading A", "leading B", "leading C", "held by L1",
@@ -73,7 +82,7 @@ PARAMETER_NAMES = (
 
 # Names with versions: a change of what a column means needs another number.
 WORKING_SETS = "working sets 1"
-RICH = f"rich 1, {len(RICH_NAMES)} columns"
+RICH = f"rich 2, {len(RICH_NAMES)} columns"
 PARAMETERS = f"parameters 1, {len(PARAMETER_NAMES)} columns"
 
 
@@ -90,7 +99,10 @@ def working_sets(candidates: Sequence[Candidate]) -> Matrix:
 
 def rich(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
     """A row of ``RICH_NAMES`` for each candidate."""
-    return np.array([_row(each, machine) for each in candidates], np.float32).reshape(len(candidates), len(RICH_NAMES))
+    # Many variants of a nest call the same microkernel.
+    known: dict[tuple[MicrokernelUse, int], list[float]] = {}
+    rows = [_row(each, machine, known) for each in candidates]
+    return np.array(rows, np.float32).reshape(len(candidates), len(RICH_NAMES))
 
 
 def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
@@ -112,6 +124,11 @@ def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
     return np.array(rows, np.float32).reshape(len(candidates), len(PARAMETER_NAMES))
 
 
+def ideal_seconds(candidate: Candidate, machine: Machine) -> float:
+    """The time of a candidate's arithmetic at the peak of all threads."""
+    return max(candidate.flops, 1) / (machine.peak_gflops * 1e9 * machine.threads)
+
+
 def _sizes(candidate: Candidate) -> list[float]:
     found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == _heaviest(candidate)]
     if not found:
@@ -131,41 +148,53 @@ def _heaviest(candidate: Candidate) -> int:
     return max(range(len(candidate.cycles)), key=lambda nest: candidate.cycles[nest])
 
 
-def _row(candidate: Candidate, machine: Machine) -> list[float]:
+def _row(candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUse, int], list[float]]) -> list[float]:
     times = nest_times(candidate, machine)
-    ideal = max(candidate.flops, 1) / (machine.peak_gflops * 1e9 * machine.threads)
+    totals = [time.total for time in times]
+    total = sum(totals)
+    ideal = ideal_seconds(candidate, machine)
     transfers = [sum(time.transfers[level] for time in times) for level in range(len(machine.caches))]
     transfers = [*transfers[: _LEVELS - 1], *[0.0] * (_LEVELS - len(transfers)), transfers[-1]]
     arithmetic = sum(time.arithmetic for time in times)
     longest = sorted([arithmetic, *transfers], reverse=True)
     held = candidate.working_sets.levels[:_LEVELS]
     sizes = [level.bytes for level in machine.caches[:_LEVELS]]
-    filled = [np.log1p(size / cache) for size, cache in zip(held, sizes, strict=True)]
+    filled = [log1p(size / cache) for size, cache in zip(held, sizes, strict=True)]
     filled += [0.0] * (_LEVELS - len(filled))
     return [
-        np.log(max(candidate.flops, 1)),
+        log(max(candidate.flops, 1)),
         _ratio(arithmetic, ideal),
         *(_ratio(seconds, ideal) for seconds in transfers[:_LEVELS]),
-        _ratio(sum(time.total for time in times), ideal),
+        _ratio(total, ideal),
         _ratio(longest[1], longest[0]),
         *filled,
-        np.log1p(candidate.working_sets.memory / sizes[-1]),
-        *_microkernel(candidate, machine),
-        _copies(times),
+        log1p(candidate.working_sets.memory / sizes[-1]),
+        *_microkernel(candidate, machine, known),
+        1.0 - max(totals) / total if total else 0.0,
+        float(len(times)),
+        *(log2(max(candidate.footprint, 1) / cache) for cache in (*sizes, *[sizes[-1]] * _LEVELS)[:_LEVELS]),
         idle_share(candidate, machine),
     ]
 
 
 def _ratio(part: float, whole: float) -> float:
-    return float(np.log(max(part / max(whole, 1e-30), _LEAST)))
+    return log(max(part / max(whole, 1e-30), _LEAST))
 
 
-def _microkernel(candidate: Candidate, machine: Machine) -> list[float]:
+def _microkernel(
+    candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUse, int], list[float]]
+) -> list[float]:
     """Of the nest with the most arithmetic; zeros where that has no microkernel."""
-    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == _heaviest(candidate)]
+    heaviest = _heaviest(candidate)
+    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == heaviest]
     if not found:
         return [0.0] * (RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1)
-    use, calls = found[0]
+    if found[0] not in known:
+        known[found[0]] = _calls(*found[0], machine)
+    return known[found[0]]
+
+
+def _calls(use: MicrokernelUse, calls: int, machine: Machine) -> list[float]:
     columns = use.n * use.rows
     depth = use.k * use.batch
     lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
@@ -179,23 +208,40 @@ def _microkernel(candidate: Candidate, machine: Machine) -> list[float]:
         (columns, _FLOAT_BYTES * use.m, leading[2]),
     ]
     return [
-        np.log(max(calls, 1)),
-        np.log(2.0 * use.m * columns * depth),
-        np.log2(use.m),
-        np.log2(columns),
-        np.log2(use.rows),
-        np.log2(use.k),
-        np.log2(use.batch),
+        log(max(calls, 1)),
+        log(2.0 * use.m * columns * depth),
+        log2(use.m),
+        log2(columns),
+        log2(use.rows),
+        log2(use.k),
+        log2(use.batch),
         use.m / (lanes * -(-use.m // lanes)),
-        *(np.log2(size) for size in leading),
-        *(np.log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
-        np.log2(sum(_pages(*block) for block in blocks)),
-        *(np.log2(_run(*block)) for block in blocks),
+        log2(-(-use.m // lanes) * columns),
+        log2(depth),
+        *(log2(size) for size in leading),
+        *(
+            log2(_FLOAT_BYTES * max(stride, 1) / run)
+            for stride, (_, run, _) in zip((use.lda, use.ldb, use.ldc), blocks, strict=True)
+        ),
+        *(log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
+        log2(sum(_pages(*block) for block in blocks)),
+        *(log2(_run(*block)) for block in blocks),
         *(min(4.0, size / first) for size in operands),
         min(4.0, sum(operands) / first),
         min(4.0, sum(operands) / second),
+        log2(_uses_of_each(use.n, use.k, use.stride_bn, use.stride_bk)),
+        float(use.ahead > 0),
+        float(use.name == "libxsmm"),
         1.0,
     ]
+
+
+def _uses_of_each(n: int, k: int, stride_n: int, stride_k: int) -> float:
+    """How often a call uses each element of B in one product, on average: windows of neighbouring columns overlap."""
+    for one, other, further, nearer in ((n, k, stride_n, stride_k), (k, n, stride_k, stride_n)):
+        if nearer and further % nearer == 0 and further // nearer < other:
+            return n * k / ((one - 1) * (further // nearer) + other)
+    return 1.0
 
 
 def _lines_per_set(count: int, run: int, stride: int, period: int) -> float:
@@ -215,9 +261,3 @@ def _pages(count: int, run: int, stride: int) -> float:
 def _run(count: int, run: int, stride: int) -> int:
     """Bytes of a block that lie one after the other."""
     return count * run if stride <= run else run
-
-
-def _copies(times: Sequence[NestTime]) -> float:
-    """The part of the predicted time that is not spent in the heaviest nest."""
-    total = sum(time.total for time in times)
-    return 1.0 - max(time.total for time in times) / total if total else 0.0

@@ -16,7 +16,8 @@ import numpy as np
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking import features
-from polydl.ranking.network import Weights, load
+from polydl.ranking.cost_model import reason
+from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins
 from polydl.types import Ranking
@@ -74,31 +75,37 @@ class UtilityTournament(_Learned):
     """The ``dnn`` ranker: a network rates every variant by itself, from richer features.
 
     A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
-    from the sorted ratings; equal wins are ordered by rating. Scores are predicted logarithms of the time, up to a
-    constant of the nest.
+    from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. A variant whose heaviest
+    nest has no microkernel is left at what the cost model predicts: of such ones nothing was learned.
     """
 
     name: str = "dnn"
     features: str = features.RICH
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
-        ratings = self.ratings(candidates, machine)
+        ratings = np.exp(-np.array(self.ratings(candidates, machine)))
+        ideal = [features.ideal_seconds(each, machine) for each in candidates]
         return ordered(
             self.name,
             candidates,
             machine,
-            scores=[-rating for rating in ratings],
-            reason=lambda c: where_reused(c.working_sets, machine),
+            scores=[rating * seconds for rating, seconds in zip(ratings.tolist(), ideal, strict=True)],
+            reason=lambda candidate: reason(candidate, machine),
         )
 
     def ratings(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
-        """Higher is better."""
+        """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak."""
         if not candidates:
             return []
         seen = features.rich(candidates, machine)
-        corrections = MOST_CORRECTION * np.tanh(self.weights(seen)[:, 0])
-        rated: list[float] = (corrections - seen[:, features.PREDICTED]).tolist()
+        known = seen[:, features.MICROKERNEL] > 0.0
+        rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - seen[:, features.PREDICTED]).tolist()
         return rated
+
+    def corrections(self, seen: Array) -> Array:
+        """How much better each row of features is than the cost model thinks."""
+        found: Array = np.float32(MOST_CORRECTION) * np.tanh(self.weights(seen)[:, 0])
+        return found
 
     def wins(self, candidates: Sequence[Candidate], machine: Machine) -> tuple[int, ...]:
         """How many of all games each candidate wins: those against players whose chances are below the threshold."""

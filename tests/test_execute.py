@@ -316,7 +316,7 @@ def test_arrays_larger_than_memory(toolchain: Toolchain, tmp_path: Path) -> None
 
 def test_processes_at_once() -> None:
     gigabyte = 1 << 30
-    assert processes_at_once(gigabyte, 100 * gigabyte) == 24
+    assert processes_at_once(gigabyte, 1000 * gigabyte) == 64
     assert processes_at_once(gigabyte, 10 * gigabyte) == 5
     assert processes_at_once(7 * gigabyte, 10 * gigabyte) == 1
     with pytest.raises(ResourceError):

@@ -18,7 +18,7 @@ from polydl.learning.evaluation import judge
 from polydl.learning.metrics import geomean, random_quality
 from polydl.ranking import features
 from polydl.ranking.bound import lower_bounds
-from polydl.ranking.cost_model import COST_MODEL
+from polydl.ranking.cost_model import COST_MODEL, nest_times
 from polydl.ranking.explanation import explain
 from polydl.ranking.learned import DNN, DNN_PAPER, REGRESSION, SHARPNESS, UtilityTournament
 from polydl.ranking.network import Network, Weights, load, network_of
@@ -107,6 +107,18 @@ def test_wins_by_rating_are_those_of_all_games() -> None:
     assert [expected[ids.index(each)] for each in order] == sorted(expected, reverse=True)
 
 
+def test_variants_without_a_microkernel_stay_where_the_cost_model_sees_them() -> None:
+    some = NESTS[0].candidates[:6]
+    plain = [replace(candidate, microkernels=()) for candidate in some]
+    predicted = features.rich(plain, MACHINE)[:, features.PREDICTED]
+    assert DNN.ratings(plain, MACHINE) == pytest.approx((-predicted).tolist(), abs=1e-6)
+    assert DNN.ratings(some, MACHINE) != pytest.approx((-predicted).tolist(), abs=1e-3)
+    seconds = {entry.variant.id: entry.score for entry in DNN.rank(plain, MACHINE).entries}
+    for candidate in plain:
+        expected = sum(time.total for time in nest_times(candidate, MACHINE))
+        assert seconds[candidate.variant.id] == pytest.approx(expected, rel=1e-4)
+
+
 def test_weights_come_back_as_they_were(tmp_path: Path) -> None:
     weights = utilities()
     (tmp_path / "one.npz").write_bytes(weights.to_bytes())
@@ -135,7 +147,7 @@ def test_shipped_weights_say_where_they_come_from_and_rank(name: str) -> None:
     ranker = registry.load("rankers", name)
     card = ranker.weights.card
     assert card["ranker"] == name
-    assert card["data"]["nests"] >= 30
+    assert card["data"]["nests"] >= 60
     assert card["machine"]["cpu"]
     assert card["scores"]["top 1"] > 0.5
     for nest in NESTS:
@@ -164,7 +176,7 @@ def test_no_recorded_variant_is_faster_than_its_bound() -> None:
 def test_a_bound_counts_whole_vectors_and_the_busiest_thread() -> None:
     nest = next(nest for nest in NESTS if nest.candidates[0].microkernels)
     candidate = nest.candidates[0]
-    (use,) = candidate.microkernels
+    use = replace(candidate.microkernels[0], nest=0)
     calls = 10
     flops = 2 * use.m * use.n * use.k * use.batch * calls
     plain = replace(candidate, microkernels=(use,), calls=(calls,), flops=flops, parallel_iterations=(1,))

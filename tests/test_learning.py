@@ -30,7 +30,7 @@ from polydl.learning.samples import (
     usable,
     write_compressed,
 )
-from polydl.learning.selection import balanced, decisions, spread_evenly
+from polydl.learning.selection import balanced, decisions, leading, spread_evenly
 from polydl.types import Interchange, Tile, Variant
 
 
@@ -47,6 +47,17 @@ def test_balanced_choices_take_every_decision_about_as_often() -> None:
     assert len(innermost) == 3
     assert min(innermost.values()) >= 2
     assert len({each.id for each in chosen}) == 12
+
+
+def test_leading_places_are_the_first_and_some_further_apart() -> None:
+    assert leading(1000, 24) == (*range(12), 16, 22, 30, 42, 57, 77, 106, 144, 197, 269, 366, 500)
+    for total in (1, 2, 5, 24, 30, 47, 100, 1000):
+        for count in range(1, 40):
+            found = leading(total, count)
+            assert list(found) == sorted(set(found)), (total, count)
+            assert found[0] == 0
+            assert found[-1] < total
+            assert len(found) <= min(count, total)
 
 
 def test_choices_follow_the_seed_and_begin_with_what_must_be_there() -> None:

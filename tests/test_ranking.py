@@ -42,6 +42,7 @@ def candidate(
     cycles: tuple[float, ...] = (2e6,),
     traffic: tuple[tuple[int, int, int], ...] = (),
     iterations: tuple[int, ...] = (8,),
+    footprint: int = 1 << 40,
 ) -> Candidate:
     return Candidate(
         variant=Variant((Interchange(0, (name,)),)),
@@ -52,6 +53,7 @@ def candidate(
         microkernels=(),
         calls=(0,) * len(cycles),
         flops=10**7,
+        footprint=footprint,
     )
 
 
@@ -133,6 +135,18 @@ def test_arithmetic_hides_transfers_into_the_first_cache_some_between_the_others
     assert time.total == pytest.approx(0.25 + EXPOSED * 0.05 + 0.1)
     filling = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((128 * 10**9, 0, 4 * 10**9),))
     assert nest_times(filling, MACHINE)[0].total == pytest.approx(0.4 + 0.1)
+
+
+def test_caches_that_hold_all_arrays_are_not_filled_again() -> None:
+    times = {}
+    for footprint in (30 << 10, 1 << 20, 20 << 20, 1 << 30):
+        moved = candidate("x", traffic=((10**8, 10**8, 10**8),), iterations=(4,), footprint=footprint)
+        times[footprint] = nest_times(moved, MACHINE)[0].transfers
+    cold = times[1 << 30]
+    assert all(cold)
+    assert times[20 << 20] == (*cold[:2], 0.0)
+    assert times[1 << 20] == (cold[0], 0.0, 0.0)
+    assert times[30 << 10] == (0.0, 0.0, 0.0)
 
 
 def test_the_cost_model_prefers_faster_arithmetic() -> None:

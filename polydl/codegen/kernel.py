@@ -65,6 +65,8 @@ class Site:
             rows=gemm.rows,
             row_loops=step.rows,
             ahead=gemm.ahead,
+            stride_bn=gemm.stride_bn,
+            stride_bk=gemm.stride_bk,
         )
 
     @property

@@ -27,9 +27,11 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 @click.command()
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all ten), gemm-paper, resnet …")
 @click.option("--layers", type=click.IntRange(min=1), metavar="N", help="At most N different layers of each suite.")
-@click.option("--variants", type=click.IntRange(min=2), default=46, show_default=True, metavar="N", help="Per nest.")
+@click.option("--variants", type=click.IntRange(min=2), default=48, show_default=True, metavar="N", help="Per nest.")
 @click.option("--budget", default="2h", show_default=True, metavar="TIME", callback=_seconds, help="Begin none later.")
-@click.option("--rounds", type=click.IntRange(min=1), default=6, show_default=True, metavar="N", help="Timing rounds.")
+@click.option(
+    "--rounds", type=click.IntRange(min=2), default=5, show_default=True, metavar="N", help="Rounds of all variants."
+)
 @click.option("--nest-budget", default="14s", show_default=True, metavar="TIME", callback=_seconds, help="Per nest.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Threads.")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of choice and data.")
@@ -84,7 +86,7 @@ def collect(
     directory = records or default_directory()
     options = CollectionOptions(
         variants=variants,
-        leaders=max(1, variants // 3),
+        leaders=max(1, variants // 2),
         pool=max(1000, variants),
         seed=seed,
         budget_seconds=budget,

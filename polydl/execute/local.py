@@ -23,7 +23,7 @@ from polydl.types import Array, KernelSource, Measurement, Parameter, Scop
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
-_MOST_PROCESSES = 24
+_MOST_PROCESSES = 64
 # The part of the free memory that all processes together may fill, and that a single one may.
 _TOGETHER, _ALONE = 0.6, 0.9
 

@@ -24,7 +24,7 @@ from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
-from polydl.learning.selection import balanced, spread_evenly
+from polydl.learning.selection import balanced, leading, spread_evenly
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage
 from polydl.records.record import Record, Setting, code_digest, make_record
@@ -37,26 +37,30 @@ from polydl.workloads import suites as known
 # The part of the wanted variants that must have a time, or else a nest is measured again.
 ENOUGH = 0.86
 NETWORKS = "networks"
+FEWEST_OPERATIONS = 10**6
+# How many rounds there are at most, for each of those that everyone takes part in.
+FURTHER = 4
 # In a nest's directory: its variants, chosen and compiled, as this version of polydl left them.
 _COMPILED = "compiled.pickle"
 
 
 @dataclass(frozen=True)
 class CollectionOptions:
-    """``variants`` per nest, of which ``leaders`` are the first that the default ranker finds among ``pool``.
+    """``variants`` per nest, of which ``leaders`` come from the better half of the default order of a ``pool``.
 
+    Everyone is timed in ``rounds`` rounds, the fastest in up to ``FURTHER`` times as many, within ``nest_seconds``.
     No nest is begun after ``budget_seconds``. ``anew`` measures nests that were measured before.
     """
 
-    variants: int = 46
-    leaders: int = 15
+    variants: int = 48
+    leaders: int = 24
     pool: int = 1000
     seed: int = 0
     budget_seconds: float = 7200.0
-    rounds: int = 6
+    rounds: int = 5
     sample_seconds: float = 0.005
     nest_seconds: float = 14.0
-    timeout_seconds: float = 60.0
+    timeout_seconds: float = 120.0
     images: int = 1
     compiler: str | None = None
     anew: bool = False
@@ -85,7 +89,8 @@ def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
     """The workloads of the suites; with ``layers``, at most so many of each, evenly spread over different problems;
     the smallest first.
 
-    The suite ``networks`` stands for each of the networks. Raises OptionError for a suite that is not known.
+    The suite ``networks`` stands for each of the networks. Nests of fewer than ``FEWEST_OPERATIONS`` are left out:
+    what they take is the call. Raises OptionError for a suite that is not known.
     """
     found: dict[str, str] = {}
     each_network = tuple(dict.fromkeys(network for network in groups_of_workloads().values() if network in known()))
@@ -93,7 +98,7 @@ def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
         fresh: dict[str, str] = {}
         for each in suite(name):
             problem = repr(workload(each).problem)
-            if problem not in found:
+            if problem not in found and workload(each).flops >= FEWEST_OPERATIONS:
                 fresh.setdefault(problem, each)
         chosen = spread_evenly(list(fresh.values()), layers or len(fresh))
         found.update({problem: each for problem, each in fresh.items() if each in chosen})
@@ -206,8 +211,11 @@ def _one(
         with written_atomically(kept) as stream:
             pickle.dump((scop, chosen, default, built), stream)
         return Collected(name, len(chosen), 0, time.monotonic() - start)
+    # Everyone is timed in the first rounds, whoever may be the fastest in further ones: the best must be told apart.
     policy = TimingPolicy(
-        rounds=options.rounds,
+        rounds=FURTHER * options.rounds,
+        adaptive=True,
+        fewest_rounds=max(2, options.rounds),
         minimum_sample_seconds=options.sample_seconds,
         budget_seconds=options.nest_seconds,
         timeout_seconds=options.timeout_seconds,
@@ -226,7 +234,8 @@ def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[li
     generation = pipeline.generate(scop, machine=machine, max_variants=options.pool, seed=options.seed)
     analysed = {each.variant.id: each for each in pipeline.candidates(scop, generation.variants, machine=machine)}
     ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)
-    leaders = [entry.variant for entry in ranker.rank(tuple(analysed.values()), machine).entries[: options.leaders]]
+    entries = ranker.rank(tuple(analysed.values()), machine).entries
+    leaders = [entries[place].variant for place in leading(len(entries), options.leaders)]
     variants = [variant for variant in generation.variants if variant.id in analysed]
     first = [variants[0], *leaders]
     chosen = balanced(variants, options.variants, options.seed, first=first)

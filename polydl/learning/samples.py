@@ -16,7 +16,7 @@ from polydl.records.store import read, read_file
 from polydl.types import MicrokernelUse, WorkingSets
 
 # Of ``Record.features`` as ``describe`` makes them.
-VERSION = 1
+VERSION = 2
 # A run of fewer usable variants is none, and one of that part of the largest is nearly as large.
 FEWEST, NEARLY = 10, 0.85
 
@@ -35,6 +35,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
         "microkernels": [asdict(use) for use in candidate.microkernels],
         "calls": list(candidate.calls),
         "flops": candidate.flops,
+        "footprint": candidate.footprint,
     }
 
 
@@ -55,6 +56,7 @@ def candidate_of(record: Record) -> Candidate:
         microkernels=tuple(_use(fields) for fields in features["microkernels"]),
         calls=tuple(features["calls"]),
         flops=features["flops"],
+        footprint=features["footprint"],
     )
 
 

@@ -56,3 +56,17 @@ def spread_evenly(names: Sequence[str], count: int) -> tuple[str, ...]:
     if count == 1:
         return (names[len(names) // 2],)
     return tuple(names[round(place * (len(names) - 1) / (count - 1))] for place in range(count))
+
+
+def leading(total: int, count: int) -> tuple[int, ...]:
+    """So many places of an order: the first ones, and as many that lie ever further apart, up to the middle.
+
+    Those at the very top differ little, and a ranker must also know what it needn't try.
+    """
+    near = min(-(-count // 2), total)
+    last = max(total // 2, near)
+    far: list[int] = []
+    for number in range(1, count - near + 1):
+        place = round(near * (last / near) ** (number / (count - near)))
+        far.append(max(place, far[-1] + 1 if far else near))
+    return (*range(near), *(place for place in far if place < total))

@@ -213,7 +213,7 @@ search_options = _gathered(
     click.option("--strict-fp", is_flag=True, help="Keep the order of every floating-point sum."),
 )  # fmt: skip
 ranker_option = click.option(
-    "--ranker", callback=_plug_in("rankers"), default="cost-model", show_default=True, metavar="NAME",
+    "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
     help="What predicts which variant is fast.",
 )  # fmt: skip
 json_option = click.option(
