@@ -1,69 +1,123 @@
-"""Batch normalization and ReLU, fused by polydl, beside oneDNN's fused primitive: inference and training.
+"""Batch normalization and ReLU, fused by polydl, beside its own unfused code and oneDNN's primitive.
 
-    python -m experiments.fusion.bnorm out.json [N,C,H,W ...]
+    python -m experiments.fusion.bnorm results.json [64,56,56 ...] [--images 28]
 
-For each tensor the two examples are optimized, and the winners are compiled with a driver that times them and oneDNN
-interleaved. Without tensors, some of those that convolutional networks have. Needs oneDNN's headers (libdnnl-dev).
+Inference and training. The tensors are the outputs of the ten networks' convolutions (channels, height, width), where
+the channels come in blocks of 16. Unfused is polydl's fastest normalization, then ReLU as a nest of its own. The share
+of the bandwidth is that of a loop which only scales the same tensor into the same output. Needs oneDNN's headers
+(libdnnl-dev).
 """
 
 from __future__ import annotations
 
-import json
-import math
-import subprocess
-import sys
-import tempfile
 from pathlib import Path
 
 import polydl
+from experiments.fusion.comparison import (
+    Row,
+    drive,
+    driver,
+    fastest,
+    geometric_mean,
+    options,
+    ratios_text,
+    run_all,
+    summary,
+)
+from polydl.workloads import Convolution, suite, workload
 
-_HERE = Path(__file__).parent
-_EXAMPLES = _HERE.parents[1] / "examples"
-_TENSORS = ("28,64,56,56", "28,256,56,56", "28,512,7,7", "1,64,56,56", "1,512,28,28", "1,2048,7,7")
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+_BLOCK = 16
+_BETWEEN_CACHES = 1 << 21
+_RELU = """void relu(float output[{0}][{1}][{2}][{3}][16])
+{{
+#pragma scop
+  for (int img = 0; img < {0}; ++img)
+    for (int tile = 0; tile < {1}; ++tile)
+      for (int h = 0; h < {2}; ++h)
+        for (int w = 0; w < {3}; ++w)
+          for (int c = 0; c < 16; ++c)
+            output[img][tile][h][w][c] = output[img][tile][h][w][c] > 0.0f ? output[img][tile][h][w][c] : 0.0f;
+#pragma endscop
+}}
+"""
 
 
-def measure(tensor: str, machine: polydl.Machine) -> dict[str, object]:
-    """One tensor: the driver's answer, and polydl's own unfused time."""
-    names = ("nImg", "nChannels", "height", "width")
-    defines = dict(zip(names, map(int, tensor.split(",")), strict=True))
-    with tempfile.TemporaryDirectory() as directory:
-        files = []
-        unfused = {}
-        for example in ("bnorm_relu", "bnorm_train"):
-            found = polydl.fuse(
-                _EXAMPLES / f"{example}.c", machine=machine, defines=defines, max_variants=60, top_k=3,
-                out=Path(directory, example), records=False,
-            )  # fmt: skip
-            assert found.unfused is not None
-            unfused[f"{example}_unfused"] = found.unfused.measurement.seconds_minimum
-            unfused[f"{example}_gain"] = found.speedup
-            object_file = Path(directory, f"{example}.o")
-            flags = ["gcc", "-O3", "-march=native", "-fopenmp", "-c", "-o", str(object_file)]
-            subprocess.run([*flags, str(found.optimization.files["c"])], check=True)
-            files.append(str(object_file))
-        program = str(Path(directory, "driver"))
-        letters = ("N", "C", "H", "W")
-        macros = [f"-DTENSOR_{letter}={size}" for letter, size in zip(letters, tensor.split(","), strict=True)]
-        command = ["g++", "-O2", "-fopenmp", *macros, str(_HERE / "bnorm_onednn.cpp"), *files, "-o", program]
-        subprocess.run([*command, "-ldnnl", "-lm"], check=True)
-        ended = subprocess.run([program], check=True, capture_output=True, text=True)
-    return {"tensor": tensor, **json.loads(ended.stdout), **unfused}
+def tensors() -> list[str]:
+    """All shapes of outputs, the largest first."""
+    shapes = set()
+    for name in suite("conv"):
+        p = workload(name).problem
+        assert isinstance(p, Convolution)
+        if p.filters % _BLOCK == 0:
+            shapes.add((p.filters, p.output_height, p.output_width))
+    return [",".join(map(str, s)) for s in sorted(shapes, key=lambda s: (-s[0] * s[1] * s[2], s))]
+
+
+def _without_relu(example: str) -> str:
+    """The example but for its last nest."""
+    text = (_EXAMPLES / f"{example}.c").read_text()
+    return text[: text.rindex("  for (int img")] + text[text.index("#pragma endscop") :]
+
+
+def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
+    channels, height, width = map(int, tensor.split(","))
+    defines = {"nImg": images, "nChannels": channels, "height": height, "width": width}
+    machine = polydl.Machine.detect(threads=threads)
+    libraries: list[str] = []
+    row: Row = {"bytes": 4 * images * channels * height * width, "images": images, "threads": threads, "variants": {}}
+
+    def add(kind: str, path: Path, sizes: dict[str, int] | None) -> None:
+        found = polydl.fuse(
+            path, machine=machine, defines=sizes, max_variants=100, top_k=2, out=folder / kind, records=False
+        )
+        assert found.optimization.winner is not None
+        row["variants"][kind] = found.optimization.winner.ranked.variant.to_json()
+        row[f"{kind}_gain"] = found.speedup
+        libraries.append(str(found.optimization.files["library"]))
+
+    relu = folder / "relu.c"
+    relu.write_text(_RELU.format(images, channels // _BLOCK, height, width))
+    for example in ("bnorm_relu", "bnorm_train"):
+        add(example, _EXAMPLES / f"{example}.c", defines)
+        alone = folder / f"{example}_alone.c"
+        alone.write_text(_without_relu(example))
+        add(f"{example}_alone", alone, defines)
+    add("relu", relu, None)
+    return row | {"libraries": libraries}
+
+
+def measure(tensor: str, prepared: Row, seconds: float) -> Row:
+    infer, infer_alone, train, train_alone, relu = prepared["libraries"]
+    arguments = (
+        prepared["images"], *tensor.split(","), seconds, infer, infer_alone, relu, train, train_alone, relu
+    )  # fmt: skip
+    pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for kind in ("infer", "train") for peer in ("onednn", "unfused")]
+    pairs += [["scaling", "fused_infer"], ["scaling", "fused_train"]]
+    return drive(driver("bnorm_onednn", ["-ldnnl"]), arguments, prepared["threads"]) | {"compared": pairs}
 
 
 def main() -> None:
-    machine = polydl.Machine.detect()
-    rows = []
-    for tensor in sys.argv[2:] or _TENSORS:
-        rows.append(measure(tensor, machine))
-        row = rows[-1]
-        ratios = [float(str(row[f"onednn_{kind}"])) / float(str(row[f"polydl_{kind}"])) for kind in ("infer", "train")]
-        gains = [float(str(row[f"{kind}_gain"])) for kind in ("bnorm_relu", "bnorm_train")]
-        print(f"{tensor:>15}  oneDNN/polydl: infer {ratios[0]:.2f}, train {ratios[1]:.2f}; "
-              f"unfused/fused: infer {gains[0]:.2f}, train {gains[1]:.2f}", flush=True)  # fmt: skip
-        Path(sys.argv[1]).write_text(json.dumps(rows, indent=1) + "\n")
-    for kind in ("infer", "train"):
-        logs = [math.log(float(str(r[f"onednn_{kind}"])) / float(str(r[f"polydl_{kind}"]))) for r in rows]
-        print(f"{kind}: oneDNN/polydl {math.exp(sum(logs) / len(logs)):.2f} (geometric mean of {len(rows)})")
+    parser = options(__doc__)
+    parser.add_argument("--images", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of timing per tensor")
+    given = parser.parse_args()
+    rows = run_all(
+        given,
+        tensors(),
+        lambda tensor, folder: prepare(tensor, given.images, given.threads, folder),
+        lambda tensor, prepared: measure(tensor, prepared, given.seconds),
+    )
+    if given.summary:
+        for tensor, row in rows.items():
+            print(tensor, ratios_text(row))
+    inside = {name: row for name, row in rows.items() if 2 * row["bytes"] <= _BETWEEN_CACHES}
+    beyond = {name: row for name, row in rows.items() if name not in inside}
+    for text, chosen in (("all", rows), ("in the second cache", inside), ("beyond", beyond)):
+        if chosen:
+            print(text, *summary(chosen), sep="\n  ")
+            rates = [2 * row["bytes"] / min(fastest(row, "fused_infer")) / 1e9 for row in chosen.values()]
+            print(f"  fused_infer: {geometric_mean(rates):.1f} GB/s read and written")
 
 
 if __name__ == "__main__":

@@ -1,102 +1,82 @@
-// Times fused batch normalization against oneDNN's, interleaved, round after round.
+// Batch normalization and ReLU: polydl's fused code, its own normalization and then ReLU, and oneDNN's primitive with ReLU
+// inside and as two primitives; inference and training. A loop that only scales the tensor shows the bandwidth.
 //
-// Compiled together with the two emitted C files, with -DnImg=... -DnChannels=... -Dheight=... -Dwidth=...
-// Prints one line of JSON: the best seconds of each kind, and the largest difference from oneDNN's result.
+// Arguments: images, channels, height, width; seconds; then six libraries: inference fused, without ReLU, and ReLU; training
+// fused, without ReLU, and ReLU.
+#include "interleaved.hpp"
+
 #include <dnnl.hpp>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
-#include <random>
-#include <vector>
+#include <unordered_map>
 
-extern "C" void bnorm_relu(float *output, const float *input, const float *scale, const float *shift);
-extern "C" void bnorm_train(float *output, const float *input, const float *gamma, const float *beta, float *mean,
-                            float *variance);
+using namespace dnnl;
 
-using Clock = std::chrono::steady_clock;
+using Inference = void(float *, const float *, const float *, const float *);
+using Training = void(float *, const float *, const float *, const float *, float *, float *);
+using Relu = void(float *);
 
-static float *aligned(size_t count) { return static_cast<float *>(std::aligned_alloc(64, (count * 4 + 63) / 64 * 64)); }
-
-int main(int count, char **arguments) {
-    const int rounds = count > 1 ? std::atoi(arguments[1]) : 25;
-    const size_t pixels = size_t(TENSOR_N) * TENSOR_C * TENSOR_H * TENSOR_W;
+int main(int, char **arguments) {
+    const long n = std::atol(arguments[1]), c = std::atol(arguments[2]), h = std::atol(arguments[3]), w = std::atol(arguments[4]);
+    const double budget = std::atof(arguments[5]);
+    const size_t pixels = size_t(n) * c * h * w;
     float *in = aligned(pixels), *out = aligned(pixels), *expected = aligned(pixels);
-    float *both = aligned(2 * TENSOR_C), *mean = aligned(TENSOR_C), *variance = aligned(TENSOR_C);
-    float *scale = aligned(TENSOR_C), *shift = aligned(TENSOR_C), *ours[2] = {aligned(TENSOR_C), aligned(TENSOR_C)};
+    float *both = aligned(2 * c), *mean = aligned(c), *variance = aligned(c), *scale = aligned(c), *shift = aligned(c);
+    float *own_mean = aligned(c), *own_variance = aligned(c);
     std::mt19937 random(7);
     std::normal_distribution<float> normal(0.3f, 1.0f);
     for (size_t i = 0; i < pixels; ++i) in[i] = normal(random), out[i] = expected[i] = 0.0f;
-    for (int c = 0; c < TENSOR_C; ++c) {
-        both[c] = 0.5f + std::fabs(normal(random));
-        both[TENSOR_C + c] = normal(random);
-        mean[c] = normal(random);
-        variance[c] = 0.5f + std::fabs(normal(random));
-        scale[c] = both[c] / std::sqrt(variance[c] + 1e-5f);
-        shift[c] = both[TENSOR_C + c] - mean[c] * scale[c];
+    for (long i = 0; i < c; ++i) {
+        both[i] = 0.5f + std::fabs(normal(random));
+        both[c + i] = normal(random);
+        mean[i] = normal(random);
+        variance[i] = 0.5f + std::fabs(normal(random));
+        scale[i] = both[i] / std::sqrt(variance[i] + 1e-5f);
+        shift[i] = both[c + i] - mean[i] * scale[i];
     }
-    using namespace dnnl;
     engine cpu(engine::kind::cpu, 0);
     stream queue(cpu);
-    memory::desc tensor({TENSOR_N, TENSOR_C, TENSOR_H, TENSOR_W}, memory::data_type::f32, memory::format_tag::nChw16c);
-    auto make = [&](bool training, bool fused) {
+    memory::desc tensor({n, c, h, w}, memory::data_type::f32, memory::format_tag::nChw16c);
+    memory source(tensor, cpu, in), target(tensor, cpu, expected);
+    auto job = [&](bool training, bool fused) -> std::function<void()> {
         auto flags = normalization_flags::use_scale_shift;
         if (!training) flags |= normalization_flags::use_global_stats;
         if (fused) flags |= normalization_flags::fuse_norm_relu;
-        // With training the fused primitive keeps a mask for the backward pass; inference statistics need none.
-        auto kind = prop_kind::forward_inference;
-        return batch_normalization_forward::primitive_desc({kind, tensor, 1e-5f, flags}, cpu);
-    };
-    memory source(tensor, cpu, in), target(tensor, cpu, expected);
-    auto job = [&](bool training, bool fused) -> std::function<void()> {
-        auto made = make(training, fused);
-        auto primitive = batch_normalization_forward(made);
-        std::unordered_map<int, memory> operands = {
+        // Statistics are computed in either kind; forward_training would keep a mask for the backward pass besides.
+        batch_normalization_forward::primitive_desc made({prop_kind::forward_inference, tensor, 1e-5f, flags}, cpu);
+        batch_normalization_forward primitive(made);
+        std::unordered_map<int, memory> operands{
             {DNNL_ARG_SRC, source}, {DNNL_ARG_DST, target}, {DNNL_ARG_SCALE_SHIFT, memory(made.weights_desc(), cpu, both)}};
         if (!training) {
             operands.insert({DNNL_ARG_MEAN, memory(made.mean_desc(), cpu, mean)});
             operands.insert({DNNL_ARG_VARIANCE, memory(made.variance_desc(), cpu, variance)});
         }
         if (fused) return [=]() mutable { primitive.execute(queue, operands), queue.wait(); };
-        auto relu = eltwise_forward(
-            {{prop_kind::forward_inference, algorithm::eltwise_relu, tensor, 0.0f, 0.0f}, cpu});
-        std::unordered_map<int, memory> again = {{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}};
+        eltwise_forward relu({{prop_kind::forward_inference, algorithm::eltwise_relu, tensor, 0.0f, 0.0f}, cpu});
+        std::unordered_map<int, memory> again{{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}};
         return [=]() mutable { primitive.execute(queue, operands), relu.execute(queue, again), queue.wait(); };
     };
-    std::vector<std::pair<const char *, std::function<void()>>> jobs = {
-        {"onednn_infer_unfused", job(false, false)},
+    auto *infer = emitted<Inference>(arguments[6], "bnorm_relu"), *infer_only = emitted<Inference>(arguments[7], "bnorm_relu");
+    auto *infer_relu = emitted<Relu>(arguments[8], "relu"), *train_relu = emitted<Relu>(arguments[11], "relu");
+    auto *train = emitted<Training>(arguments[9], "bnorm_train"), *train_only = emitted<Training>(arguments[10], "bnorm_train");
+    std::vector<Job> jobs{
         {"onednn_infer", job(false, true)},
-        {"polydl_infer", [&] { bnorm_relu(out, in, scale, shift); }},
-        {"onednn_train_unfused", job(true, false)},
+        {"fused_infer", [=] { infer(out, in, scale, shift); }},
         {"onednn_train", job(true, true)},
-        {"polydl_train", [&] { bnorm_train(out, in, both, both + TENSOR_C, ours[0], ours[1]); }},
+        {"fused_train", [=] { train(out, in, both, both + c, own_mean, own_variance); }},
+        {"unfused_infer", [=] { infer_only(out, in, scale, shift), infer_relu(out); }},
+        {"unfused_train", [=] { train_only(out, in, both, both + c, own_mean, own_variance), train_relu(out); }},
+        {"onednn-unfused_infer", job(false, false)},
+        {"onednn-unfused_train", job(true, false)},
+        {"scaling", [=] {
+#pragma omp parallel for simd
+             for (size_t i = 0; i < pixels; ++i) out[i] = 1.5f * in[i];
+         }},
     };
-    auto difference = [&] {
-        double worst = 0;
-        for (size_t i = 0; i < pixels; ++i) worst = std::max(worst, double(std::fabs(out[i] - expected[i])));
-        return worst;
-    };
-    jobs[1].second(), jobs[2].second();
-    const double infer = difference();
-    jobs[4].second(), jobs[5].second();
-    const double train = difference();
-    std::vector<double> best(jobs.size(), 1e9);
-    std::vector<size_t> order(jobs.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    const int repeats = std::max<int>(1, int(4e6 / double(pixels)));
-    for (int round = 0; round < rounds; ++round) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (size_t i : order) {
-            jobs[i].second();
-            auto start = Clock::now();
-            for (int r = 0; r < repeats; ++r) jobs[i].second();
-            best[i] = std::min(best[i], std::chrono::duration<double>(Clock::now() - start).count() / repeats);
-        }
-    }
-    std::printf("{\"infer_difference\": %.3g, \"train_difference\": %.3g", infer, train);
-    for (size_t i = 0; i < jobs.size(); ++i) std::printf(", \"%s\": %.6g", jobs[i].first, best[i]);
+    jobs[0].run(), jobs[1].run();
+    const double infer_difference = difference(out, expected, pixels);
+    jobs[2].run(), jobs[3].run();
+    const double train_difference = difference(out, expected, pixels);
+    std::printf("{\"differences\": [%.3g, %.3g], ", infer_difference, train_difference);
+    interleave(jobs, budget);
     std::printf("}\n");
 }

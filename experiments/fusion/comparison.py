@@ -1,0 +1,153 @@
+"""What the fusion experiments have in common: drivers that time side by side, results that survive a stop, ratios.
+
+A driver is a C++ program that loads the libraries which polydl emitted and times them and a peer in the same rounds
+(``interleaved.hpp``). Results are kept in a JSON file, one entry per problem, and written after each, so that a run may
+be stopped and goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+Row = dict[str, Any]
+
+HERE = Path(__file__).parent
+BUILD = HERE.parents[1] / "build" / "fusion"
+
+
+def driver(name: str, libraries: Sequence[str]) -> Path:
+    """The compiled driver ``name``.cpp, made anew if its sources are newer."""
+    program, sources = BUILD / name, [HERE / f"{name}.cpp", HERE / "interleaved.hpp"]
+    if not program.exists() or any(source.stat().st_mtime > program.stat().st_mtime for source in sources):
+        BUILD.mkdir(parents=True, exist_ok=True)
+        command = [
+            "g++",
+            "-O3",
+            "-march=native",
+            "-std=c++17",
+            "-fopenmp",
+            str(sources[0]),
+            "-o",
+            str(program),
+            *libraries,
+            "-ldl",
+        ]
+        subprocess.run(command, check=True)
+    return program
+
+
+def drive(
+    program: Path, arguments: Iterable[object], threads: int, environment: Mapping[str, str] | None = None
+) -> Row:
+    """What the driver found, as a dictionary."""
+    own = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"} | dict(environment or {})
+    command = [str(program), *map(str, arguments)]
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=own)
+    found: Row = json.loads(ended.stdout)
+    return found
+
+
+def options(description: str | None) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("results", type=Path, help="JSON file, read and added to")
+    parser.add_argument("problems", nargs="*", help="some of the problems (all)")
+    parser.add_argument("--limit-seconds", type=float, default=math.inf, help="start no other problem after that")
+    parser.add_argument("--prepare", action="store_true", help="find and compile the code, and don't time it")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--summary", action="store_true", help="measure nothing, sum up what there is")
+    parser.add_argument("--again", action="store_true", help="measure these problems again")
+    return parser
+
+
+def run_all(
+    given: argparse.Namespace,
+    problems: Sequence[str],
+    prepare: Callable[[str, Path], Row],
+    measure: Callable[[str, Row], Row],
+) -> dict[str, Row]:
+    """The results of all problems, those measured now among them.
+
+    ``prepare`` makes the libraries in a folder of the problem's own, and what it returns is kept there and given to
+    ``measure``; with ``--prepare`` nothing else is done.
+    """
+    rows: dict[str, Row] = json.loads(given.results.read_text()) if given.results.exists() else {}
+    end = time.monotonic() + given.limit_seconds
+    for problem in given.problems or problems:
+        if given.summary or time.monotonic() > end:
+            break
+        if problem in rows and not given.again:
+            continue
+        folder = BUILD / given.results.stem / problem
+        known = folder / "prepared.json"
+        if not known.exists() or given.again:
+            folder.mkdir(parents=True, exist_ok=True)
+            _write(known, prepare(problem, folder))
+            print(f"{problem} prepared", flush=True)
+        if given.prepare:
+            continue
+        prepared = json.loads(known.read_text())
+        rows[problem] = prepared | measure(problem, prepared)
+        _write(given.results, rows)
+        print(problem, ratios_text(rows[problem]), flush=True)
+    left = [problem for problem in problems if problem not in rows]
+    if left:
+        print(f"{len(left)} problems left", file=sys.stderr)
+    return rows
+
+
+def _write(path: Path, content: Row) -> None:
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(content, indent=1) + "\n")
+    unfinished.replace(path)
+
+
+def fastest(row: Row, name: str) -> list[float]:
+    """The seconds of a job in each round; of several ways of one peer (``name``, ``name_auto``), those of the best."""
+    ways = [samples for job, samples in row["seconds"].items() if job == name or job.startswith(f"{name}_")]
+    return min(ways, key=min)
+
+
+def ratio(row: Row, slower: str, faster: str) -> tuple[float, float, float]:
+    """How many times as long one job takes as another: of the minima, and the quartiles of the rounds' ratios."""
+    above, below = fastest(row, slower), fastest(row, faster)
+    rounds = [a / b for a, b in zip(above, below, strict=True)]
+    low, _, high = statistics.quantiles(rounds, n=4)
+    return min(above) / min(below), low, high
+
+
+def ratios_text(row: Row) -> str:
+    found = []
+    for slower, faster in row["compared"]:
+        value, low, high = ratio(row, slower, faster)
+        found.append(f"{slower}/{faster} {value:.2f} ({low:.2f}-{high:.2f})")
+    return "  ".join(found)
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def summary(rows: Mapping[str, Row]) -> list[str]:
+    """For each pair of jobs that is compared: geometric mean, its range by the quartiles, worst and best."""
+    pairs = list(dict.fromkeys(tuple(pair) for row in rows.values() for pair in row["compared"]))
+    lines = []
+    for slower, faster in pairs:
+        asked = {name: row for name, row in rows.items() if [slower, faster] in row["compared"]}
+        found = {name: ratio(row, slower, faster) for name, row in asked.items()}
+        means = [geometric_mean([each[place] for each in found.values()]) for place in range(3)]
+        worst, best = min(found, key=lambda name: found[name][0]), max(found, key=lambda name: found[name][0])
+        lines.append(
+            f"{slower}/{faster}: {means[0]:.3f} ({means[1]:.3f}-{means[2]:.3f}), geometric mean of {len(found)}; "
+            f"worst {found[worst][0]:.2f} {worst}, best {found[best][0]:.2f} {best}"
+        )
+    return lines

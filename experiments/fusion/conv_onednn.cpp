@@ -1,0 +1,119 @@
+// A convolution and what follows it element by element: polydl's fused code, its own convolution and then the operator,
+// and oneDNN's convolution with post-operations, which chooses its own layouts.
+//
+// Arguments: relu6 or bias_relu; images, channels, filters, height, width, filter size, padding, stride; the blocks of
+// input and output channels; seconds; then the libraries of the fused nest, of the convolution and of the operator, and
+// the name of the function.
+#include "interleaved.hpp"
+
+#include <dnnl.hpp>
+
+#include <unordered_map>
+
+using namespace dnnl;
+
+using Convolution = void(float *, const float *, const float *);
+using WithBias = void(float *, const float *, const float *, const float *);
+using Operator = void(float *);
+using BiasOperator = void(float *, const float *);
+
+int main(int, char **arguments) {
+    const bool with_bias = !std::strcmp(arguments[1], "bias_relu");
+    long s[10];
+    for (int i = 0; i < 10; ++i) s[i] = std::atol(arguments[2 + i]);
+    const long n = s[0], c = s[1], k = s[2], h = s[3], w = s[4], f = s[5], pad = s[6], stride = s[7], bc = s[8], bk = s[9];
+    const long ph = h + 2 * pad, pw = w + 2 * pad, oh = (ph - f) / stride + 1, ow = (pw - f) / stride + 1;
+    float *source = aligned(n * c * h * w), *weights = aligned(k * c * f * f), *bias = aligned(k);
+    float *input = aligned(n * c * ph * pw), *filter = aligned(k * c * f * f), *plain = aligned(n * k * oh * ow);
+    float *output = aligned(n * k * oh * ow), *separate = aligned(n * k * oh * ow);
+    std::mt19937 random(7);
+    std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
+    const float scale = 8.0f / std::sqrt(float(c * f * f));
+    for (long i = 0; i < n * c * h * w; ++i) source[i] = uniform(random);
+    for (long i = 0; i < k * c * f * f; ++i) weights[i] = uniform(random) * scale;
+    for (long i = 0; i < k; ++i) bias[i] = uniform(random);
+    std::memset(input, 0, sizeof(float) * n * c * ph * pw);
+    for (long i = 0; i < n; ++i)
+        for (long x = 0; x < c; ++x)
+            for (long y = 0; y < h; ++y)
+                for (long z = 0; z < w; ++z)
+                    input[(((i * (c / bc) + x / bc) * ph + y + pad) * pw + z + pad) * bc + x % bc] =
+                        source[((i * c + x) * h + y) * w + z];
+    for (long o = 0; o < k; ++o)
+        for (long x = 0; x < c; ++x)
+            for (long y = 0; y < f * f; ++y)
+                filter[((((o / bk) * (c / bc) + x / bc) * f * f + y) * bc + x % bc) * bk + o % bk] =
+                    weights[(o * c + x) * f * f + y];
+
+    engine cpu(engine::kind::cpu, 0);
+    stream queue(cpu);
+    auto described = [](memory::dims dims, memory::format_tag tag) { return memory::desc(dims, memory::data_type::f32, tag); };
+    using tag = memory::format_tag;
+    const memory::dims from{n, c, h, w}, by{k, c, f, f}, to{n, k, oh, ow}, steps{stride, stride}, padding{pad, pad};
+    post_ops after;
+    if (with_bias) after.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
+    else after.append_eltwise(1.0f, algorithm::eltwise_clip, 0.0f, 6.0f);
+    primitive_attr attributes;
+    attributes.set_post_ops(after);
+    struct Peer {
+        convolution_forward primitive;
+        std::unordered_map<int, memory> operands;
+        std::string implementation;
+        memory result;
+    };
+    memory source_plain(described(from, tag::nchw), cpu, source), weights_plain(described(by, tag::oihw), cpu, weights);
+    memory bias_memory(described({k}, tag::x), cpu, bias);
+    auto made = [&](algorithm way) {
+        auto any = [&](memory::dims dims) { return described(dims, tag::any); };
+        const auto wanted =
+            with_bias ? convolution_forward::desc(prop_kind::forward_inference, way, any(from), any(by), described({k}, tag::x),
+                                                  any(to), steps, padding, padding)
+                      : convolution_forward::desc(prop_kind::forward_inference, way, any(from), any(by), any(to), steps,
+                                                  padding, padding);
+        convolution_forward::primitive_desc found(wanted, attributes, cpu);
+        memory x(found.src_desc(), cpu), y(found.weights_desc(), cpu), z(found.dst_desc(), cpu);
+        reorder(source_plain, x).execute(queue, source_plain, x);
+        reorder(weights_plain, y).execute(queue, weights_plain, y);
+        queue.wait();
+        std::unordered_map<int, memory> operands{{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, y}, {DNNL_ARG_DST, z}};
+        if (with_bias) operands.insert({DNNL_ARG_BIAS, bias_memory});
+        return Peer{convolution_forward(found), operands, found.impl_info_str(), z};
+    };
+    std::vector<Peer> peers{made(algorithm::convolution_direct)};
+    try {
+        Peer other = made(algorithm::convolution_auto);
+        if (other.implementation != peers[0].implementation) peers.push_back(other);
+    } catch (const error &) {
+    }
+    const double budget = std::atof(arguments[12]);
+    const char *fused_library = arguments[13], *own = arguments[14], *operation = arguments[15], *name = arguments[16];
+    std::vector<Job> jobs;
+    if (with_bias) {
+        auto *fused = emitted<WithBias>(fused_library, name);
+        auto *convolution = emitted<Convolution>(own, name);
+        auto *op = emitted<BiasOperator>(operation, "post_operations");
+        jobs.push_back({"fused", [=] { fused(output, filter, input, bias); }});
+        jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate, bias); }});
+    } else {
+        auto *fused = emitted<Convolution>(fused_library, name);
+        auto *convolution = emitted<Convolution>(own, name);
+        auto *op = emitted<Operator>(operation, "post_operations");
+        jobs.push_back({"fused", [=] { fused(output, filter, input); }});
+        jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate); }});
+    }
+    for (size_t p = 0; p < peers.size(); ++p)
+        jobs.push_back({p ? "onednn_auto" : "onednn", [&, p] { peers[p].primitive.execute(queue, peers[p].operands), queue.wait(); }});
+    for (const Job &job : jobs) job.run();
+    memory result(described(to, tag::nchw), cpu, plain);
+    reorder(peers[0].result, result).execute(queue, peers[0].result, result);
+    queue.wait();
+    float *blocked = aligned(n * k * oh * ow);
+    for (long i = 0; i < n; ++i)
+        for (long o = 0; o < k; ++o)
+            for (long y = 0; y < oh * ow; ++y)
+                blocked[((i * (k / bk) + o / bk) * oh * ow + y) * bk + o % bk] = plain[(i * k + o) * oh * ow + y];
+    std::printf("{\"implementation\": \"%s\", \"differences\": [%.3g, %.3g], ", peers[0].implementation.c_str(),
+                difference(output, blocked, n * k * oh * ow), difference(separate, blocked, n * k * oh * ow));
+    interleave(jobs, budget);
+    std::printf("}\n");
+}

@@ -1,0 +1,103 @@
+"""Convolutions with ReLU6 or with bias and ReLU, fused by polydl, beside its own unfused code and oneDNN.
+
+    python -m experiments.fusion.conv_postops results.json [resnet_03:relu6 ...] [--images 28]
+
+Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own. Activations
+and filters are blocked, for oneDNN as it likes best; polydl's input is padded beforehand. Needs oneDNN's headers
+(libdnnl-dev).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import polydl
+from experiments.fusion.comparison import Row, drive, driver, options, run_all, summary
+from polydl.workloads import Convolution, Workload, suite, workload
+
+OPERATIONS = ("relu6", "bias_relu")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """C of the fused nest, of the convolution alone, and of what follows it alone."""
+
+    fused: str
+    convolution: str
+    operations: str
+
+
+def sources(layer: Workload, operations: str) -> Sources:
+    found = re.search(r"float output((?:\[\d+\])+)", layer.source)
+    assert found is not None
+    extents = re.findall(r"\d+", found[1])
+    output = "output[p0][p1][p2][p3][p4]"
+    after = {
+        "relu6": (f"{output} < 0.0f ? 0.0f : ({output} > 6.0f ? 6.0f : {output})",),
+        "bias_relu": (f"{output} + bias[p1][p4]", f"{output} > 0.0f ? {output} : 0.0f"),
+    }[operations]
+    lines = []
+    for value in after:
+        lines.append("#pragma omp parallel for collapse(3)")
+        lines += [f"{'  ' * (d + 1)}for (int p{d} = 0; p{d} < {e}; ++p{d})" for d, e in enumerate(extents)]
+        lines.append(f"{'  ' * 6}{output} = {value};")
+    body = "\n".join(lines)
+    bias = f", const float bias[{extents[1]}][{extents[4]}]" if operations == "bias_relu" else ""
+    fused = layer.source.replace("\n{\n", "\n{\n", 1).replace(")\n{", f"{bias})\n{{", 1)
+    return Sources(
+        fused.replace("#pragma endscop", f"{body}\n#pragma endscop"),
+        layer.source,
+        f"void post_operations(float output{found[1]}{bias})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n",
+    )
+
+
+def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
+    name, operations = problem.split(":")
+    layer = workload(name, images=images)
+    machine = polydl.Machine.detect(threads=threads)
+    row: Row = {"images": images, "threads": threads, "libraries": []}
+    for kind, text in vars(sources(layer, operations)).items():
+        path = folder / f"{kind}.c"
+        path.write_text(text)
+        found = polydl.fuse(path, machine=machine, max_variants=400, top_k=5, out=folder / kind, records=False)
+        assert found.optimization.winner is not None
+        row[kind] = found.optimization.winner.ranked.variant.to_json()
+        row["libraries"].append(str(found.optimization.files["library"]))
+    return row
+
+
+def measure(problem: str, prepared: Row, seconds: float) -> Row:
+    name, operations = problem.split(":")
+    layer = workload(name, images=prepared["images"])
+    p = layer.problem
+    assert isinstance(p, Convolution)
+    sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride, *layer.blocks)
+    arguments = (operations, *sizes, seconds, *prepared["libraries"], layer.function)
+    found = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
+    return found | {"compared": [["unfused", "fused"], ["onednn", "fused"]]}
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--images", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of timing per layer")
+    given = parser.parse_args()
+    layers = [name for model in ("resnet", "fastrcnn") for name in suite(model) if workload(name).blocks[0] > 3]
+    problems = [f"{name}:{operations}" for name in layers for operations in OPERATIONS]
+    rows = run_all(
+        given,
+        problems,
+        lambda problem, folder: prepare(problem, given.images, given.threads, folder),
+        lambda problem, prepared: measure(problem, prepared, given.seconds),
+    )
+    for operations in OPERATIONS:
+        for model in ("resnet", "fastrcnn", ""):
+            chosen = {name: row for name, row in rows.items() if name.startswith(model) and name.endswith(operations)}
+            if chosen:
+                print(f"{model or 'all'} {operations}", *summary(chosen), sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()
