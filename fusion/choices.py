@@ -79,7 +79,21 @@ def _one_body(chain: Sequence[Operator]) -> Fuse | None:
 
 
 def _paired_order(leader: Statement, statement: Statement) -> tuple[str, ...] | None:
-    pairs = aligned_loops(leader, statement)
-    if pairs is None or len(pairs) != leader.depth or any(ahead for _, ahead in pairs.values()):
+    found = aligned_loops(leader, statement)
+    if found is None or leader.depth != statement.depth or any(ahead for _, ahead in found.values()):
         return None
-    return tuple(statement.iterators[pairs[place][0]] for place in range(leader.depth))
+    pairs = {ours: theirs for ours, (theirs, _) in found.items()}
+    # What subscripts don't show has one iteration, and goes with another one of that kind.
+    free = [place for place in range(statement.depth) if place not in pairs.values()]
+    for place in range(leader.depth):
+        if place not in pairs:
+            theirs = next((each for each in free if _range(statement, each) == _range(leader, place)), None)
+            if theirs is None:
+                return None
+            free.remove(theirs)
+            pairs[place] = theirs
+    return tuple(statement.iterators[pairs[place]] for place in range(leader.depth))
+
+
+def _range(statement: Statement, place: int) -> tuple[int, int] | None:
+    return statement.box[place] if statement.box is not None else None

@@ -1,0 +1,114 @@
+"""Eleven sequences of BLAS calls as polydl fuses them, beside the same sequences of calls to OpenBLAS and MKL.
+
+    python -m experiments.fusion.sequences results.json [gemver:l2 ...] [--mkl LIBRARY]
+
+One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 600 MB. OpenBLAS is the system's
+(libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``. Beside the times: how many implementations there are,
+which place the fastest of those that were run has in the ranking, and how close the first one and the last one come.
+"""
+
+from __future__ import annotations
+
+import site
+import sys
+from pathlib import Path
+
+import polydl
+from experiments.fusion.comparison import Row, drive, driver, options, ratio, run_all, summary
+
+_EXAMPLES = Path(__file__).parents[2] / "examples" / "sequences"
+# By the number of matrices, or by vectors: N inside the second cache, and beyond the last one.
+_SIZES = {"atax": 1, "bicgk": 1, "sgemv": 1, "sgemvt": 1, "gemver": 2, "gesummv": 2, "madd": 3}
+_INSIDE = {0: 98_304, 1: 640, 2: 480, 3: 384}
+_BEYOND = {0: 37_748_736, 1: 12_288, 2: 8_704, 3: 7_168}
+
+
+def size(problem: str) -> int:
+    name, place = problem.split(":")
+    return (_INSIDE if place == "l2" else _BEYOND)[_SIZES.get(name, 0)]
+
+
+def libraries(mkl: str | None) -> dict[str, str]:
+    """The BLAS libraries that are there."""
+    found = {"openblas": "libopenblas.so.0"}
+    places = [Path(sys.prefix, "lib"), Path(site.getuserbase(), "lib")]
+    own = [str(path) for place in places for path in place.glob("libmkl_rt.so.*")]
+    if mkl or own:
+        found["mkl"] = mkl or own[0]
+    return found
+
+
+def prepare(problem: str, folder: Path) -> Row:
+    name = problem.split(":")[0]
+    machine = polydl.Machine.detect(threads=1)
+    top = 12 if problem.endswith("l2") else 5
+    found = polydl.fuse(
+        _EXAMPLES / f"{name}.c", machine=machine, defines={"N": size(problem)}, max_variants=300, top_k=top,
+        out=folder / "fused", records=False,
+    )  # fmt: skip
+    optimization = found.optimization
+    assert optimization.winner is not None
+    seconds = {
+        each.rank: each.measurement.seconds_minimum for each in optimization.tried if each.measurement.seconds_minimum
+    }
+    best = min(seconds.values())
+    return {
+        "n": size(problem),
+        "threads": 1,
+        "libraries": [str(optimization.files["library"])],
+        "variant": optimization.winner.ranked.variant.to_json(),
+        "implementations": optimization.generation.total,
+        "looked_at": len(optimization.ranking.entries),
+        "run": len(seconds),
+        "rank_of_best": min(seconds, key=lambda rank: seconds[rank]),
+        "first_of_best": best / seconds[1] if 1 in seconds else None,
+        "worst_of_best": best / max(seconds.values()),
+        "speedup_over_unfused": found.speedup,
+    }
+
+
+def measure(problem: str, prepared: Row, seconds: float, mkl: str | None) -> Row:
+    peers = libraries(mkl)
+    arguments = [problem.split(":")[0], prepared["n"], seconds, *prepared["libraries"], "-"]
+    arguments += [f"{name}={library}" for name, library in peers.items()]
+    environment = {"OPENBLAS_NUM_THREADS": "1", "MKL_THREADING_LAYER": "SEQUENTIAL"}
+    return drive(driver("sequences_blas", []), arguments, 1, environment) | {
+        "compared": [[name, "fused"] for name in peers]
+    }
+
+
+def table(rows: dict[str, Row]) -> list[str]:
+    """Lines of a table in Markdown."""
+    lines = ["| sequence | N | OpenBLAS / polydl | MKL / polydl | unfused / fused | implementations | run "
+             "| rank of the best | first / best | worst / best |", f"|{'---|' * 10}"]  # fmt: skip
+    for problem, row in rows.items():
+        cells = [problem, f"{row['n']:,}"]
+        for peer in ("openblas", "mkl"):
+            if [peer, "fused"] in row["compared"]:
+                cells.append("{:.2f} ({:.2f}-{:.2f})".format(*ratio(row, peer, "fused")))
+            else:
+                cells.append("")
+        gain, first = row["speedup_over_unfused"], row["first_of_best"]
+        cells += [f"{gain:.2f}" if gain else "", f"{row['implementations']:,}", str(row["run"])]
+        cells += [str(row["rank_of_best"]), f"{first:.2f}" if first else "", f"{row['worst_of_best']:.2f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def main() -> None:
+    parser = options(__doc__)
+    parser.add_argument("--seconds", type=float, default=3.0, help="of timing per sequence")
+    parser.add_argument("--mkl", help="MKL's libmkl_rt, if it isn't in this environment")
+    given = parser.parse_args()
+    names = sorted(path.stem for path in _EXAMPLES.glob("*.c"))
+    problems = [f"{name}:{place}" for place in ("l2", "memory") for name in names]
+    rows = run_all(given, problems, prepare, lambda problem, row: measure(problem, row, given.seconds, given.mkl))
+    print(*table(rows), sep="\n")
+    for place in ("l2", "memory"):
+        chosen = {name: row for name, row in rows.items() if name.endswith(place)}
+        if chosen:
+            print(place, *summary(chosen), sep="\n  ")
+
+
+if __name__ == "__main__":
+    main()
