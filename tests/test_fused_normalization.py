@@ -1,0 +1,114 @@
+"""Batch normalization with ReLU, or residual add and ReLU, in three layouts: fused and right on random shapes."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polydl import pipeline
+from polydl.cli import main
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+# By layout: the loops with their extents, the subscript of a tensor, that of a channel.
+LAYOUTS = {
+    "nchw": (("n", "c", "h", "w"), "[n][c][h][w]", "[c]"),
+    "nhwc": (("n", "h", "w", "c"), "[n][h][w][c]", "[c]"),
+    "nchwc": (("n", "t", "h", "w", "b"), "[n][t][h][w][b]", "[t][b]"),
+}
+
+
+def nests(layout: str, training: bool, residual: bool, extents: dict[str, int]) -> str:
+    """C in the given layout, each operator in a nest of its own."""
+    loops, at, channel = LAYOUTS[layout]
+    dims = {at: "".join(f"[{extents[name]}]" for name in loops)}
+    channels = [name for name in loops if f"[{name}]" in channel]
+    dims[channel] = "".join(f"[{extents[name]}]" for name in channels)
+    count = extents["n"] * extents["h"] * extents["w"]
+
+    def nest(names: tuple[str, ...] | list[str], *statements: str) -> str:
+        head = "".join(f"for (int {name} = 0; {name} < {extents[name]}; {name}++) " for name in names)
+        return f"  {head}{{ {' '.join(statements)} }}\n"
+
+    first = at.replace("[n]", "[0]").replace("[h]", "[0]").replace("[w]", "[0]")
+    distance = f"(x{at} - x{first})"
+    body = ""
+    if training:
+        body += nest(channels, f"sum{channel} = 0.0; squares{channel} = 0.0;")
+        body += nest(loops, f"sum{channel} += {distance};")
+        body += nest(loops, f"squares{channel} += {distance} * {distance};")
+        variance = f"squares{channel} / {count}.0 - (sum{channel} / {count}.0) * (sum{channel} / {count}.0)"
+        body += nest(
+            channels,
+            f"scale{channel} = gamma{channel} / sqrtf({variance} + 1e-2f);",
+            f"shift{channel} = beta{channel} - (sum{channel} / {count}.0 + x{first}) * scale{channel};",
+        )
+    body += nest(loops, f"y{at} = x{at} * scale{channel} + shift{channel};")
+    if residual:
+        body += nest(loops, f"y{at} = y{at} + r{at};")
+    body += nest(loops, f"y{at} = y{at} > 0.0f ? y{at} : 0.0f;")
+    names = ("gamma", "beta") if training else ("scale", "shift")
+    inputs = "".join(f", const float {name}{dims[channel]}" for name in names)
+    if residual:
+        inputs += f", const float r{dims[at]}"
+    local = "".join(f"  float {name}{dims[channel]};\n" for name in ("scale", "shift"))
+    local += "".join(f"  double {name}{dims[channel]};\n" for name in ("sum", "squares"))
+    return (
+        f"#include <math.h>\nvoid f(float y{dims[at]}, const float x{dims[at]}{inputs}) {{\n"
+        f"{local if training else ''}#pragma scop\n{body}#pragma endscop\n}}\n"
+    )
+
+
+shapes = st.fixed_dictionaries(
+    {
+        "n": st.integers(1, 4),
+        "c": st.integers(1, 40),
+        "t": st.integers(1, 3),
+        "b": st.sampled_from([4, 8, 16]),
+        "h": st.integers(2, 14),
+        "w": st.integers(2, 20),
+    }
+)
+
+
+@pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(extents=shapes, seed=st.integers(0, 99))
+@settings(max_examples=2, deadline=None, derandomize=True, database=None)
+def test_fused_normalization_is_right(
+    layout: str, residual: bool, training: bool, extents: dict[str, int], seed: int
+) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "nest.c")
+        path.write_text(nests(layout, training, residual, extents))
+        scop = pipeline.parse(path)
+        machine = Machine.detect(threads=2)
+        space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+        made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
+        fused = [variant for variant in made if pipeline.is_fused(variant)][:3]
+        assert fused
+        kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in fused]
+        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
+        policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+        measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
+        assert [each.message for each in measured if each.status != "ok"] == []
+
+
+@pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_residual"])
+def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
+    sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]
+    options = ["--max-variants", "16", "--top-k", "2", "--out", str(tmp_path / "made"), "--records", str(tmp_path)]
+    ended = CliRunner().invoke(main, ["fuse", str(EXAMPLES / f"{example}.c"), *sizes, *options])
+    assert ended.exit_code == 0, ended.output
+    assert "can be fused" in ended.output
+    assert (tmp_path / "made" / f"{example}_polydl.c").exists()
