@@ -20,13 +20,16 @@ from typing import Literal
 from polydl.errors import OptionError
 
 Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
+Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"
 _GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
 _CONVOLUTION_LAYOUTS: tuple[Layout, ...] = ("blocked", "nchw", "nhwc")
 _GEMM_LAYOUTS: tuple[Layout, ...] = ("row-major", "blocked")
-# A multiple of the first fills whole vectors of 16 floats; no block is longer than the second.
-_VECTOR, _LONGEST_BLOCK = 16, 64
+# Floats of a vector, how long a block had better be, and how long it may be.
+_VECTOR, _LONG_BLOCK, _LONGEST_BLOCK = 16, 64, 256
+# What rows in one vector are worth, which meet only one column at a time, and how close to the best is good enough.
+_SINGLE, _ENOUGH = 0.85, 0.97
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ def workload(
     name: str,
     images: int = 1,
     layout: Layout | None = None,
-    block: int | Sequence[int] | None = None,
+    block: Blocks | None = None,
     overwrite: bool = True,
 ) -> Workload:
     """The nest of that name.
@@ -142,7 +145,8 @@ def workload(
     ``layout`` of a convolution is ``blocked`` (the default: activations nChw_c, filters KCrs_c_k, the block of input
     channels before that of output channels), ``nchw`` (filters KCRS) or ``nhwc`` (filters RSCK); of a product
     ``row-major`` (the default) or ``blocked``. ``block`` is one block for all blocked dimensions or one for each
-    (``Workload.blocks``); each must divide its dimension. Raises OptionError.
+    (``Workload.blocks``); each must divide its dimension; ``paper`` are those that it used for its layers. By default
+    blocks fill their vectors. Raises OptionError.
     """
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
@@ -214,13 +218,24 @@ def _suggestion(name: str, known: Sequence[str], what: str) -> str:
 
 
 def _block(extent: int) -> int:
-    """The largest divisor that is neither longer than a block may be nor, if there is such a one, leaves vectors
-    partly filled."""
+    """A divisor that fills its vectors about as well as any, and more than one of them: up to 64 the longest, else the
+    shortest."""
+
+    def filled(size: int) -> float:
+        vectors = -(-size // _VECTOR)
+        return size / (vectors * _VECTOR) * (_SINGLE if vectors == 1 else 1.0)
+
     divisors = [size for size in range(1, min(extent, _LONGEST_BLOCK) + 1) if extent % size == 0]
-    return max((size for size in divisors if size % _VECTOR == 0), default=divisors[-1])
+    most = max(filled(size) for size in divisors)
+    good = [size for size in divisors if filled(size) >= _ENOUGH * most]
+    return max((size for size in good if size <= _LONG_BLOCK), default=good[0])
 
 
-def _checked_blocks(extents: Sequence[int], given: int | Sequence[int], name: str) -> tuple[int, ...]:
+def _checked_blocks(extents: Sequence[int], given: Blocks, name: str) -> tuple[int, ...]:
+    if isinstance(given, str):
+        raise OptionError(
+            f"the paper has no blocks for {name}", construct=str(given), remedy="give them, or leave it out"
+        )
     blocks = (given,) * len(extents) if isinstance(given, int) else tuple(given)
     if len(blocks) != len(extents):
         raise OptionError(f"{len(blocks)} blocks for {name}", remedy=f"give one, or {len(extents)}")
@@ -240,18 +255,16 @@ def _check_layout(layout: str, known: Sequence[str], block: object, name: str) -
 # ---- C
 
 
-def _convolution(
-    layer: _Layer, images: int, layout: Layout, block: int | Sequence[int] | None, overwrite: bool
-) -> Workload:
+def _convolution(layer: _Layer, images: int, layout: Layout, block: Blocks | None, overwrite: bool) -> Workload:
     _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
     fields = {**vars(layer.convolution), "images": images}
     problem = Convolution(**fields)
     if layout != "blocked":
         blocks: tuple[int, ...] = (1, 1)
+    elif block == "paper" and layer.block is not None:
+        blocks = (layer.block, layer.block)
     elif block is not None:
         blocks = _checked_blocks((problem.channels, problem.filters), block, layer.name)
-    elif layer.block is not None:
-        blocks = (layer.block, layer.block)
     else:
         blocks = (_block(problem.channels), _block(problem.filters))
     description = (
@@ -264,9 +277,7 @@ def _convolution(
     return Workload(layer.name, source, layer.name, problem.flops, description, problem, layout, blocks)
 
 
-def _product(
-    name: str, problem: MatrixProduct, layout: Layout, block: int | Sequence[int] | None, overwrite: bool
-) -> Workload:
+def _product(name: str, problem: MatrixProduct, layout: Layout, block: Blocks | None, overwrite: bool) -> Workload:
     _check_layout(layout, _GEMM_LAYOUTS, block, name)
     extents = (problem.m, problem.n, problem.k)
     if layout != "blocked":

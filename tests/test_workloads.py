@@ -77,10 +77,11 @@ def test_compilers_have_nothing_to_say(tmp_path: Path) -> None:
     ("name", "blocks"),
     [
         ("resnet_03", (64, 64)),
-        ("googlenetv1_15", (32, 32)),
+        ("googlenetv1_15", (48, 64)),
+        ("googlenetv1_17", (48, 208)),
         ("resnet_00", (3, 64)),
         ("overfeat_01", (3, 48)),
-        ("xception_08", (56, 56)),
+        ("xception_08", (91, 91)),
         ("fastrcnn_22", (64, 24)),
         ("maskrcnn_46", (64, 27)),
         ("mobilenet_11", (64, 5)),
@@ -88,8 +89,16 @@ def test_compilers_have_nothing_to_say(tmp_path: Path) -> None:
         ("gemm_2048x1x128", (64, 1, 64)),
     ],
 )
-def test_blocks_are_those_of_the_paper_or_fill_vectors(name: str, blocks: tuple[int, ...]) -> None:
+def test_blocks_fill_vectors(name: str, blocks: tuple[int, ...]) -> None:
     assert workload(name, layout="blocked").blocks == blocks
+
+
+def test_the_blocks_of_the_paper_can_be_had() -> None:
+    assert workload("googlenetv1_17", block="paper").blocks == (16, 16)
+    assert workload("resnet_03", block="paper").blocks == (64, 64)
+    for name in ("resnet_00", "gemm_4x4x4"):
+        with pytest.raises(OptionError, match="the paper has no blocks"):
+            workload(name, layout="blocked", block="paper")
 
 
 def test_the_sizes_of_one_layer() -> None:
