@@ -112,3 +112,12 @@ def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     assert ended.exit_code == 0, ended.output
     assert "can be fused" in ended.output
     assert (tmp_path / "made" / f"{example}_polydl.c").exists()
+
+
+def test_nests_that_share_all_of_their_loops_are_ranked(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(nests("nhwc", True, False, {"n": 2, "h": 6, "w": 7, "c": 32}))
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=1)
+    made = pipeline.generate_variants(scop, machine=machine, max_variants=16)
+    assert len(pipeline.rank(scop, made, machine=machine).entries) == len(made)

@@ -119,6 +119,9 @@ class Refills:
     def torn(self, stream: int, depth: int, level: int) -> float:
         """Lines that the loop at ``depth`` uses in its first and its last iterations only and that are gone by then."""
         own = self._inside[stream][depth]
+        if depth >= len(self.loops):
+            # All of its loops are shared with other nests.
+            return 0.0
         if not self.moves[stream][depth] or not (torn := own.torn.get(self.loops[depth].iterator - self.shared, 0.0)):
             return 0.0
         return torn * self._evicted(
