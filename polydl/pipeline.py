@@ -57,7 +57,7 @@ AUTOMATIC = "auto"
 NO_MICROKERNEL = "none"
 
 # Variants that are analysed together, between two reports of progress.
-_BATCH = 256
+_BATCH = 1024
 
 
 @dataclass(frozen=True)
@@ -282,7 +282,7 @@ def analyze_variants(
         number = numbers.setdefault((variant.rewrites, *uses), len(numbers))
         if number == len(spaces):
             own = space.of(variant)
-            spaces.append((own, own.executed(make_plan(own.scop, own.nests, variant))[0]))
+            spaces.append((own, own.executed(own.plan(variant))[0]))
             counts.append(0)
         table_of.append(number)
         rows.append(counts[number])
@@ -306,7 +306,7 @@ def analyze_variants(
 
 
 def _schedule(space: VariantSpace, variant: Variant) -> Schedule:
-    return space.executed(make_plan(space.scop, space.nests, variant))[1].schedule
+    return space.executed(space.plan(variant))[1].schedule
 
 
 def _advance(progress: Callable[[int], None], before: int, done: int) -> None:
@@ -318,7 +318,7 @@ def candidate(
 ) -> Candidate:
     """What a ranker sees of a variant: working sets (unless they are known), predicted compute time, parallelism."""
     space = space.of(variant)
-    plan = make_plan(space.scop, space.nests, variant)
+    plan = space.plan(variant)
     matches = space.matches(plan)
     uses: list[MicrokernelUse] = []
     cycles: list[float] = []

@@ -24,6 +24,7 @@ from polydl.variants.layouts import rewrite_choices
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, best_shapes, shapes_of
 
 DRAWS_PER_VARIANT = 30
+PLANS_KEPT = 1024
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,18 @@ class VariantSpace:
                     f"the loops {step.m}, {step.n} and {step.k} of nest {nest.index} are no match for `{step.name}`"
                 )
         return found
+
+    def plan(self, variant: Variant) -> Plan:
+        """Where a variant that begins with this space's rewrites puts every loop; the last ones are remembered."""
+        if variant.id not in self._plans:
+            if len(self._plans) >= PLANS_KEPT:
+                self._plans.clear()
+            self._plans[variant.id] = make_plan(self.scop, self.nests, variant)
+        return self._plans[variant.id]
+
+    @cached_property
+    def _plans(self) -> dict[str, Plan]:
+        return {}
 
     def executed(self, plan: Plan) -> tuple[Scop, Plan]:
         """What generated code runs: without passes of zeros that a microkernel's first calls write instead."""
