@@ -21,7 +21,8 @@ from polydl.poly.rewriting import apply
 from polydl.poly.zeroing import absorbed
 from polydl.types import Attach, Loop, Rewrite, Schedule, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
-from polydl.variants.space import MINOR_SHARE, Choice, NestSpace, Shape, best_shapes, shapes_of
+from polydl.variants.shapes import Shape, best_shapes, shapes_of
+from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
 DRAWS_PER_VARIANT = 30
 PLANS_KEPT = 1024

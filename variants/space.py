@@ -4,15 +4,9 @@ A decision is which microkernel roles the loops play, how long the microkernel's
 tiled once more for a cache, the order of the loops, and which of them runs in parallel. A full assignment
 makes the steps of one nest. Nothing here knows convolutions from matrix products.
 
-Rules that keep the space small, each by an argument that holds for any nest:
+Rules that keep the space small, each by an argument that holds for any nest, beside those of ``shapes``:
 
 * a loop with one iteration stays outermost, in the source's order: its place changes nothing;
-* a microkernel shape is kept if its predicted cycles per operation are within ``SHAPE_SLACK`` of the best
-  shape's, and the best ``SHAPES_KEPT`` are;
-* the n loop of a microkernel is one of the two with the tightest packed output (smallest ldc);
-* rows of columns come from the loop along which they lie closest in the output; a call has all columns of a row,
-  whole rows that divide the loop, and at most ``MOST_COLUMNS`` columns;
-* batch loops are taken from the innermost reduction loop outwards (a prefix of that order);
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
 * a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape;
@@ -32,39 +26,19 @@ from functools import cached_property
 from itertools import accumulate, combinations, permutations, product
 from math import prod
 
-from polydl.contracts import GemmShape, Microkernel
 from polydl.poly.dependences import combinable
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
-from polydl.poly.products import GemmMatch
 from polydl.types import Interchange, NestStep, Parallel, Scop, Tile, UseMicrokernel
+from polydl.variants.shapes import Shape
 
-SHAPE_SLACK = 1.35
 CACHE_TILED_LOOPS = 2
 CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 FORKS = 64
 IDLE = 1.05
 MINOR_SHARE = 0.01
-SHAPES_KEPT = 48
 SHAPE_BIAS = 1.5
-MOST_COLUMNS = 128
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A microkernel with its roles and tile sizes; None for ``match`` means plain loops.
-
-    ``rows`` are loops that give a call more columns, each with its tile size.
-    """
-
-    match: GemmMatch | None
-    batch: tuple[int, ...] = ()
-    rows: tuple[tuple[int, int], ...] = ()
-    m: int = 0
-    n: int = 0
-    k: int = 0
-    cycles_per_operation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -410,137 +384,3 @@ class NestSpace:
         own = [names[loop] for loop in self.nest.loops if loop in names]
         order = (*(name for name in own if trips[name] == 1), *(name for name in own if trips[name] > 1))
         return Choice(shape, (), order, self.parallel_choices(shape, (), order)[0])
-
-
-def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
-    """Prefixes of the reduction loops, from the innermost outwards, each in the source's order."""
-    ordered = sorted((loop for loop in match.batchable if extents[loop] > 1), reverse=True)
-    return tuple(tuple(sorted(ordered[:count])) for count in range(len(ordered) + 1))
-
-
-def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """Loops, with tile sizes, that may make rows of a call's columns."""
-    found: list[tuple[tuple[int, int], ...]] = [()]
-    loops = [loop for loop in match.rowable if extents[loop] > 1]
-    if "rows" in kernel.abilities and loops:
-        loop = min(loops, key=lambda each: match.form.strides_c[each])
-        most = MOST_COLUMNS // extents[match.n]
-        found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
-    return tuple(found)
-
-
-def divisors(extent: int) -> tuple[int, ...]:
-    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
-
-
-def _gemm_shape(shape: Shape, m: int, n: int, k: int, batch: int) -> GemmShape:
-    match = shape.match
-    assert match is not None
-    form = match.form
-    return GemmShape(
-        form.element,
-        form.accumulator,
-        m,
-        n,
-        k,
-        batch,
-        match.lda,
-        match.ldc,
-        match.stride_bn,
-        match.stride_bk,
-        prod(size for _, size in shape.rows),
-        element_b="" if form.element_b == form.element else form.element_b,
-    )
-
-
-def _cycles_per_operation(
-    shape: Shape, kernel: Microkernel, extents: Mapping[int, int], batch: int, vector_elements: int
-) -> float:
-    """Predicted cycles per multiply-add over all tiles, the shorter last ones included."""
-    match = shape.match
-    assert match is not None
-    total = 0.0
-    pieces = [_pieces(extents[loop], size) for loop, size in ((match.m, shape.m), (match.n, shape.n))]
-    for (m, times_m), (n, times_n) in product(*pieces):
-        cost = kernel.predicted_cycles(_gemm_shape(shape, m, n, shape.k, batch), vector_elements)
-        total += times_m * times_n * cost
-    rows = prod(size for _, size in shape.rows)
-    return total / (extents[match.m] * extents[match.n] * rows * shape.k * batch)
-
-
-def _pieces(extent: int, size: int) -> tuple[tuple[int, int], ...]:
-    """How a loop falls into full tiles and a last one, as (iterations, how many of them)."""
-    full, rest = divmod(extent, size)
-    return ((size, full), (rest, 1)) if rest else ((size, full),)
-
-
-def shapes_of(
-    matches: Sequence[GemmMatch],
-    kernel: Microkernel,
-    extents: Mapping[int, int],
-    vector_elements: int,
-) -> tuple[tuple[Shape, ...], str | None]:
-    """The microkernel shapes worth trying, the cheapest first, and why there is none if there is none.
-
-    ``extents`` gives iterations by iterator index.
-    """
-    found: list[Shape] = []
-    tightest = sorted({match.ldc for match in matches})[:2]
-    for match in (each for each in matches if each.ldc in tightest):
-        sizes = (
-            kernel.sizes("m", extents[match.m], vector_elements),
-            kernel.sizes("n", extents[match.n], vector_elements),
-            kernel.sizes("k", extents[match.k], vector_elements),
-        )
-        for batch, rows, (m, n, k) in product(_batches(match, extents), _rows(match, kernel, extents), product(*sizes)):
-            if rows and n < extents[match.n]:
-                continue
-            shape = Shape(match, batch, rows, m, n, k)
-            length = prod(extents[loop] for loop in batch)
-            cost = _cycles_per_operation(shape, kernel, extents, length, vector_elements)
-            found.append(replace(shape, cycles_per_operation=cost))
-    found.sort(key=lambda shape: shape.cycles_per_operation)
-    kept: list[Shape] = []
-    reason: str | None = None
-    for candidate in found:
-        if kept and candidate.cycles_per_operation > SHAPE_SLACK * kept[0].cycles_per_operation:
-            break
-        refused = _refused(candidate, kernel, extents)
-        if refused is None:
-            kept.append(candidate)
-        else:
-            reason = reason or refused
-        if len(kept) == SHAPES_KEPT:
-            break
-    return tuple(kept), None if kept else reason
-
-
-def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
-    """The cheapest shapes of several kernels, each of which is in order already.
-
-    Predictions of different kernels agree less than those of one: each kernel within the slack keeps some.
-    """
-    everything = sorted((shape for shapes in by_kernel for shape in shapes), key=lambda each: each.cycles_per_operation)
-    within = [
-        each for each in everything if each.cycles_per_operation <= SHAPE_SLACK * everything[0].cycles_per_operation
-    ]
-    room = SHAPES_KEPT // max(1, len(by_kernel))
-    kept = []
-    for shapes in by_kernel:
-        kept += [shape for shape in shapes if shape in within][:room]
-    kept += [shape for shape in within if shape not in kept][: SHAPES_KEPT - len(kept)]
-    return tuple(sorted(kept, key=lambda each: each.cycles_per_operation))
-
-
-def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> str | None:
-    """Why the kernel can't do this shape or one of its shorter last tiles, or None."""
-    match = shape.match
-    assert match is not None
-    length = prod(extents[loop] for loop in shape.batch)
-    roles = ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
-    ends = [[size for size, times in _pieces(extents[loop], size) if times] for loop, size in roles]
-    for m, n, k in product(*ends):
-        reason = kernel.rejects(_gemm_shape(shape, m, n, k, length))
-        if reason is not None:
-            return reason
-    return None

@@ -29,7 +29,8 @@ from polydl.types import (
 if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, NestReport, VariantSpace
-    from polydl.variants.space import NestSpace, Shape
+    from polydl.variants.shapes import Shape
+    from polydl.variants.space import NestSpace
 
 
 def machine_text(machine: Machine, given: bool) -> str:
