@@ -163,26 +163,29 @@ def _nest_shapes(
     """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
     if nest.call is not None:
         return (Shape(None),), None, f"it calls `{nest.call.call}`"
-    reasons: list[str] = []
+    order = [kernel.name for kernel in kernels]
+    reasons: dict[str, str] = {}
     usable: list[tuple[Shape, ...]] = []
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
     for kernel in kernels:
         found = candidates[nest.index, kernel.name]
         if isinstance(found, NoMatch):
-            reasons.append(f"{kernel.name}: {found.reason}")
+            reasons[kernel.name] = f"{kernel.name}: {found.reason}"
             continue
         width = scop.array(found[0].form.c.array).element_bytes
         shapes, reason = shapes_of(found, kernel, extents, max(1, vector_bytes // width))
         if shapes:
             usable.append(shapes)
         else:
-            reasons.append(f"{kernel.name}: {reason}")
+            reasons[kernel.name] = f"{kernel.name}: {reason}"
     if not usable:
-        return (Shape(None),), None, "; ".join(reasons) or "no microkernel was asked for"
+        return (Shape(None),), None, "; ".join(reasons.values()) or "no microkernel was asked for"
     shapes = best_shapes(usable)
     assert shapes[0].match is not None
-    return shapes, shapes[0].match.kernel, "; ".join(reasons) or None
+    used = shapes[0].match.kernel
+    before = [reason for name, reason in reasons.items() if order.index(name) < order.index(used)]
+    return shapes, used, "; ".join(before) or None
 
 
 def build_space(
