@@ -261,6 +261,7 @@ def optimize(
             vector_bytes=found_machine.vector_bytes,
             microkernel=microkernel,
             strict_fp=strict_fp,
+            throughputs=found_machine.throughputs,
         )
         generation = generate(
             scop,

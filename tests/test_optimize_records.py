@@ -24,6 +24,7 @@ from polydl.records.answers import Answer, find, forget, keep, own_files, questi
 from polydl.records.record import Record, Setting
 from polydl.records.resume import to_run
 from polydl.records.store import append, file_of, read
+from polydl.throughput import Calibrated, Throughput
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -368,3 +369,11 @@ def test_other_commands_take_workloads_too(capsys: pytest.CaptureFixture[str]) -
 def test_mistakes_with_workloads(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(words.split(), standalone_mode=False) == 2
     assert said in capsys.readouterr().err
+
+
+def test_an_optimization_holds_the_space_that_its_variants_come_from(matmul: Path) -> None:
+    table = Throughput("c", "float", 16, (16, 64), (1, 16), ((20.0, 5.0, 2.0),) * 4, 1.0, 0.0, 0.0, 4)
+    machine = replace(Machine.detect(threads=1), throughputs=(table,))
+    result = polydl.optimize(matmul, machine=machine, max_variants=20, run=False, records=False)
+    assert isinstance(result.space.kernels["c"], Calibrated)
+    assert all(result.space.of(entry.variant) for entry in result.ranking.entries)
