@@ -59,13 +59,7 @@ def keep(path: Path, machine: Machine, shares: Sequence[Share]) -> None:
 def picks(scop: Scop, machine: Machine, microkernel: str, max_variants: int) -> list[KernelSource]:
     generation = pipeline.generate(scop, machine=machine, microkernel=microkernel, max_variants=max_variants)
     ranking = pipeline.rank(scop, generation.variants, machine=machine, microkernel=microkernel)
-    space = pipeline.variant_space(
-        scop,
-        threads=machine.threads,
-        vector_bytes=machine.vector_bytes,
-        microkernel=microkernel,
-        throughputs=machine.throughputs,
-    )
+    space = pipeline.space_on(scop, machine, microkernel=microkernel)
     return [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in ranking.entries[:PICKS]]
 
 

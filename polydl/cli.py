@@ -233,7 +233,6 @@ def analyze(
 ) -> int:
     """Show the working sets of one variant of a loop nest, and the caches that hold them."""
     from polydl import pipeline, report
-    from polydl.poly.plans import make_plan
     from polydl.presentation import analysis, results
 
     scop = source.parse()
@@ -247,7 +246,7 @@ def analyze(
         )
     variant = found[0]
     chosen = space.of(variant)
-    left, plan = chosen.executed(make_plan(chosen.scop, chosen.nests, variant))
+    left, plan = chosen.executed(chosen.plan(variant))
     working_sets = pipeline.analyze(left, plan, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
     table = results.variants_table(space, [variant])
     text = f"{table}\n\n{analysis.dependences_text(left, plan, working_sets, machine)}"

@@ -32,7 +32,7 @@ from polydl.pipeline import (
     kernel,
     parse,
     ranker_named,
-    variant_space,
+    space_on,
 )
 from polydl.records.record import Record
 from polydl.records.resume import ORIGINAL, Book, book_of, to_run
@@ -255,14 +255,7 @@ def optimize(
     found_machine = machine or Machine.detect()
     toolchain = Toolchain.find(compiler) if run else None
     with clock.stage("variants"):
-        space = variant_space(
-            scop,
-            threads=found_machine.threads,
-            vector_bytes=found_machine.vector_bytes,
-            microkernel=microkernel,
-            strict_fp=strict_fp,
-            throughputs=found_machine.throughputs,
-        )
+        space = space_on(scop, found_machine, microkernel=microkernel, strict_fp=strict_fp)
         generation = generate(
             scop,
             machine=found_machine,

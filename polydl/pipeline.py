@@ -23,7 +23,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.iterators import with_own_names
 from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
-from polydl.poly.plans import Plan, make_plan, parallel_iterations
+from polydl.poly.plans import Plan, parallel_iterations
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_caches import threads_sharing
 from polydl.poly.reuse_table import WorkingSetsTable
@@ -151,7 +151,8 @@ def is_fused(variant: Variant) -> bool:
     return any(isinstance(step, Fuse | Attach) for step in variant.rewrites)
 
 
-def _space(nest: Scop, machine: Machine, microkernel: str, strict_fp: bool) -> VariantSpace:
+def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False) -> VariantSpace:
+    """``variant_space`` for a machine: the one that all variants of a nest there come from."""
     return variant_space(
         nest,
         threads=machine.threads,
@@ -183,7 +184,9 @@ def generate(
 
     if max_variants < 1:
         raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")
-    return generate_from(_space(nest, machine, microkernel, strict_fp), max_variants=max_variants, seed=seed)
+    return generate_from(
+        space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp), max_variants=max_variants, seed=seed
+    )
 
 
 def generate_variants(
@@ -208,8 +211,8 @@ def plan_of(
 
     Passes of zeros that a microkernel's first calls write are gone.
     """
-    space = _space(nest, machine, microkernel, strict_fp).of(variant)
-    return space.executed(make_plan(space.scop, space.nests, variant))
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp).of(variant)
+    return space.executed(space.plan(variant))
 
 
 def analyze(
@@ -271,7 +274,7 @@ def analyze_variants(
     A variant's plan is made when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
     ``working_sets``. ``progress`` is told how many are done.
     """
-    space = _space(nest, machine, microkernel, strict_fp)
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
     numbers: dict[tuple[object, ...], int] = {}
     spaces: list[tuple[VariantSpace, Scop]] = []
     counts: list[int] = []
@@ -352,14 +355,8 @@ def candidate(
         microkernels=tuple(uses),
         calls=tuple(calls),
         flops=space.scop.flops,
-        footprint=_footprint(space.scop),
+        footprint=space.scop.footprint,
     )
-
-
-def _footprint(nest: Scop) -> int:
-    """Bytes of all arrays that a nest reads or writes."""
-    used = {access.array for statement in nest.statements for access in statement.accesses}
-    return sum(array.bytes for array in nest.arrays if array.name in used)
 
 
 def candidates(
@@ -372,7 +369,7 @@ def candidates(
     progress: ProgressCallback | None = None,
 ) -> tuple[Candidate, ...]:
     """Analyse each variant. Those that isl gives up on are left out; raises its AnalysisError if that leaves none."""
-    space = _space(nest, machine, microkernel, strict_fp)
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
     found: list[Candidate] = []
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
@@ -402,14 +399,14 @@ def predicted_misses(
 
     ``ways`` are the places that the caches have in a set, if they are known.
     """
-    space = _space(nest, machine, microkernel, strict_fp)
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
     line_bytes = machine.caches[0].line_bytes
     known = ways if ways is not None else [None] * len(machine.caches)
     caches = [geometry(level.bytes, line_bytes, each) for level, each in zip(machine.caches, known, strict=True)]
     found = []
     for variant in variants:
         own = space.of(variant)
-        filled = fills(own.scop, make_plan(own.scop, own.nests, variant), caches, line_bytes)
+        filled = fills(own.scop, own.plan(variant), caches, line_bytes)
         found.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
     return tuple(found)
 
@@ -457,7 +454,7 @@ def explain(
 def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSource:
     """The C of a variant, after isl has proved the complete schedule legal. Raises IllegalVariantError."""
     space = space.of(variant)
-    plan = make_plan(space.scop, space.nests, variant)
+    plan = space.plan(variant)
     broken = space.violations(plan)
     if broken:
         raise IllegalVariantError(f"variant {variant.id} is illegal: {broken[0]}")

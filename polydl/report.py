@@ -58,10 +58,9 @@ def gflops(scop: Scop, seconds: float | None) -> float | None:
 def microkernel_uses(space: VariantSpace, variant: Variant) -> tuple[MicrokernelUse, ...]:
     """The microkernel of each nest of a variant that has one, with its sizes."""
     from polydl.codegen.kernel import make_site
-    from polydl.poly.plans import make_plan
 
     space = space.of(variant)
-    plan = make_plan(space.scop, space.nests, variant)
+    plan = space.plan(variant)
     matches = space.matches(plan)
     return tuple(
         make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name]).use

@@ -280,6 +280,12 @@ class Scop:
     def flops(self) -> int:
         return sum(s.flops for s in self.statements)
 
+    @cached_property
+    def footprint(self) -> int:
+        """Bytes of all arrays that are read or written."""
+        used = {access.array for statement in self.statements for access in statement.accesses}
+        return sum(array.bytes for array in self.arrays if array.name in used)
+
     def array(self, name: str) -> Array:
         for array in self.arrays:
             if array.name == name:
@@ -317,6 +323,10 @@ class Loop:
     role: Role = "loop"
     combined: tuple[str, ...] = ()
     dynamic: bool = False
+
+    def first(self, low: int, high: int) -> int:
+        """The time of the first iteration, for an iterator from ``low`` to ``high``."""
+        return self.direction * (((low if self.direction == 1 else high) - self.origin) // self.size)
 
 
 @dataclass(frozen=True)

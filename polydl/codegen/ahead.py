@@ -15,6 +15,7 @@ from polydl.codegen.expressions import stripped
 from polydl.contracts import GemmSite
 from polydl.poly.plans import NestPlan
 from polydl.poly.products import GemmMatch
+from polydl.poly.traffic import trips
 
 # An operand smaller than this, in bytes, stays in the second-level cache by itself.
 _LEAST_OPERAND = 512 * 1024
@@ -88,7 +89,9 @@ def ahead_of(plan: NestPlan, match: GemmMatch, site: GemmSite) -> Ahead | None:
     moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
     if width * prod(plan.extent(loop) for loop in moved) < _LEAST_OPERAND:
         return None
-    walks = [walk for place in reversed(range(len(plan.loops))) if (walk := _walk(plan, strides, place)).trips > 1]
+    counts = trips(plan)
+    places = [place for place in reversed(range(len(plan.loops))) if counts[place] > 1]
+    walks = [_walk(plan, strides, place, counts[place]) for place in places]
     first = next((place for place, walk in enumerate(walks) if walk.stride), None)
     if first is None:
         return None
@@ -99,13 +102,7 @@ def ahead_of(plan: NestPlan, match: GemmMatch, site: GemmSite) -> Ahead | None:
     return Ahead(_LINE * -(-lines // calls), tuple(reversed(walks[:first])), tuple(walks[first:]))
 
 
-def _walk(plan: NestPlan, strides: Sequence[int], place: int) -> _Walk:
+def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> _Walk:
     loop = plan.loops[place]
-    position = loop.iterator - plan.nest.depth
-    outer = [each.size for each in plan.loops if each.iterator == loop.iterator and each.size > loop.size]
-    span = min([plan.extent(plan.nest.loops[position]), *outer])
-    low, high = (
-        plan.bounds[position] if loop.size == 1 else (0, (plan.extent(plan.nest.loops[position]) - 1) // loop.size)
-    )
-    stride = strides[loop.iterator] * loop.size * loop.direction
-    return _Walk(place, low if loop.direction == 1 else -high, -(-span // loop.size), stride)
+    first = loop.first(*plan.bounds[loop.iterator - plan.nest.depth])
+    return _Walk(place, first, count, strides[loop.iterator] * loop.size * loop.direction)

@@ -197,14 +197,7 @@ def _one(
     else:
         scop = pipeline.parse(workload(name, images=options.images).write(place))
         chosen, default = choose(scop, machine, options)
-        space = pipeline.variant_space(
-            scop,
-            threads=machine.threads,
-            vector_bytes=machine.vector_bytes,
-            microkernel=pipeline.AUTOMATIC,
-            strict_fp=False,
-            throughputs=machine.throughputs,
-        )
+        space = pipeline.space_on(scop, machine)
         kernels = [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in chosen]
         built = executor.build([original(scop), *kernels], toolchain, place)
     if not run:

@@ -61,7 +61,5 @@ def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -
     found = []
     for place, loop in enumerate((*shared, *plan.loops)):
         if not moves_output[loop.iterator]:
-            low, high = box[loop.iterator]
-            first = loop.direction * (((low if loop.direction == 1 else high) - loop.origin) // loop.size)
-            found.append((place, first))
+            found.append((place, loop.first(*box[loop.iterator])))
     return tuple(found)

@@ -113,17 +113,9 @@ class Search:
     strict_fp: bool
 
     def space(self, scop: Scop, machine: Machine) -> VariantSpace:
-        from polydl.pipeline import variant_space
+        from polydl.pipeline import space_on
 
-        # With the arguments in the pipeline's own order, so that both share one cached space.
-        return variant_space(
-            scop,
-            threads=machine.threads,
-            vector_bytes=machine.vector_bytes,
-            microkernel=self.microkernel,
-            strict_fp=self.strict_fp,
-            throughputs=machine.throughputs,
-        )
+        return space_on(scop, machine, microkernel=self.microkernel, strict_fp=self.strict_fp)
 
     def generate(self, scop: Scop, machine: Machine) -> Generation:
         from polydl.pipeline import generate
