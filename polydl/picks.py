@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from polydl.types import RankedVariant, Ranking, Tile, UseMicrokernel, Variant
+from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
-    """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles."""
+    """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles.
+
+    Where there is none, what is summed side by side, and what is written past the caches.
+    """
     tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
     uses = []
     for step in variant.steps:
         if isinstance(step, UseMicrokernel):
             loops = (step.m, step.n, step.k, *step.rows, *step.batch)
             uses.append((step.nest, step.name, loops, tuple(tiles.get((step.nest, loop)) for loop in loops)))
+        elif isinstance(step, Unroll):
+            uses.append((step.nest, "unroll", (step.loop,), (tiles.get((step.nest, step.loop)),)))
+        elif isinstance(step, Stream):
+            uses.append((step.nest, "stream", step.arrays, ()))
     return (*(type(step).__name__ for step in variant.rewrites), *uses)
 
 

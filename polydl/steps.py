@@ -66,6 +66,25 @@ class UseMicrokernel:
 
 
 @dataclass(frozen=True)
+class Unroll:
+    """All iterations of the innermost loop, few as they are, run in one iteration of the loop around it.
+
+    That one may then run with vectors: so several rows of a matrix are summed up side by side.
+    """
+
+    nest: int
+    loop: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Write these arrays past the caches, in whole lines (non-temporal stores)."""
+
+    nest: int
+    arrays: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Coalesce:
     """Run two loops of a statement as one, over arrays in which what they index lies side by side.
 
@@ -151,7 +170,7 @@ class Attach:
     place: Literal["last", "first"] = "last"
 
 
-NestStep = Tile | Interchange | Parallel | UseMicrokernel
+NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream
 Rewrite = Coalesce | Pack | Split | PackPanels | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
@@ -166,6 +185,8 @@ _STEPS: dict[str, type[Step]] = {
     "interchange": Interchange,
     "parallel": Parallel,
     "use_microkernel": UseMicrokernel,
+    "unroll": Unroll,
+    "stream": Stream,
 }
 _STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
 

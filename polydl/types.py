@@ -29,7 +29,9 @@ from polydl.steps import Parallel as Parallel
 from polydl.steps import Rewrite as Rewrite
 from polydl.steps import Split as Split
 from polydl.steps import Step as Step
+from polydl.steps import Stream as Stream
 from polydl.steps import Tile as Tile
+from polydl.steps import Unroll as Unroll
 from polydl.steps import UseMicrokernel as UseMicrokernel
 from polydl.steps import Variant as Variant
 
@@ -311,7 +313,7 @@ class Loop:
     ``iterator`` is an index into the statement's iterators. Loops that a microkernel takes over
     carry its role (``m``, ``n``, ``rows``, ``k`` or ``batch``); ``call`` is the role of loops that stand for a call
     which a pragma marked. Where the iterations run in parallel, each thread keeps its own sums in the arrays
-    ``combined``, and they are added at the end; ``dynamic`` is as for ``Parallel``.
+    ``combined``, and they are added at the end; ``dynamic`` is as for ``Parallel``, ``unrolled`` for ``Unroll``.
     """
 
     name: str
@@ -323,6 +325,7 @@ class Loop:
     role: Role = "loop"
     combined: tuple[str, ...] = ()
     dynamic: bool = False
+    unrolled: bool = False
 
     def first(self, low: int, high: int) -> int:
         """The time of the first iteration, for an iterator from ``low`` to ``high``."""

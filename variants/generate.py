@@ -18,6 +18,7 @@ from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
+from polydl.poly.streaming import streamable
 from polydl.poly.zeroing import absorbed
 from polydl.types import Attach, Loop, Rewrite, Schedule, Scop, Step, Variant
 from polydl.variants.layouts import rewrite_choices
@@ -25,6 +26,8 @@ from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
 DRAWS_PER_VARIANT = 30
+# The second cache of most machines: what is larger may be written past the caches.
+SECOND_CACHE = 1 << 20
 PLANS_KEPT = 1024
 
 
@@ -146,6 +149,17 @@ class Generation:
     sampled: bool
 
 
+@dataclass(frozen=True)
+class _About:
+    """What all spaces of one scop have in common."""
+
+    kernels: tuple[Microkernel, ...]
+    threads: int
+    vector_bytes: int
+    reassociate: bool
+    second_cache: int
+
+
 def _matches(scop: Scop, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
     if len(nest.statements) != 1:
         return NoMatch(f"its innermost body holds {len(nest.statements)} statements")
@@ -196,21 +210,22 @@ def build_space(
     vector_bytes: int,
     reassociate: bool = True,
     fusions: Sequence[tuple[Rewrite, ...]] = (),
+    second_cache: int = SECOND_CACHE,
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
-    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it.
+    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. Arrays larger than
+    the ``second_cache`` (bytes) may be written past the caches.
     """
-    space = _space(scop, kernels, threads, vector_bytes, reassociate, ())
-    fused = [made for steps in fusions for made in _fused(space, steps, kernels, threads, vector_bytes)]
-    others = _alternatives(space, kernels, threads, vector_bytes)
+    about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
+    space = _space(scop, about, ())
+    fused = [made for steps in fusions for made in _fused(space, steps, about)]
+    others = _alternatives(space, about)
     return replace(space, alternatives=(*fused, *others))
 
 
-def _fused(
-    space: VariantSpace, steps: tuple[Rewrite, ...], kernels: Sequence[Microkernel], threads: int, vector_bytes: int
-) -> Iterator[VariantSpace]:
+def _fused(space: VariantSpace, steps: tuple[Rewrite, ...], about: _About) -> Iterator[VariantSpace]:
     """Spaces after a fusion, and after it and a further rewrite."""
     base = distributed(space.scop, space.nests)
     if base is None:
@@ -221,8 +236,8 @@ def _fused(
         rewritten = apply(base, merged, space.dependences, reassociate=space.reassociate)
     except IllegalVariantError:
         return
-    first = _space(rewritten, kernels, threads, vector_bytes, space.reassociate, merged)
-    others = tuple(_alternatives(first, kernels, threads, vector_bytes))
+    first = _space(rewritten, about, merged)
+    others = tuple(_alternatives(first, about))
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
         own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))
@@ -237,32 +252,27 @@ def _fused(
         yield own
 
 
-def _space(
-    scop: Scop,
-    kernels: Sequence[Microkernel],
-    threads: int,
-    vector_bytes: int,
-    reassociate: bool,
-    rewrites: tuple[Rewrite, ...],
-) -> VariantSpace:
+def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantSpace:
+    kernels, reassociate = about.kernels, about.reassociate
     found = dependences(scop)
     nests = distribute(scop, found)
     candidates = {(nest.index, kernel.name): _matches(scop, nest, kernel) for nest in nests for kernel in kernels}
     spaces, reports, ways = [], [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, vector_bytes)
+        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, about.vector_bytes)
         if not reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = directions(scop, nest, found, reassociate=reassociate)
         minor = work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
-        own_threads = 1 if outside else threads
-        space = NestSpace(scop, nest, way, shapes, own_threads, minor)
+        own_threads = 1 if outside else about.threads
+        large = [each for each in streamable(scop, nests, nest) if each.bytes > about.second_cache]
+        space = NestSpace(scop, nest, way, shapes, own_threads, minor, streamable=tuple(each.name for each in large))
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
             reason, kernel = "the order of the sum must be kept", None
-            space = NestSpace(scop, nest, way, (Shape(None),), own_threads, minor)
+            space = replace(space, shapes=(Shape(None),))
         spaces.append(space)
         ways.append(way)
         reports.append(NestReport(nest, kernel, reason, sum(scop.statement(name).flops for name in nest.statements)))
@@ -293,13 +303,12 @@ def _accesses(scop: Scop, nest: Nest) -> int:
     return sum(statement.instances * len(statement.accesses) for statement in statements)
 
 
-def _alternatives(
-    space: VariantSpace, kernels: Sequence[Microkernel], threads: int, vector_bytes: int
-) -> Iterator[VariantSpace]:
+def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, where it is legal and gives the nest a microkernel."""
     base = distributed(space.scop, space.nests)
     if base is None:
         return
+    kernels = about.kernels
     for report in space.reports:
         statements = [base.statement(name) for name in report.nest.statements]
         if not kernels or len(statements) != 1 or report.nest.call is not None:
@@ -312,7 +321,7 @@ def _alternatives(
                 rewritten = apply(base, rewrites, space.dependences, reassociate=space.reassociate)
             except IllegalVariantError:
                 continue
-            made = _space(rewritten, kernels, threads, vector_bytes, space.reassociate, rewrites)
+            made = _space(rewritten, about, rewrites)
             found = next(each for each in made.reports if statements[0].name in each.nest.statements)
             if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
                 yield made
@@ -339,7 +348,17 @@ def _defaults(space: VariantSpace) -> list[Variant]:
         choices = [each.default(each.shapes[min(number, len(each.shapes) - 1)]) for each in space.spaces]
         if all(each.legal_order(c.shape, c.order) for each, c in zip(space.spaces, choices, strict=True)):
             found.append(_variant(space, choices))
+            refined = [each.refined(c) for each, c in zip(space.spaces, choices, strict=True) if not each.attached]
+            for way in range(1, max(map(len, refined), default=1)):
+                ways = iter(refined)
+                pairs = zip(space.spaces, choices, strict=True)
+                own = [c if each.attached else _nth(next(ways), way) for each, c in pairs]
+                found.append(_variant(space, own))
     return found
+
+
+def _nth(choices: Sequence[Choice], number: int) -> Choice:
+    return choices[min(number, len(choices) - 1)]
 
 
 def _enumerated(space: VariantSpace) -> tuple[list[Variant], int]:

@@ -13,7 +13,10 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 * the parallel loop has at least as many iterations as there are threads, if any legal loop has, and at most
   ``FORKS`` iterations of sequential loops around it;
 * the next loop inside is collapsed with it only where threads would else idle for more than ``IDLE`` says;
-* iterations are dealt out dynamically only where they differ in what they do.
+* iterations are dealt out dynamically only where they differ in what they do;
+* without a microkernel, a sum may have several iterations (``TOGETHER``) of the loop next to the innermost one run in
+  one of that, so that several sums share what they load and hide each other's latency;
+* arrays larger than the second cache may be written past the caches, where that is known to be possible.
 """
 
 from __future__ import annotations
@@ -26,11 +29,12 @@ from functools import cached_property
 from itertools import accumulate, combinations, permutations, product
 from math import prod
 
-from polydl.poly.dependences import combinable
+from polydl.poly.dependences import combinable, reduction_array
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
-from polydl.types import Interchange, NestStep, Parallel, Scop, Tile, UseMicrokernel
+from polydl.poly.streaming import stride
+from polydl.types import Interchange, NestStep, Parallel, Scop, Stream, Tile, Unroll, UseMicrokernel
 from polydl.variants.shapes import Shape
 
 CACHE_TILED_LOOPS = 2
@@ -39,6 +43,10 @@ FORKS = 64
 IDLE = 1.05
 MINOR_SHARE = 0.01
 SHAPE_BIAS = 1.5
+TOGETHER = (4, 8)
+# Iterations of a vector loop below which sums have registers of their own anyway.
+SHORT = 64
+LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -52,12 +60,18 @@ class Threads:
 
 @dataclass(frozen=True)
 class Choice:
-    """A full assignment of one nest's decisions. ``tiles`` and ``order`` use the loops' names."""
+    """A full assignment of one nest's decisions. ``tiles`` and ``order`` use the loops' names.
+
+    ``together`` is the innermost loop, if all of its iterations are to run in one of the loop outside, and the size of
+    the tile that it runs over; ``streamed`` are the arrays that are written past the caches.
+    """
 
     shape: Shape
     tiles: tuple[tuple[str, int], ...]
     order: tuple[str, ...]
     parallel: Threads | None
+    together: tuple[str, int] | None = None
+    streamed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,8 @@ class NestSpace:
     """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel.
 
     A ``minor`` nest has so little to do beside the others that it keeps the source's order. For an ``attached`` one
-    there is nothing to decide: it goes where another nest's loops put it.
+    there is nothing to decide: it goes where another nest's loops put it. ``streamable`` are the arrays that it may
+    write past the caches.
     """
 
     scop: Scop
@@ -75,6 +90,7 @@ class NestSpace:
     threads: int
     minor: bool = False
     attached: bool = False
+    streamable: tuple[str, ...] = ()
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -217,7 +233,8 @@ class NestSpace:
         complete = (*fixed, *order)
         if not self._innermost_allowed(shape, order) or not self.legal_order(shape, complete):
             return 0
-        return len(self.parallel_choices(shape, tiles, complete))
+        parallel = self.parallel_choices(shape, tiles, complete)
+        return sum(len(self.refined(Choice(shape, tiles, complete, each))) for each in parallel)
 
     @cached_property
     def _cumulated(self) -> tuple[int, ...]:
@@ -286,6 +303,58 @@ class NestSpace:
         statements = [self.scop.statement(name) for name in self.nest.statements]
         return combinable(self.scop, statements, dict.fromkeys(self.nest.statements, loop + self.nest.depth))
 
+    def refined(self, choice: Choice) -> tuple[Choice, ...]:
+        """The choice, and those that differ from it in how plain innermost loops run."""
+        if choice.shape.match is not None or self.nest.call is not None or not choice.order:
+            return (choice,)
+        found = [choice]
+        streamed = tuple(name for name in self.streamable if self._fills_lines(name, choice.order[-1]))
+        if streamed:
+            found.append(replace(choice, streamed=streamed))
+        found += [each for size in TOGETHER for each in [self._together(choice, size)] if each is not None]
+        return tuple(found)
+
+    def _fills_lines(self, array: str, loop: str) -> bool:
+        if loop not in self.nest.loops:
+            return False
+        statements = (self.scop.statement(name) for name in self.nest.statements)
+        writer = next(s for s in statements if any(access.array == array for access in s.writes))
+        whole = self.extents[loop] * self.scop.array(array).element_bytes >= LINE_BYTES
+        return whole and stride(self.scop, writer, array, self.nest.depth + self.nest.loops.index(loop)) == 1
+
+    def _together(self, choice: Choice, size: int) -> Choice | None:
+        """The choice with ``size`` iterations of the loop next to the innermost one at once; None if that can't be."""
+        if len(choice.order) < 2 or not self._adds or not self._even:
+            return None
+        *outer, near, vector = choice.order
+        tile = dict(choice.tiles).get(near)
+        span = tile or self.extents.get(near, 0)
+        short = min(self.extents.get(vector, 0), dict(choice.tiles).get(vector, SHORT + 1)) <= SHORT
+        if near not in self.nest.loops or span < size or (tile or size) % size or short:
+            return None
+        names = {near: f"{near}_t1", f"{near}_t1": f"{near}_t2"} if span > size else {}
+        order = (*(names.get(name, name) for name in outer), *([names[near]] if names else []), vector, near)
+        on = choice.parallel
+        if on is not None:
+            if on.inner or on.loop == vector or (on.loop == near and not names):
+                return None
+            on = replace(on, loop=names.get(on.loop, on.loop))
+        time = self._time_order(choice.shape, order)
+        if not order_is_legal(self.directions, time):
+            return None
+        made = replace(choice, order=order, parallel=on, together=(near, size if names else 0))
+        if on is not None:
+            combined = self._combined(choice)
+            legal = sums_are_legal if combined else parallel_is_legal
+            if not legal(self.directions, time, order.index(on.loop)) or self._combined(made) != combined:
+                return None
+        return made
+
+    @cached_property
+    def _adds(self) -> bool:
+        """Whether the nest sums something up."""
+        return any(reduction_array(self.scop, self.scop.statement(name)) is not None for name in self.nest.statements)
+
     def steps(self, choice: Choice) -> tuple[NestStep, ...]:
         """The choice as steps of a variant."""
         if self.attached:
@@ -296,6 +365,8 @@ class NestSpace:
         made: list[NestStep] = []
         for name, extent in self.extents.items():
             inner = roles.get(name, 0)
+            if choice.together is not None and choice.together[0] == name:
+                inner = choice.together[1]
             sizes = [size for size in (tiles.get(name), inner) if size and size < extent]
             if sizes:
                 made.append(Tile(index, name, tuple(sizes)))
@@ -317,6 +388,10 @@ class NestSpace:
         if choice.parallel is not None:
             on = choice.parallel
             made.append(Parallel(index, on.loop, self._combined(choice), on.inner, on.dynamic))
+        if choice.together is not None:
+            made.append(Unroll(index, choice.together[0]))
+        if choice.streamed:
+            made.append(Stream(index, choice.streamed))
         return tuple(made)
 
     def _combined(self, choice: Choice) -> tuple[str, ...]:
@@ -356,7 +431,7 @@ class NestSpace:
                 for order in self.orders(shape, tiles):
                     if self.legal_order(shape, order):
                         for parallel in self.parallel_choices(shape, tiles, order):
-                            yield Choice(shape, tiles, order, parallel)
+                            yield from self.refined(Choice(shape, tiles, order, parallel))
                     else:
                         yield None
 
@@ -370,7 +445,9 @@ class NestSpace:
         order = self.random_order(shape, tiles, generator)
         if order is None or not self.legal_order(shape, order):
             return None
-        return Choice(shape, tiles, order, generator.choice(self.parallel_choices(shape, tiles, order)))
+        parallel = generator.choice(self.parallel_choices(shape, tiles, order))
+        refined = self.refined(Choice(shape, tiles, order, parallel))
+        return generator.choice(refined) if len(refined) > 1 else refined[0]
 
     def _only_choice(self) -> Choice | None:
         """The best shape that the source's order keeps legal."""

@@ -41,6 +41,42 @@ SUPPORT = {
     "polydl_floor_div": (
         "static inline int polydl_floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }"
     ),
+    "polydl_stream": """#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+/* Copies to where nobody will read soon: whole lines past the caches, what is left at both ends through them. */
+static inline void polydl_stream(void *to, const void *from, size_t bytes)
+{
+  char *target = to;
+  const char *source = from;
+  size_t done = 0;
+#ifdef __SSE2__
+  done = -(uintptr_t)target % 64;
+  if (done > bytes)
+    done = bytes;
+  if (done)
+    memcpy(target, source, done);
+  for (; done + 64 <= bytes; done += 64) {
+#ifdef __AVX512F__
+    _mm512_stream_si512((void *)(target + done), _mm512_loadu_si512(source + done));
+#else
+    for (int part = 0; part < 64; part += 16)
+      _mm_stream_si128((__m128i *)(target + done + part), _mm_loadu_si128((const __m128i *)(source + done + part)));
+#endif
+  }
+#endif
+  if (done < bytes)
+    memcpy(target + done, source + done, bytes - done);
+}""",
+    "polydl_streamed": """/* What was written past the caches is in memory before anything that follows. */
+static inline void polydl_streamed(void)
+{
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}""",
 }
 
 

@@ -13,6 +13,7 @@ import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.nests import Nest
+from polydl.poly.streaming import streamable
 from polydl.types import (
     Affine,
     Attach,
@@ -24,10 +25,15 @@ from polydl.types import (
     Schedule,
     Scop,
     Statement,
+    Stream,
     Tile,
+    Unroll,
     UseMicrokernel,
     Variant,
 )
+
+# The longest loop that may be unrolled, and so the most sums side by side.
+MOST_UNROLLED = 16
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,8 @@ class NestPlan:
 
     ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
     element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
-    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix.
+    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. Arrays
+    that are ``streamed`` are written past the caches.
     """
 
     nest: Nest
@@ -47,6 +54,7 @@ class NestPlan:
     cut: int = 0
     position: int | None = None
     follows: int | None = None
+    streamed: tuple[str, ...] = ()
 
     @property
     def around(self) -> tuple[int | Loop, ...]:
@@ -197,13 +205,33 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
                     raise IllegalVariantError(f"nest {nest.index} can't run `{step.inner}` in parallel as well")
                 loops[step.inner] = replace(loops[step.inner], parallel=True)
     for step in steps:
+        if isinstance(step, Unroll):
+            loops[step.loop] = replace(_unrollable(nest, step, loops, order, bounds), unrolled=True)
+    for step in steps:
         if isinstance(step, Parallel) and step.inner and order.index(step.inner) != order.index(step.loop) + 1:
             raise IllegalVariantError(f"`{step.inner}` is not the next loop inside of `{step.loop}`")
     for loop in loops.values():
         sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
         if sizes != sorted(sizes, reverse=True):
             raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
-    return NestPlan(nest, tuple(loops[name] for name in order), inner, bounds, kernels[0] if kernels else None)
+    streamed = tuple(name for step in steps if isinstance(step, Stream) for name in step.arrays)
+    used = kernels[0] if kernels else None
+    return NestPlan(nest, tuple(loops[name] for name in order), inner, bounds, used, streamed=streamed)
+
+
+def _unrollable(
+    nest: Nest, step: Unroll, loops: dict[str, Loop], order: Sequence[str], bounds: Sequence[tuple[int, int]]
+) -> Loop:
+    loop = loops.get(step.loop)
+    low, high = bounds[nest.loops.index(step.loop)] if step.loop in nest.loops else (0, -1)
+    tiles = [loops[name].size for name in order if loop is not None and loops[name].iterator == loop.iterator]
+    span = min([high - low + 1, *(size for size in tiles if size > 1)])
+    if loop is None or len(order) < 2 or order[-1] != step.loop or loop.parallel or span > MOST_UNROLLED:
+        raise IllegalVariantError(
+            f"only the innermost loop of nest {nest.index}, of at most {MOST_UNROLLED} iterations, can be unrolled, "
+            f"not `{step.loop}`"
+        )
+    return loop
 
 
 def _single(form: Affine) -> int | None:
@@ -351,6 +379,12 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     if stray:
         raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
     plans = tuple(_nest_plan(scop, nest, variant.of_nest(nest.index)) for nest in nests)
+    for plan in plans:
+        allowed = {array.name for array in streamable(scop, nests, plan.nest)} if plan.streamed else set()
+        if stray_arrays := set(plan.streamed) - allowed:
+            raise IllegalVariantError(
+                f"`{min(stray_arrays)}` can't be written past the caches by nest {plan.nest.index}"
+            )
     plans = attached(scop, plans, [step for step in variant.rewrites if isinstance(step, Attach)])
     times: dict[str, tuple[int | Loop, ...]] = {}
     for plan in plans:

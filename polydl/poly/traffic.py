@@ -119,7 +119,8 @@ def _run_bytes(nest: Refills, stream: int) -> int:
     for loop, count, moves in zip(
         reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
     ):
-        if moves:
+        # The iterations of an unrolled loop advance side by side.
+        if moves and not loop.unrolled:
             if each.strides[loop.iterator] * loop.size != run:
                 break
             run = round(run * count)

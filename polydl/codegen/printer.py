@@ -1,0 +1,426 @@
+"""isl's AST as nested C loops: threads, vectors, and what stays in registers inside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+
+import islpy as isl
+
+from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped, subscripted
+from polydl.codegen.held import Held, held_elements, in_place
+from polydl.codegen.sums import Sum, clause, partial_type
+from polydl.codegen.trees import has_loop, instances, is_straight, only_loop, statements_under, values_of
+from polydl.types import Loop, Scop
+
+# Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
+_LONGEST_ROW = 64
+_MOST_TERMS = 256
+# Elements that are computed before they are written past the caches: few enough for the first cache.
+_MOST_STREAMED = 1024
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A sum kept in an array of ``length`` elements of a type, by the counter of the loop over its lanes."""
+
+    variable: str
+    iterator: str
+    length: int
+    element: str
+    each: Sum
+
+
+@dataclass(frozen=True)
+class _Unrolled:
+    """A loop whose ``count`` iterations, or fewer if it isn't ``whole``, run in one of the loop around it."""
+
+    name: str
+    first: str
+    last: str
+    count: int
+    whole: bool
+    node: isl.AstNode
+
+    def copies(self) -> list[tuple[str, str]]:
+        if self.first.isdigit():
+            return [(f"_{number}", str(int(self.first) + number)) for number in range(self.count)]
+        return [
+            (f"_{number}", f"({self.first} + {number})" if number else f"({self.first})")
+            for number in range(self.count)
+        ]
+
+
+@dataclass
+class Printer:
+    """Walks isl's AST.
+
+    By statement, ``parallel`` maps the places in time that run on threads to the loops there, ``vector`` holds those
+    that may run with vectors, ``sums`` what is then summed in parts, and ``counts`` the iterations there. ``lanes`` are
+    the elements of a vector. ``unrolled`` holds the places whose iterations run in one of the loop around, and whether
+    the two loops could run the other way round; ``streamed`` the arrays that are written past the caches. Of the loop
+    that is open, ``partial`` holds the sums with their variables, ``places`` what stands for arrays' elements; ``copy``
+    is the iteration that is printed of the unrolled loop ``within``. ``on_threads`` says that an open loop's iterations
+    run on threads, ``unfenced`` that something was written past the caches since the last fence.
+    """
+
+    scop: Scop
+    leaves: Mapping[str, Callable[[list[str]], str]]
+    parallel: Mapping[str, Mapping[int, Loop]]
+    vector: Mapping[str, frozenset[int]]
+    sums: Mapping[str, Mapping[int, Mapping[str, Sum]]]
+    counts: Mapping[str, Mapping[int, int]]
+    lanes: Mapping[str, int]
+    position: Mapping[str, int]
+    unrolled: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
+    streamed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
+    places: Mapping[str, str] = field(default_factory=dict)
+    within: str = ""
+    copy: tuple[str, str] = ("", "")
+    lines: list[str] = field(default_factory=list)
+    on_threads: bool = False
+    unfenced: bool = False
+
+    def put(self, depth: int, text: str) -> None:
+        self.lines.append("  " * depth + text if text else "")
+
+    def node(self, node: isl.AstNode, depth: int) -> None:
+        kind = kind_of(node.get_type())
+        if kind == "for_":
+            self.loop(node, depth)
+        elif kind == "if_":
+            self.put(depth, f"if ({stripped(ast_expression(node.if_get_cond()))}) {{")
+            self.node(node.if_get_then_node(), depth + 1)
+            if node.if_has_else_node():
+                self.put(depth, "} else {")
+                self.node(node.if_get_else_node(), depth + 1)
+            self.put(depth, "}")
+        elif kind == "block":
+            children = node.block_get_children()
+            for index in range(children.n_ast_node()):
+                self.node(children.get_at(index), depth)
+        elif kind == "user":
+            expression = node.user_get_expr()
+            name = str(expression.get_op_arg(0).get_id().name)
+            values = [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
+            self.put(depth, self.statement(name, self.copied(values, self.copy[1])))
+        else:
+            self.node(node.mark_get_node(), depth)
+
+    def statement(self, name: str, values: list[str]) -> str:
+        if name in self.partial:
+            partial, each = self.partial[name]
+            each = replace(each, statement=in_place(each.statement, self.places))
+            return each.text(self.scop, values, partial + self.copy[0])
+        if self.places:
+            return statement_text(self.scop, in_place(self.scop.statement(name), self.places), values)
+        return self.leaves[name](values)
+
+    def copied(self, values: Sequence[str], iteration: str) -> list[str]:
+        """The values in one iteration of the unrolled loop."""
+        if not self.within:
+            return list(values)
+        return [re.sub(rf"\b{re.escape(self.within)}\b", lambda _: iteration, value) for value in values]
+
+    def loop(self, node: isl.AstNode, depth: int) -> None:
+        name = str(node.for_get_iterator().get_id().name)
+        first = stripped(ast_expression(node.for_get_init()))
+        if node.for_is_degenerate():
+            # Only needed where a value is used: isl substitutes it elsewhere.
+            self.put(depth, "{")
+            self.put(depth + 1, f"const int {name} = {first};")
+            self.put(depth + 1, f"(void){name};")
+            self.node(node.for_get_body(), depth + 1)
+            self.put(depth, "}")
+            return
+        statements = statements_under(node)
+        here = self.position[name]
+        if all(here in self.vector[statement] for statement in statements):
+            unrolled = self.unrolled_inside(node, statements)
+            if unrolled is not None:
+                self.vectors_of_several(node, depth, unrolled)
+                return
+            if not has_loop(node.for_get_body()):
+                self.vectors(node, depth, node.for_get_body(), (("", ""),))
+                return
+        threads = self.dealt_out(statements, here) and not self.on_threads
+        rows = {} if threads else self.rows(node, statements, here)
+        if rows:
+            self.put(depth, "{")
+            depth += 1
+            for row in rows.values():
+                self.put(depth, f"{row.element} {row.variable}[{row.length}] = {{0}};")
+        region = threads and any(self.streamed[statement] for statement in statements)
+        if threads:
+            depth = self.open_region(depth) if region else depth
+            together = " collapse(2)" if self.collapses(node, statements) else ""
+            self.put(depth, self.pragma("for" if region else "parallel for", statements, here, together, ()))
+        self.put(depth, self.head(node))
+        outside = self.partial
+        own = {statement: (f"{row.variable}[{row.iterator}]", row.each) for statement, row in rows.items()}
+        self.partial = {**outside, **own}
+        self.on_threads |= threads
+        self.node(node.for_get_body(), depth + 1)
+        self.partial = outside
+        self.on_threads &= not threads
+        self.put(depth, "}")
+        if region:
+            depth = self.close_region(depth)
+        for statement, row in sorted(rows.items()):
+            element = row.each.element(self.scop, values_of(node, statement))
+            self.put(depth, f"for (int {row.iterator} = 0; {row.iterator} < {row.length}; ++{row.iterator})")
+            self.put(depth + 1, f"{element} += {row.variable}[{row.iterator}];")
+        if rows:
+            self.put(depth - 1, "}")
+
+    def head(self, node: isl.AstNode, first: str = "", last: str = "") -> str:
+        """The first line of a loop, from its own first value to its own last one if no others are given."""
+        name = str(node.for_get_iterator().get_id().name)
+        start = first or stripped(ast_expression(node.for_get_init()))
+        condition = f"{name} <= {last}" if last else stripped(ast_expression(node.for_get_cond()))
+        step = ast_expression(node.for_get_inc())
+        return f"for (int {name} = {start}; {condition}; {f'++{name}' if step == '1' else f'{name} += {step}'}) {{"
+
+    def pragma(self, what: str, statements: Collection[str], here: int, more: str, sums: Sequence[str]) -> str:
+        """OpenMP's pragma for a loop, with the variables ``sums`` that it adds up beside those of its threads."""
+        loops = [self.parallel[s][here] for s in statements if here in self.parallel[s]] if "for" in what else []
+        own = {self.partial[s][1].target.array for s in statements if s in self.partial} if sums else set()
+        arrays = {name for loop in loops for name in loop.combined} - own
+        dynamic = " schedule(dynamic)" if any(loop.dynamic for loop in loops) else ""
+        return f"#pragma omp {what}{more}{dynamic}{clause(self.scop, sums, sorted(arrays))}"
+
+    def open_region(self, depth: int) -> int:
+        """Where each thread has something to do after its part of a loop, the loop isn't all of a parallel region."""
+        self.put(depth, "#pragma omp parallel")
+        self.put(depth, "{")
+        return depth + 1
+
+    def close_region(self, depth: int) -> int:
+        self.put(depth, "polydl_streamed();")
+        self.put(depth - 1, "}")
+        self.unfenced = False
+        return depth - 1
+
+    def unrolled_inside(self, node: isl.AstNode, statements: Collection[str]) -> _Unrolled | None:
+        """The loop that is all of a vector loop's body, if it is to be unrolled there and can be."""
+        inner = only_loop(node.for_get_body())
+        if inner is None or has_loop(inner.for_get_body()) or not is_straight(inner.for_get_body()):
+            return None
+        name = str(inner.for_get_iterator().get_id().name)
+        here = self.position[name]
+        if not all(here in self.unrolled[statement] for statement in statements):
+            return None
+        first, last = ast_expression(inner.for_get_init()), _last(inner)
+        outer = str(node.for_get_iterator().get_id().name)
+        count = max(self.counts[statement][here] for statement in statements)
+        whole = last is not None and "polydl_min(" not in last
+        swaps = all(self.unrolled[statement][here] for statement in statements)
+        if last is None or re.search(rf"\b{outer}\b", f"{first} {last}") or not (whole or swaps):
+            return None
+        return _Unrolled(name, stripped(first), stripped(last), count, whole, inner)
+
+    def vectors_of_several(self, node: isl.AstNode, depth: int, unrolled: _Unrolled) -> None:
+        """A vector loop that does all iterations of the loop inside at once, or one by one where some are missing."""
+        body = unrolled.node.for_get_body()
+        self.within = unrolled.name
+        if unrolled.whole:
+            self.vectors(node, depth, body, unrolled.copies())
+            self.within = ""
+            return
+        self.put(depth, f"if ({unrolled.last} - {_factor(unrolled.first)} == {unrolled.count - 1}) {{")
+        self.vectors(node, depth + 1, body, unrolled.copies())
+        self.within = ""
+        self.put(depth, "} else {")
+        self.put(depth + 1, self.head(unrolled.node))
+        self.vectors(node, depth + 2, body, (("", ""),))
+        self.put(depth + 1, "}")
+        self.put(depth, "}")
+
+    def vectors(self, node: isl.AstNode, depth: int, body: isl.AstNode, copies: Sequence[tuple[str, str]]) -> None:
+        """A loop whose iterations may fill vectors, with its body once for each of ``copies`` of a loop inside."""
+        name = str(node.for_get_iterator().get_id().name)
+        here = self.position[name]
+        statements = statements_under(node)
+        threads = self.dealt_out(statements, here) and not self.on_threads
+        sums = {
+            statement: (f"polydl_sum{number}", self.sums[statement][here][statement])
+            for number, statement in enumerate(sorted(statements))
+            if statement in self.sums[statement].get(here, {})
+        }
+        outside = self.partial
+        self.partial = {**outside, **sums}
+        straight = is_straight(body)
+        last = _last(node)
+        wanted = set().union(*(self.streamed[s] for s in statements)) if straight and last is not None else set()
+        printed = [(each, self.copied(v, iteration)) for _, iteration in copies for each, v in instances(body)]
+        useful = straight and (len(copies) > 1 or wanted)
+        held = held_elements(self.scop, printed, self.partial, wanted) if useful else ()
+        streams = [each for each in held if each.array in wanted and not each.read]
+        held = tuple(each for each in held if each not in streams)
+        if sums:
+            self.put(depth, "{")
+            depth += 1
+            for statement, (partial, each) in sums.items():
+                element = partial_type(self.scop, each, self.counts[statement][here])
+                variables = ", ".join(f"{partial}{suffix} = 0" for suffix, _ in copies)
+                self.put(depth, f"{element} {variables};")
+        names = [partial + suffix for partial, _ in sums.values() for suffix, _ in copies]
+        width = self.width(statements, here)
+        if streams:
+            assert last is not None
+            self.lines_of(node, depth, statements, body, copies, held, streams, names, stripped(last), threads)
+        else:
+            what = "parallel for simd" if threads else "simd"
+            self.put(depth, self.pragma(what, statements, here, width, names))
+            self.put(depth, self.head(node))
+            self.bodies(body, depth + 1, copies, held)
+            self.put(depth, "}")
+        self.partial = outside
+        for statement, (partial, each) in sorted(sums.items()):
+            for suffix, iteration in copies:
+                values = self.copied(values_of(node, statement), iteration)
+                self.put(depth, f"{each.element(self.scop, values)} += {partial}{suffix};")
+        if sums:
+            self.put(depth - 1, "}")
+
+    def bodies(self, body: isl.AstNode, depth: int, copies: Sequence[tuple[str, str]], held: Sequence[Held]) -> None:
+        """One iteration of a vector loop."""
+        outside = self.places
+        self.places = {**outside, **{each.array: each.place for each in held}}
+        for each in held:
+            kind = self.scop.array(each.array).element
+            self.put(depth, f"{kind} {each.place}{f' = {each.element}' if each.read else ''};")
+        for copy in copies:
+            self.copy = copy
+            self.node(body, depth)
+        self.copy = ("", "")
+        for each in held:
+            self.put(depth, f"{each.element} = {each.place};")
+        self.places = outside
+
+    def lines_of(
+        self,
+        node: isl.AstNode,
+        depth: int,
+        statements: Collection[str],
+        body: isl.AstNode,
+        copies: Sequence[tuple[str, str]],
+        held: Sequence[Held],
+        streams: Sequence[Held],
+        sums: Sequence[str],
+        last: str,
+        threads: bool,
+    ) -> None:
+        """A vector loop that fills lines in the first cache, from where they are written past the others."""
+        name = str(node.for_get_iterator().get_id().name)
+        here = self.position[name]
+        first = stripped(ast_expression(node.for_get_init()))
+        length = min(_MOST_STREAMED, *(self.counts[statement][here] for statement in statements))
+        depth = self.open_region(depth) if threads else depth
+        if first.isdigit() and last.isdigit() and int(last) - int(first) < length and not threads:
+            start, end = first, last
+            self.put(depth, "{")
+        else:
+            start, end = f"polydl_{name}", f"polydl_{name}_end"
+            if threads:
+                self.put(depth, self.pragma("for nowait", statements, here, "", sums))
+            self.put(depth, f"for (int {start} = {first}; {start} <= {last}; {start} += {length}) {{")
+            self.put(depth + 1, f"const int {end} = polydl_min({start} + {length - 1}, {last});")
+        for each in streams:
+            self.put(depth + 1, f"_Alignas(64) {self.scop.array(each.array).element} {each.place}[{length}];")
+        self.put(depth + 1, self.pragma("simd", statements, here, self.width(statements, here), sums))
+        self.put(depth + 1, self.head(node, start, end))
+        outside = self.places
+        lane = name if start == "0" else f"{name} - {start}"
+        self.places = {**outside, **{each.array: f"{each.place}[{lane}]" for each in streams}}
+        self.bodies(body, depth + 2, copies, held)
+        self.places = outside
+        self.put(depth + 1, "}")
+        for each in streams:
+            values = [re.sub(rf"\b{re.escape(name)}\b", start, value) for value in each.values]
+            access = next(access for access in each.statement.accesses if access.array == each.array)
+            target = subscripted(self.scop, access, values)
+            self.put(
+                depth + 1, f"polydl_stream(&{target}, {each.place}, ({end} - {start} + 1) * sizeof *{each.place});"
+            )
+        self.put(depth, "}")
+        self.unfenced = True
+        if threads:
+            self.close_region(depth)
+
+    def dealt_out(self, statements: Collection[str], here: int) -> bool:
+        return all(here in self.parallel[statement] for statement in statements)
+
+    def collapses(self, node: isl.AstNode, statements: Collection[str]) -> bool:
+        """Whether the loop inside is dealt out as well, has the same iterations each time, and needs no clauses."""
+        inner = node.for_get_body()
+        if kind_of(inner.get_type()) != "for_" or inner.for_is_degenerate():
+            return False
+        name, outer = (str(each.for_get_iterator().get_id().name) for each in (inner, node))
+        bounds = f"{ast_expression(inner.for_get_init())} {ast_expression(inner.for_get_cond())}"
+        here = self.position[name]
+        if not self.dealt_out(statements, here) or re.search(rf"\b{outer}\b", bounds):
+            return False
+        vectors = not has_loop(inner.for_get_body()) and all(here in self.vector[each] for each in statements)
+        return not vectors and not self.rows(inner, set(statements), here)
+
+    def width(self, statements: Collection[str], here: int) -> str:
+        """A clause that asks for whole vectors, where the loop fills one."""
+        lanes = min(self.lanes[statement] for statement in statements)
+        longest = min(self.counts[statement].get(here, 0) for statement in statements)
+        return f" simdlen({lanes})" if 1 < lanes <= longest else ""
+
+    def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, _Row]:
+        """Sums that loops around a short vector loop add to again and again: one variable for each lane.
+
+        They stay in registers, which what lies in memory under two names can't; and shorter sums round less.
+        """
+        around = [here]
+        inner = only_loop(node.for_get_body())
+        while inner is not None and has_loop(inner.for_get_body()):
+            if self.unrolled_inside(inner, statements) is not None:
+                return {}
+            around.append(self.position[str(inner.for_get_iterator().get_id().name)])
+            inner = only_loop(inner.for_get_body())
+        if inner is None or any(place in self.parallel[s] for place in around[1:] for s in statements):
+            return {}
+        name = str(inner.for_get_iterator().get_id().name)
+        bounds = re.fullmatch(rf"\({name} <= (\d+)\)", ast_expression(inner.for_get_cond()))
+        starts = ast_expression(inner.for_get_init()) == "0" and ast_expression(inner.for_get_inc()) == "1"
+        place = self.position[name]
+        if bounds is None or not starts or int(bounds[1]) >= _LONGEST_ROW:
+            return {}
+        found = {}
+        for number, statement in enumerate(sorted(statements)):
+            sums = [self.sums[statement].get(each, {}).get(statement) for each in around]
+            terms = prod(self.counts[statement][each] for each in around)
+            each = sums[0] if len(around) == 1 or (all(sums) and terms <= _MOST_TERMS) else None
+            lanes = place in self.vector[statement] and statement not in self.sums[statement].get(place, {})
+            if each is None or not lanes or not _names_lane(values_of(node, statement), name, each):
+                continue
+            element = partial_type(self.scop, each, terms)
+            found[statement] = _Row(f"polydl_row{number}", name, int(bounds[1]) + 1, element, each)
+        return found
+
+
+def _last(node: isl.AstNode) -> str | None:
+    """The last value of a loop's counter that advances by one; None where the condition is of another kind."""
+    name = re.escape(str(node.for_get_iterator().get_id().name))
+    bound = re.fullmatch(rf"\({name} <= (.+)\)", ast_expression(node.for_get_cond()))
+    return bound[1] if bound is not None and ast_expression(node.for_get_inc()) == "1" else None
+
+
+def _factor(text: str) -> str:
+    return text if text.isalnum() else f"({text})"
+
+
+def _names_lane(values: Sequence[str], lane: str, each: Sum) -> bool:
+    """Whether a loop's counter is a whole subscript of a sum's element, so that each lane has its own."""
+    if lane not in values or each.target.subscripts is None:
+        return False
+    iterator = values.index(lane)
+    used = [form for form in each.target.subscripts if form.coefficients[iterator]]
+    return len(used) == 1 and sum(map(abs, used[0].coefficients)) == 1

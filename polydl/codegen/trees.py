@@ -1,0 +1,63 @@
+"""What stands where in isl's AST."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import islpy as isl
+
+from polydl.codegen.expressions import ast_expression, kind_of
+
+
+def children(node: isl.AstNode) -> list[isl.AstNode]:
+    kind = kind_of(node.get_type())
+    if kind == "for_":
+        return [node.for_get_body()]
+    if kind == "if_":
+        return [node.if_get_then_node()] + ([node.if_get_else_node()] if node.if_has_else_node() else [])
+    if kind == "block":
+        members = node.block_get_children()
+        return [members.get_at(index) for index in range(members.n_ast_node())]
+    if kind == "mark":
+        return [node.mark_get_node()]
+    return []
+
+
+def statements_under(node: isl.AstNode) -> set[str]:
+    return {name for name, _ in instances(node)}
+
+
+def only_loop(node: isl.AstNode) -> isl.AstNode | None:
+    """The loop that is all of a loop's body."""
+    kind = kind_of(node.get_type())
+    if kind == "for_" and not node.for_is_degenerate():
+        return node
+    inside = children(node) if kind in ("block", "mark") else []
+    return only_loop(inside[0]) if len(inside) == 1 else None
+
+
+def values_of(node: isl.AstNode, statement: str) -> list[str]:
+    """The iterators' values, in C, where the statement stands below the node."""
+    return next((values for name, values in instances(node) if name == statement), [])
+
+
+def has_loop(node: isl.AstNode) -> bool:
+    if kind_of(node.get_type()) == "for_" and not node.for_is_degenerate():
+        return True
+    return any(has_loop(child) for child in children(node))
+
+
+def is_straight(node: isl.AstNode) -> bool:
+    """Whether all statements below a node run, each once."""
+    kind = kind_of(node.get_type())
+    return kind == "user" or (kind in ("block", "mark") and all(is_straight(child) for child in children(node)))
+
+
+def instances(node: isl.AstNode) -> Iterator[tuple[str, list[str]]]:
+    """The statements below a node in their order, with their iterators' values in C."""
+    if kind_of(node.get_type()) == "user":
+        expression = node.user_get_expr()
+        name = str(expression.get_op_arg(0).get_id().name)
+        yield name, [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
+    for child in children(node):
+        yield from instances(child)

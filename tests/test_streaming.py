@@ -1,0 +1,160 @@
+"""Stores past the caches, and several sums side by side: where they are allowed, and that they compute the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.streaming import streamable
+from polydl.types import Scop, Stream, Unroll, Variant
+from polydl.variants.generate import VariantSpace, build_space, generate
+
+ELEMENTWISE = """void f(float y[{0}][{1}], double *s, const float x[{0}][{1}], const float w[{1}]) {{
+#pragma scop
+  for (int i = 0; i < {0}; i++)
+    for (int j = 0; j < {1}; j++) {{
+      y[i][j] = x[i][j] * w[j];
+      y[i][j] = y[i][j] > 0.25f ? y[i][j] : 0.0f;
+      s[0] += y[i][j] * 2.0f;
+    }}
+#pragma endscop
+}}
+"""
+LINE = """void f(double y[{0}], const double x[{0}], double a) {{
+#pragma scop
+  for (int i = 0; i < {0}; i++)
+    y[i] = a * x[i];
+#pragma endscop
+}}
+"""
+SUMS = """void f(float z[{0}], float s[{1}], const float A[{0}][{1}], const float x[{1}], const float r[{0}]) {{
+#pragma scop
+  for (int i = 0; i < {0}; i++)
+    for (int j = 0; j < {1}; j++) {{
+      z[i] += A[i][j] * x[j];
+      s[j] += A[i][j] * r[i];
+    }}
+#pragma endscop
+}}
+"""
+APART = """void f(float z[{0}], float s[{1}], const float A[{0}][{1}], const float x[{1}], const float r[{0}]) {{
+#pragma scop
+  for (int i = 0; i < {0}; i++)
+    for (int j = 0; j < {1}; j++)
+      z[i] += A[i][j] * x[j];
+  for (int i = 0; i < {0}; i++)
+    for (int j = 0; j < {1}; j++)
+      s[j] = s[j] + A[i][j] * r[i];
+#pragma endscop
+}}
+"""
+
+
+def space_of(path: Path, source: str, threads: int, *, reassociate: bool = True) -> VariantSpace:
+    path.write_text(source)
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=threads)
+    vector_bytes = machine.vector_bytes
+    return build_space(scop, [], threads=threads, vector_bytes=vector_bytes, reassociate=reassociate, second_cache=0)
+
+
+def run(space: VariantSpace, variants: list[Variant], threads: int, folder: Path) -> None:
+    kernels = [pipeline.kernel(space, variant, Machine.detect().vector_bytes) for variant in variants]
+    built = EXECUTOR.build([original(space.scop), *dict.fromkeys(kernels)], Toolchain.find(), folder)
+    policy = TimingPolicy(rounds=1, budget_seconds=0.5)
+    measured = EXECUTOR.measure(built[1:], built[0], space.scop, threads=threads, policy=policy, seed=5)
+    assert [each.message for each in measured if each.status != "ok"] == []
+
+
+def using(space: VariantSpace, kind: type[Unroll] | type[Stream], most: int) -> list[Variant]:
+    made = generate(space, max_variants=400, seed=1).variants
+    found = [variant for variant in made if any(isinstance(step, kind) for step in variant.steps)]
+    return found[:: max(1, len(found) // most)]
+
+
+@pytest.mark.parametrize(
+    ("source", "sizes", "threads"), [(ELEMENTWISE, (5, 32), 2), (ELEMENTWISE, (7, 51), 1), (LINE, (5003,), 2)]
+)
+def test_what_is_written_past_the_caches_is_right(
+    source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path
+) -> None:
+    space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)
+    variants = using(space, Stream, 3)
+    assert variants
+    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    assert all("polydl_stream(&y[" in text for text in texts)
+    # Whoever wrote past the caches waits until that is done, before it meets the others.
+    assert all(text.count("    polydl_streamed();") == 1 for text in texts)
+    run(space, variants, threads, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("source", "sizes", "threads"),
+    [(SUMS, (16, 90), 1), (SUMS, (13, 133), 2), (APART, (16, 133), 2), (APART, (13, 90), 1)],
+)
+def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path) -> None:
+    space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)
+    variants = using(space, Unroll, 6)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    assert any(re.search(r"polydl_sum\d_3 \+= A\[", text) for text in texts)
+    run(space, variants, threads, tmp_path)
+
+
+def test_what_several_rows_are_added_to_stays_in_a_register(tmp_path: Path) -> None:
+    space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in using(space, Unroll, 40)]
+    assert any(re.search(r"float polydl_held\d = s\[j\];(.*\n)+? +s\[j\] = polydl_held\d;", text) for text in texts)
+
+
+def test_the_order_of_sums_is_kept_where_it_must_be(tmp_path: Path) -> None:
+    space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1, reassociate=False)
+    for variant in using(space, Unroll, 10):
+        text = pipeline.kernel(space, variant, 64).c
+        assert "polydl_sum" not in text
+    run(space, using(space, Unroll, 4), 1, tmp_path)
+
+
+def only_stream(scop: Scop) -> Callable[[int], tuple[str, ...]]:
+    space = build_space(scop, [], threads=1, vector_bytes=64)
+    return lambda nest: tuple(array.name for array in streamable(scop, space.nests, space.nests[nest]))
+
+
+@pytest.mark.parametrize(
+    ("body", "allowed"),
+    [
+        ("for (int i = 0; i < 90; i++) y[i] = x[i];", ("y",)),
+        # It reads what it writes: the lines are fetched anyway.
+        ("for (int i = 0; i < 90; i++) y[i] = 2.0f * y[i];", ()),
+        ("for (int i = 0; i < 90; i++) y[i] += x[i];", ()),
+        # A neighbour is read.
+        ("for (int i = 1; i < 90; i++) { y[i] = x[i]; z[i] = y[i - 1]; }", ("z",)),
+        # An element is written more than once.
+        ("for (int i = 0; i < 30; i++) for (int j = 0; j < 30; j++) y[i + j] = x[i];", ()),
+        # Somebody needs it soon.
+        ("for (int i = 0; i < 90; i++) y[i] = x[i]; for (int i = 1; i < 90; i++) z[i] = y[90 - i];", ()),
+    ],
+)
+def test_which_arrays_may_be_written_past_the_caches(body: str, allowed: tuple[str, ...], tmp_path: Path) -> None:
+    source = tmp_path / "nest.c"
+    source.write_text(
+        f"void f(float y[90], float z[90], const float x[90]) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+    )
+    assert only_stream(pipeline.parse(source))(0) == allowed
+
+
+def test_other_arrays_and_loops_are_refused(tmp_path: Path) -> None:
+    space = space_of(tmp_path / "nest.c", SUMS.format(16, 90), 1)
+    with pytest.raises(IllegalVariantError, match="can't be written past the caches"):
+        space.plan(Variant((Stream(0, ("z",)),)))
+    with pytest.raises(IllegalVariantError, match="only the innermost loop"):
+        space.plan(Variant((Unroll(0, "i"),)))
