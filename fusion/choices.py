@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+from polydl.errors import IllegalVariantError
 from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
 from polydl.fusion.prediction import Rates
@@ -11,27 +13,76 @@ from polydl.fusion.sequences import fused_combinations
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as found_dependences
 from polydl.poly.nests import Nest, distribute
+from polydl.poly.panels import split
 from polydl.poly.plans import aligned_loops
 from polydl.poly.rewrites import distributed
-from polydl.types import Attach, Fuse, Rewrite, Scop, Statement
+from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement
 
 # Combinations of fusions that get a space of their own.
 _COMBINATIONS = 4
 # Iterations per element of the largest array from which on arithmetic hides the transfers.
 _HEAVY = 16
+# Iterations of a shared loop that each nest runs at once: so many sums hide each other's latency.
+_BLOCKS = (8, 4)
 
 
 def choices(
-    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence], *, threads: int, reassociate: bool = True
+    scop: Scop,
+    nests: Sequence[Nest],
+    dependences: Sequence[Dependence],
+    *,
+    rates: Rates,
+    reassociate: bool = True,
 ) -> tuple[tuple[Rewrite, ...], ...]:
-    """Rewrites to try: what Algorithm 3 allows, and for sequences bound by memory their best combinations."""
+    """Rewrites to try: what Algorithm 3 allows, and for sequences bound by memory their best combinations.
+
+    ``rates`` are those of the machine, by which combinations are compared.
+    """
     found = list(elementwise_fusions(scop, nests, dependences))
     base = distributed(scop, nests)
     if base is not None and len(nests) > 1 and not any(_is_heavy(scop, nest) for nest in nests):
         own = found_dependences(base)
-        made = fused_combinations(base, distribute(base, own), own, Rates(threads), reassociate=reassociate)
-        found += [each.steps for each in made[:_COMBINATIONS] if each.steps]
+        made = fused_combinations(base, distribute(base, own), own, rates, reassociate=reassociate)
+        for each in made[:_COMBINATIONS]:
+            found += [steps for steps in (each.steps, in_blocks(base, each.steps)) if steps]
     return tuple(dict.fromkeys(found))
+
+
+def in_blocks(scop: Scop, steps: Sequence[Fuse]) -> tuple[Rewrite, ...]:
+    """The fusions with a few iterations of the shared loop in each nest; none if no nest gains by it.
+
+    A nest that is left with one loop of its own sums up one row at a time. With some iterations of the shared loop it
+    sums up as many side by side, and what it has read is still in the first cache for the next nest.
+    """
+    splits: list[Rewrite] = []
+    fused: list[Rewrite] = []
+    for step in steps:
+        rows = [len(order) - step.shared for order in step.orders]
+        if step.shared > 1 or max(rows) != 1:
+            fused.append(step)
+            continue
+        for size in _BLOCKS:
+            try:
+                made, scop, orders = _split(scop, step, size)
+            except IllegalVariantError:
+                continue
+            splits += made
+            fused.append(replace(step, orders=orders))
+            break
+        else:
+            return ()
+    return (*splits, *fused) if splits else ()
+
+
+def _split(scop: Scop, step: Fuse, size: int) -> tuple[list[Split], Scop, tuple[tuple[str, ...], ...]]:
+    """Each statement's outermost loop in blocks, and the orders that begin with the loops over these."""
+    made, orders = [], []
+    for name, order in zip(step.statements, step.orders, strict=True):
+        place = scop.statement(name).iterators.index(order[0])
+        made.append(Split(name, order[0], size))
+        scop = split(scop, made[-1])
+        orders.append((scop.statement(name).iterators[place], *order))
+    return made, scop, tuple(orders)
 
 
 def _is_heavy(scop: Scop, nest: Nest) -> bool:

@@ -46,6 +46,7 @@ from polydl.types import (
 )
 
 if TYPE_CHECKING:
+    from polydl.fusion.prediction import Rates
     from polydl.fusion.report import OperatorPair
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, VariantSpace
@@ -112,30 +113,35 @@ def variant_space(
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
     throughputs: tuple[Throughput, ...] = (),
+    rates: Rates | None = None,
 ) -> VariantSpace:
     """Dependences, distributed nests, matched microkernels and decisions of a nest.
 
-    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas.
+    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas; by
+    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches.
     """
+    from polydl.fusion import prediction
     from polydl.variants.generate import build_space
 
     kernels = tuple(calibrated(kernel, throughputs) for kernel in _kernels(microkernel))
+    rates = rates or prediction.Rates(threads)
     return build_space(
         nest,
         kernels,
         threads=threads,
         vector_bytes=vector_bytes,
         reassociate=not strict_fp,
-        fusions=fusion_choices(nest, threads=threads, strict_fp=strict_fp),
+        fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp),
+        second_cache=rates.caches[min(1, len(rates.caches) - 1)],
     )
 
 
-def fusion_choices(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[tuple[Rewrite, ...], ...]:
-    """The fusions of a nest's operators that are worth a space of their own."""
+def fusion_choices(nest: Scop, *, rates: Rates, strict_fp: bool = False) -> tuple[tuple[Rewrite, ...], ...]:
+    """The fusions of a nest's operators that are worth a space of their own on a machine with these rates."""
     from polydl.fusion.choices import choices
 
     found = dependences(nest)
-    return choices(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
+    return choices(nest, distribute(nest, found), found, rates=rates, reassociate=not strict_fp)
 
 
 def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[OperatorPair, ...]:
@@ -153,6 +159,8 @@ def is_fused(variant: Variant) -> bool:
 
 def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False) -> VariantSpace:
     """``variant_space`` for a machine: the one that all variants of a nest there come from."""
+    from polydl.fusion import prediction
+
     return variant_space(
         nest,
         threads=machine.threads,
@@ -160,6 +168,7 @@ def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, stri
         microkernel=microkernel,
         strict_fp=strict_fp,
         throughputs=machine.throughputs,
+        rates=prediction.Rates.of(machine),
     )
 
 

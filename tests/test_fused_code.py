@@ -85,7 +85,7 @@ def parse(tmp_path: Path, source: str) -> Scop:
 
 def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     text = pipeline.kernel(space, variant, machine.vector_bytes).c
     return text[text.rindex("void f(") :]
 
@@ -94,7 +94,7 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
 def test_fused_variants_are_legal_and_compute_the_same(source: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=2)
-    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=3)
     fused = [variant for variant in variants if any(isinstance(step, Attach) for step in variant.rewrites)]
     assert len(fused) >= 20

@@ -93,7 +93,7 @@ def test_fused_normalization_is_right(
         path.write_text(nests(layout, training, residual, extents))
         scop = pipeline.parse(path)
         machine = Machine.detect(threads=2)
-        space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+        space = pipeline.space_on(scop, machine)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
         fused = [variant for variant in made if pipeline.is_fused(variant)][:3]
         assert fused

@@ -53,7 +53,7 @@ def test_an_operator_joins_a_product(name: str, tmp_path: Path) -> None:
     )
     scop = pipeline.parse(path)
     machine = Machine.detect(threads=2)
-    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=4)
     fused = [variant for variant in made if pipeline.is_fused(variant)]
     chosen = draw.sample(fused, min(3, len(fused)))

@@ -117,7 +117,7 @@ void f(float out[30], const float in[32], const float w[3]) {
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = parse(tmp_path, PRODUCT)
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=4)
     packed = {}
     for variant in variants:

@@ -62,7 +62,7 @@ def generated(tmp_path: Path, source: str, threads: int = 2) -> tuple[Scop, list
     path.write_text(source)
     scop = pipeline.parse(path)
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
     for variant in variants:
         own = space.of(variant)

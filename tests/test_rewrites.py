@@ -65,7 +65,7 @@ def separate(scop: Scop) -> Scop:
 def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2) -> list[Variant]:
     """Compile and check variants that begin with a rewrite; they are returned."""
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
     alone = [v for v in variants if v.rewrites and not any(isinstance(step, Attach) for step in v.rewrites)]
     chosen = alone[:6]

@@ -65,7 +65,7 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
     scop = pipeline.parse(path, defines={"N": size})
     machine = Machine.detect(threads=2)
-    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=12, seed=1)[:8]
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
     built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
@@ -76,7 +76,7 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
 
 def test_batch_normalization_is_done_block_by_block() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
-    steps = pipeline.fusion_choices(scop, threads=2)
+    steps = pipeline.fusion_choices(scop, rates=Rates(2))
     whole = [step for each in steps for step in each if isinstance(step, Fuse) and {"S2", "S9"} <= {*step.statements}]
     fused = whole[0]
     assert {order[0] for order in fused.orders} == {"tile"}
@@ -92,7 +92,7 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
     scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
     machine = Machine.detect(threads=2)
     for strict in (True, False):
-        space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes, strict_fp=strict)
+        space = pipeline.space_on(scop, machine, strict_fp=strict)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=strict)
         texts = [pipeline.kernel(space, variant, machine.vector_bytes).c for variant in made]
         assert any("reduction(+" in text for text in texts) is not strict
@@ -126,19 +126,19 @@ def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
 
 def test_short_rows_of_sums_stay_in_registers() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, Machine.detect(threads=1))
     made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     rows = [text for text in texts if re.search(r"polydl_row\d\[c\] \+= input", text)]
     assert rows
     strict = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20, strict_fp=True)
-    kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
+    kept = pipeline.space_on(scop, Machine.detect(threads=1), strict_fp=True)
     assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept, each, 64).c]
 
 
 def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 12, "width": 15})
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, Machine.detect(threads=1))
     made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     rows = [text for text in texts if "polydl_row0[16]" in text]
@@ -165,7 +165,7 @@ def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_pa
         "  for (int j = 0; j < 8; j++)\n    r[j] = s[j];\n#pragma endscop\n}\n"
     )
     scop = pipeline.parse(source)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, Machine.detect(threads=1))
     made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=12)
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     assert any("double polydl_row" in text or "double polydl_sum" in text for text in texts)

@@ -139,7 +139,7 @@ def test_the_step_survives_json() -> None:
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, seed=4)
     found: dict[object, list[Variant]] = {}
     for variant in variants:

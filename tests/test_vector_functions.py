@@ -46,7 +46,7 @@ def parse(tmp_path: Path, source: str = SOURCE) -> Scop:
 
 def kernels(scop: Scop, *, strict_fp: bool = False) -> tuple[KernelSource, ...]:
     machine = Machine.detect(threads=1)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, strict_fp=strict_fp)
+    space = pipeline.space_on(scop, machine, strict_fp=strict_fp)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, strict_fp=strict_fp)
     return tuple(pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants)
 
