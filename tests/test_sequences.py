@@ -22,6 +22,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.poly.rewrites import distributed
 from polydl.types import Fuse, Scop
+from polydl.variants.generate import generate
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SEQUENCES = sorted((EXAMPLES / "sequences").glob("*.c"))
@@ -126,20 +127,20 @@ def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
 
 def test_short_rows_of_sums_stay_in_registers() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
-    space = pipeline.space_on(scop, Machine.detect(threads=1))
-    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = generate(space, max_variants=20, seed=0).variants
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     rows = [text for text in texts if re.search(r"polydl_row\d\[c\] \+= input", text)]
     assert rows
-    strict = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20, strict_fp=True)
-    kept = pipeline.space_on(scop, Machine.detect(threads=1), strict_fp=True)
+    kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
+    strict = generate(kept, max_variants=20, seed=0).variants
     assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept, each, 64).c]
 
 
 def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 12, "width": 15})
-    space = pipeline.space_on(scop, Machine.detect(threads=1))
-    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=20)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = generate(space, max_variants=20, seed=0).variants
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     rows = [text for text in texts if "polydl_row0[16]" in text]
     assert rows
@@ -165,8 +166,8 @@ def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_pa
         "  for (int j = 0; j < 8; j++)\n    r[j] = s[j];\n#pragma endscop\n}\n"
     )
     scop = pipeline.parse(source)
-    space = pipeline.space_on(scop, Machine.detect(threads=1))
-    made = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=12)
+    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    made = generate(space, max_variants=12, seed=0).variants
     texts = [pipeline.kernel(space, variant, 64).c for variant in made]
     assert any("double polydl_row" in text or "double polydl_sum" in text for text in texts)
     assert not any("float polydl_row" in text or "float polydl_sum" in text for text in texts)

@@ -69,7 +69,7 @@ def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
 
     def add(kind: str, path: Path, sizes: dict[str, int] | None) -> None:
         found = polydl.fuse(
-            path, machine=machine, defines=sizes, max_variants=100, top_k=2, out=folder / kind, records=False
+            path, machine=machine, defines=sizes, max_variants=100, top_k=4, out=folder / kind, records=False
         )
         assert found.optimization.winner is not None
         row["variants"][kind] = found.optimization.winner.ranked.variant.to_json()
