@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant
+from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
     """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles.
 
-    Where there is none, what is summed side by side, and what is written past the caches.
+    Where there is none, what is summed side by side, what is written past the caches, and how long vectors are.
     """
     tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
     uses = []
@@ -20,6 +20,8 @@ def kind(variant: Variant) -> tuple[object, ...]:
             uses.append((step.nest, "unroll", (step.loop,), (tiles.get((step.nest, step.loop)),)))
         elif isinstance(step, Stream):
             uses.append((step.nest, "stream", step.arrays, ()))
+        elif isinstance(step, Vectors):
+            uses.append((step.nest, "vectors", (), (step.bytes,)))
     return (*(type(step).__name__ for step in variant.rewrites), *uses)
 
 

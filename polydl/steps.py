@@ -85,6 +85,14 @@ class Stream:
 
 
 @dataclass(frozen=True)
+class Vectors:
+    """The nest's loops use vectors of so many bytes, in place of the machine's largest ones."""
+
+    nest: int
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Coalesce:
     """Run two loops of a statement as one, over arrays in which what they index lies side by side.
 
@@ -170,7 +178,7 @@ class Attach:
     place: Literal["last", "first"] = "last"
 
 
-NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream
+NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
 Rewrite = Coalesce | Pack | Split | PackPanels | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
@@ -187,6 +195,7 @@ _STEPS: dict[str, type[Step]] = {
     "use_microkernel": UseMicrokernel,
     "unroll": Unroll,
     "stream": Stream,
+    "vectors": Vectors,
 }
 _STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
 

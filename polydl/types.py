@@ -34,6 +34,7 @@ from polydl.steps import Tile as Tile
 from polydl.steps import Unroll as Unroll
 from polydl.steps import UseMicrokernel as UseMicrokernel
 from polydl.steps import Variant as Variant
+from polydl.steps import Vectors as Vectors
 
 AccessKind = Literal["read", "write"]
 Role = Literal["loop", "m", "n", "rows", "k", "batch", "call"]

@@ -158,3 +158,11 @@ def test_other_arrays_and_loops_are_refused(tmp_path: Path) -> None:
         space.plan(Variant((Stream(0, ("z",)),)))
     with pytest.raises(IllegalVariantError, match="only the innermost loop"):
         space.plan(Variant((Unroll(0, "i"),)))
+
+
+def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
+    loop = "for (int i = 0; i < 800; i++) x[i] = 2.0f * x[i];"
+    (tmp_path / "nest.c").write_text(f"void f(float x[800]) {{\n#pragma scop\n{loop}\n#pragma endscop\n}}\n")
+    space = build_space(pipeline.parse(tmp_path / "nest.c"), [], threads=1, vector_bytes=64)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in generate(space, max_variants=20, seed=0).variants]
+    assert {text for found in texts for text in re.findall(r"simdlen\(\d+\)", found)} == {"simdlen(16)", "simdlen(8)"}

@@ -269,7 +269,10 @@ def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantS
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
         own_threads = 1 if outside else about.threads
         large = [each for each in streamable(scop, nests, nest) if each.bytes > about.second_cache]
-        space = NestSpace(scop, nest, way, shapes, own_threads, minor, streamable=tuple(each.name for each in large))
+        streams = tuple(each.name for each in large)
+        space = NestSpace(
+            scop, nest, way, shapes, own_threads, minor, streamable=streams, vector_bytes=about.vector_bytes
+        )
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
             reason, kernel = "the order of the sum must be kept", None
             space = replace(space, shapes=(Shape(None),))

@@ -16,7 +16,8 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 * iterations are dealt out dynamically only where they differ in what they do;
 * without a microkernel, a sum may have several iterations (``TOGETHER``) of the loop next to the innermost one run in
   one of that, so that several sums share what they load and hide each other's latency;
-* arrays larger than the second cache may be written past the caches, where that is known to be possible.
+* arrays larger than the second cache may be written past the caches, where that is known to be possible;
+* where an array is updated in place, vectors may be half as long as the longest: some caches write these back faster.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ from functools import cached_property
 from itertools import accumulate, combinations, permutations, product
 from math import prod
 
-from polydl.poly.dependences import combinable, reduction_array
+from polydl.poly.dependences import combinable, moves, reduction_array
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
 from polydl.poly.streaming import stride
-from polydl.types import Interchange, NestStep, Parallel, Scop, Stream, Tile, Unroll, UseMicrokernel
+from polydl.types import Interchange, NestStep, Parallel, Scop, Stream, Tile, Unroll, UseMicrokernel, Vectors
 from polydl.variants.shapes import Shape
 
 CACHE_TILED_LOOPS = 2
@@ -63,7 +64,8 @@ class Choice:
     """A full assignment of one nest's decisions. ``tiles`` and ``order`` use the loops' names.
 
     ``together`` is the innermost loop, if all of its iterations are to run in one of the loop outside, and the size of
-    the tile that it runs over; ``streamed`` are the arrays that are written past the caches.
+    the tile that it runs over; ``streamed`` are the arrays that are written past the caches. Vectors have
+    ``vector_bytes``, 0 for the longest.
     """
 
     shape: Shape
@@ -72,6 +74,7 @@ class Choice:
     parallel: Threads | None
     together: tuple[str, int] | None = None
     streamed: tuple[str, ...] = ()
+    vector_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class NestSpace:
 
     A ``minor`` nest has so little to do beside the others that it keeps the source's order. For an ``attached`` one
     there is nothing to decide: it goes where another nest's loops put it. ``streamable`` are the arrays that it may
-    write past the caches.
+    write past the caches, ``vector_bytes`` those of the longest vectors.
     """
 
     scop: Scop
@@ -91,6 +94,7 @@ class NestSpace:
     minor: bool = False
     attached: bool = False
     streamable: tuple[str, ...] = ()
+    vector_bytes: int = 0
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -311,6 +315,8 @@ class NestSpace:
         streamed = tuple(name for name in self.streamable if self._fills_lines(name, choice.order[-1]))
         if streamed:
             found.append(replace(choice, streamed=streamed))
+        if self.vector_bytes >= LINE_BYTES and self._updates:
+            found.append(replace(choice, vector_bytes=self.vector_bytes // 2))
         found += [each for size in TOGETHER for each in [self._together(choice, size)] if each is not None]
         return tuple(found)
 
@@ -351,9 +357,22 @@ class NestSpace:
         return made
 
     @cached_property
+    def _updates(self) -> bool:
+        """Whether each statement changes elements of its own."""
+        statements = [self.scop.statement(name) for name in self.nest.statements]
+        return not self._adds and all(
+            any(read.array == write.array and read.subscripts == write.subscripts for read in s.reads)
+            for s in statements
+            for write in s.writes
+        )
+
+    @cached_property
     def _adds(self) -> bool:
         """Whether the nest sums something up."""
-        return any(reduction_array(self.scop, self.scop.statement(name)) is not None for name in self.nest.statements)
+        loops = [self.nest.depth + place for place, name in enumerate(self.nest.loops) if self.extents[name] > 1]
+        statements = [self.scop.statement(name) for name in self.nest.statements]
+        sums = [s for s in statements if reduction_array(self.scop, s) is not None]
+        return any(not moves(s.writes[0], loop) for s in sums for loop in loops)
 
     def steps(self, choice: Choice) -> tuple[NestStep, ...]:
         """The choice as steps of a variant."""
@@ -392,6 +411,8 @@ class NestSpace:
             made.append(Unroll(index, choice.together[0]))
         if choice.streamed:
             made.append(Stream(index, choice.streamed))
+        if choice.vector_bytes:
+            made.append(Vectors(index, choice.vector_bytes))
         return tuple(made)
 
     def _combined(self, choice: Choice) -> tuple[str, ...]:

@@ -115,7 +115,8 @@ def _tree(
         narrow = {each.target.array for here in sums[name].values() for s, each in here.items() if s == name
                   if partial_type(scop, each, 1) == "float"}  # fmt: skip
         arrays = [scop.array(access.array) for access in scop.statement(name).accesses if access.array not in narrow]
-        lanes[name] = vector_bytes // max((array.element_bytes for array in arrays), default=1)
+        width = min(vector_bytes, nest.vector_bytes or vector_bytes)
+        lanes[name] = width // max((array.element_bytes for array in arrays), default=1)
     places = {name: index for index, name in enumerate(iterators)}
     unrolled = {name: _unrolled(plan.nest_of(name), found[plan.nest_of(name).nest.index]) for name in names}
     streamed = {name: frozenset(plan.nest_of(name).streamed) for name in names}

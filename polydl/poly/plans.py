@@ -30,6 +30,7 @@ from polydl.types import (
     Unroll,
     UseMicrokernel,
     Variant,
+    Vectors,
 )
 
 # The longest loop that may be unrolled, and so the most sums side by side.
@@ -43,7 +44,7 @@ class NestPlan:
     ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
     element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
     their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. Arrays
-    that are ``streamed`` are written past the caches.
+    that are ``streamed`` are written past the caches. Its loops use vectors of ``vector_bytes``, 0 for the largest.
     """
 
     nest: Nest
@@ -55,6 +56,7 @@ class NestPlan:
     position: int | None = None
     follows: int | None = None
     streamed: tuple[str, ...] = ()
+    vector_bytes: int = 0
 
     @property
     def around(self) -> tuple[int | Loop, ...]:
@@ -215,8 +217,10 @@ def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
         if sizes != sorted(sizes, reverse=True):
             raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
     streamed = tuple(name for step in steps if isinstance(step, Stream) for name in step.arrays)
+    width = next((step.bytes for step in steps if isinstance(step, Vectors)), 0)
     used = kernels[0] if kernels else None
-    return NestPlan(nest, tuple(loops[name] for name in order), inner, bounds, used, streamed=streamed)
+    made = tuple(loops[name] for name in order)
+    return NestPlan(nest, made, inner, bounds, used, streamed=streamed, vector_bytes=width)
 
 
 def _unrollable(
