@@ -134,9 +134,13 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
     if block.next_b:
         lines += _fetched(site, block)
+    lines.append(f"      const {element} *bl = br + l * {site.stride_bk};")
+    if _columns_meet(site, block):
+        # Or the compiler keeps elements for the step that reads them again, and vectors of C leave their registers.
+        lines.append('      __asm__("" : "+r"(bl));')
     for u in columns:
         updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in vectors)
-        lines.append(f"      const {element} b{u} = br[l * {site.stride_bk} + {block.columns_b[u]}]; {updates}")
+        lines.append(f"      const {element} b{u} = bl[{block.columns_b[u]}]; {updates}")
     if block.lines:
         # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
         lines.append(f"      if (l % {block.every} == 0) {{")
@@ -148,6 +152,13 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
     lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
     lines.append("}")
     return "\n".join(lines)
+
+
+def _columns_meet(site: GemmSite, block: Block) -> bool:
+    """Whether two columns read the same element of B in different steps of k, as those of a row of an image do."""
+    places, step = block.columns_b, site.stride_bk
+    apart = {other - one for number, one in enumerate(places) for other in places[number + 1 :]}
+    return step != 0 and any(way % step == 0 and 0 < abs(way // step) < site.k[0] for way in apart)
 
 
 def _fetched(site: GemmSite, block: Block) -> list[str]:

@@ -74,6 +74,7 @@ WIDER = [
         element="double", accumulator="double", m=(27, 27), n=(14, 14), lda=27, ldc=27, rows_b=(0, 9), rows_c=(0, 500)
     ),
     site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
+    site(m=(32, 32), n=(12, 7), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True),
     site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
     site(
         element="signed char",
@@ -291,3 +292,14 @@ def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
     cost = [LIBXSMM.predicted_cycles(s, 16) / (s.m * s.n * s.k) for s in (small, large)]
     assert cost[1] < cost[0]
     assert cost[1] >= 1 / 32
+
+
+def test_columns_that_meet_in_a_row_leave_the_output_in_its_registers() -> None:
+    row = site(m=(32, 32), n=(12, 12), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True)
+    emitted = PLAIN_C.emit(row, 64)
+    call = PLAIN_C.call(row, CallArguments("a", "b", "c", "0", "0", "0", "1", "1"))
+    text = f"{emitted.definitions}\nvoid run(const float *a, const float *b, float *c) {{ {call} }}"
+    command = ["gcc", "-O3", "-march=x86-64-v4", "-S", "-x", "c", "-", "-o", "-"]
+    assembly = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    assert assembly.count("vfmadd") >= 72
+    assert not [line for line in assembly.splitlines() if "zmm" in line and ("(%rsp)" in line or "(%rbp)" in line)]
