@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
@@ -112,6 +113,7 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         return halves if block.second else f"*({vector} *)({place}) = {value};"
 
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
+    later = _products_ahead(site)
     lines = [
         f"static inline void {name}(const {element} *a, const {element} *b, {element} *c, long k, long count"
         f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})",
@@ -125,12 +127,14 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         "  for (long r = 0; r < count; ++r) {",
         f"    const {element} *ar = a + {site.prefix}_offsets_a[r];",
         f"    const {element} *br = b + {site.prefix}_offsets_b[r];",
+        *([f"    const {element} *an = a + {site.prefix}_offsets_a[r + {later}];"] if later else []),
         f'    _Pragma("GCC unroll {_UNROLL}")',
         "    for (long l = 0; l < k; ++l) {",
     ]
     for v in vectors:
         # A is read once in each block, often from beyond the first cache; B stays there.
-        lines.append(f"      __builtin_prefetch(ar + (l + {_PREFETCH}) * {site.lda} + {block.rows[v]});")
+        place = f"an + l * {site.lda}" if later else f"ar + (l + {_PREFETCH}) * {site.lda}"
+        lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
         lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
     if block.next_b:
         lines += _fetched(site, block)
@@ -152,6 +156,11 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
     lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
     lines.append("}")
     return "\n".join(lines)
+
+
+def _products_ahead(site: GemmSite) -> int:
+    """How many products on A is fetched, where they have too few steps to fetch it within one."""
+    return -(-_PREFETCH // site.k[0]) if site.k[0] < _PREFETCH and len(site.offsets_a) > 1 else 0
 
 
 def _columns_meet(site: GemmSite, block: Block) -> bool:
@@ -375,8 +384,9 @@ class Writer:
         site = self.site
         runs = {index: f"{site.prefix}_run_{''.join(map(str, index))}" for index, _ in site.shapes()}
         bodies = [self.run(runs[index], shape) for index, shape in site.shapes()]
+        again = islice(cycle(site.offsets_a), _products_ahead(site))
         tables = [
-            _table(f"{site.prefix}_offsets_a", site.offsets_a),
+            _table(f"{site.prefix}_offsets_a", [*site.offsets_a, *again]),
             _table(f"{site.prefix}_offsets_b", site.offsets_b),
         ]
         cases = []

@@ -74,6 +74,7 @@ WIDER = [
         element="double", accumulator="double", m=(27, 27), n=(14, 14), lda=27, ldc=27, rows_b=(0, 9), rows_c=(0, 500)
     ),
     site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
+    site(m=(32, 32), n=(6, 6), k=(1, 1), lda=32, ldc=32, batch=(3, 2), offsets_a=(0, 64, 32), offsets_b=(0, 50, 2)),
     site(m=(32, 32), n=(12, 7), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True),
     site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
     site(
