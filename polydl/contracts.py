@@ -20,9 +20,10 @@ from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "four", "any"]
-# What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read, and
-# fetching the next tile of A while it computes.
-Ability = Literal["rows", "overwrite", "ahead"]
+# What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
+# fetching the next tile of A while it computes, getting better with hundreds of columns, and rounding the sums of
+# products otherwise than multiply-adds in some order do.
+Ability = Literal["rows", "overwrite", "ahead", "wide", "rounds"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class GemmSite:
     that some calls are the first for their tile of C and must not read it. Each call should fetch ``ahead`` bytes from
     an address that it is given, for later calls, into the second-level cache. ``prefix`` starts every name the site
     defines in C. ``element`` is the type of A's elements, and of B's unless ``element_b`` names another.
+    ``again_a`` and ``again_b`` say that several calls read the same tile of
+    an operand, with nothing that writes it from the nest's first call to the last.
     """
 
     prefix: str
@@ -91,6 +94,8 @@ class GemmSite:
     overwrites: bool = False
     ahead: int = 0
     element_b: str = ""
+    again_a: bool = False
+    again_b: bool = False
 
     @property
     def type_b(self) -> str:
@@ -143,11 +148,13 @@ class CallArguments:
 
 @dataclass(frozen=True)
 class EmittedSite:
-    """C for one site: includes, definitions at file scope, statements that run once before the first call."""
+    """C for one site: includes, definitions at file scope, statements that run once in a process before the first call,
+    and those that run whenever the function starts."""
 
     includes: tuple[str, ...]
     definitions: str
     setup: str
+    start: str = ""
 
 
 class Microkernel(Protocol):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
 
 
@@ -30,7 +32,8 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
 
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
-    the smallest product of its place and one more than that number comes next.
+    the smallest product of its place and one more than that number comes next. Last come the first of microkernels
+    that none of these use, up to a quarter of all.
     """
     places = list(enumerate(ranking.entries, 1))
     if not count or count >= len(places):
@@ -40,8 +43,26 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
         waiting.setdefault(kind(place[1].variant), []).append(place)
     picked: dict[tuple[object, ...], int] = dict.fromkeys(waiting, 0)
     chosen: list[tuple[int, RankedVariant]] = []
-    while len(chosen) < count:
+    strangers = _strangers(places, count)
+    while len(chosen) < count - len(strangers):
         nearest = min((each for each in waiting if waiting[each]), key=lambda k: waiting[k][-1][0] * (1 + picked[k]))
         chosen.append(waiting[nearest].pop())
         picked[nearest] += 1
+    chosen += [stranger for stranger in strangers if stranger not in chosen]
     return tuple(sorted(chosen, key=lambda place: place[0]))
+
+
+def _microkernels(variant: Variant) -> frozenset[str]:
+    return frozenset(step.name for step in variant.steps if isinstance(step, UseMicrokernel))
+
+
+def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:
+    """The first variants of microkernels that the first ``count`` don't use: predictions of kernels may disagree."""
+    known = {_microkernels(entry.variant) for _, entry in places[:count]}
+    found = []
+    for place in places[count:]:
+        names = _microkernels(place[1].variant)
+        if names and names not in known:
+            known.add(names)
+            found.append(place)
+    return found[: count // 4]

@@ -123,7 +123,8 @@ def variant_space(
     from polydl.fusion import prediction
     from polydl.variants.generate import build_space
 
-    kernels = tuple(calibrated(kernel, throughputs) for kernel in _kernels(microkernel))
+    allowed = (kernel for kernel in _kernels(microkernel) if not (strict_fp and "rounds" in kernel.abilities))
+    kernels = tuple(calibrated(kernel, throughputs) for kernel in allowed)
     rates = rates or prediction.Rates(threads)
     return build_space(
         nest,

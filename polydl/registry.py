@@ -16,6 +16,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "microkernels": {
         "libxsmm": "polydl.microkernels.libxsmm:LIBXSMM",
         "c": "polydl.microkernels.plain_c:PLAIN_C",
+        "c-amx": "polydl.microkernels.amx:AMX",
         "c-int8": "polydl.microkernels.int8:INT8",
     },
     "rankers": {

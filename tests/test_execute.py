@@ -362,7 +362,7 @@ def test_rounds_go_on_for_those_that_may_be_the_fastest(toolchain: Toolchain, tm
     assert not by_id["slow"].final
     assert by_id["one"].final or by_id["two"].final
     fastest = min((by_id[name] for name in ("one", "two")), key=lambda each: each.seconds_minimum or 0.0)
-    assert len(fastest.samples) > len(by_id["slow"].samples)
+    assert len(fastest.samples) >= len(by_id["slow"].samples)
     assert [each.measurement.id for each in finished][-1] == "original"
     assert {each.measurement.id: each.measurement.samples for each in finished} == {
         each.id: each.samples for each in measured

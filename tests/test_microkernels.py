@@ -13,6 +13,7 @@ import pytest
 
 from polydl import registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
+from polydl.microkernels.amx import AMX
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import register_blocks, register_tiling, tile_sizes
@@ -88,11 +89,46 @@ WIDER = [
         stride_bn=9,
     ),
 ]
+# Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several.
+TILED = [
+    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
+    site(m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
+    site(
+        m=(80, 80),
+        n=(14, 14),
+        k=(32, 32),
+        lda=80,
+        ldc=80,
+        stride_bn=32,
+        batch=(9, 9),
+        offsets_a=tuple(2560 * r for r in range(9)),
+        offsets_b=tuple(32 * (r % 3) + 512 * (r // 3) for r in range(9)),
+        rows_b=tuple(512 * q for q in range(14)),
+        rows_c=tuple(80 * 14 * q for q in range(14)),
+        overwrites=True,
+    ),
+    site(
+        m=(33, 33),
+        n=(7, 7),
+        k=(64, 64),
+        lda=33,
+        ldc=33,
+        stride_bn=64,
+        batch=(5, 2),
+        offsets_a=tuple(2112 * r for r in range(5)),
+        offsets_b=(0, 64, 128, 40, 5000),
+        rows_b=(0, 576, 1152),
+        rows_c=(0, 300, 900),
+    ),
+    site(m=(16, 16), n=(16, 16), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 9000)),
+]
 CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
+CASES += [(AMX, each) for each in TILED]
 
 
 def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
-    parts, setups, functions = [], [], []
+    parts, setups, starts, functions = [], [], [], []
     includes: dict[str, None] = {"stddef.h": None}
     for number, case in enumerate(cases):
         named = replace(case, prefix=f"case{number}")
@@ -100,6 +136,7 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
         includes.update(dict.fromkeys(emitted.includes))
         parts.append(emitted.definitions)
         setups.append(emitted.setup)
+        starts.append(emitted.start)
         call = kernel.call(named, CallArguments("a", "b", "c", "last_m", "last_n", "last_k", "count", "first"))
         parameters = (
             f"const {case.element} *a, const {case.type_b} *b, {case.accumulator} *c, "
@@ -124,21 +161,22 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
         )
     head = "\n".join(f"#include <{name}>" for name in includes)
     setup = "void setup(void)\n{\n" + "\n".join(setups) + "\n}"
-    return "\n".join([head, *parts, setup, *functions]) + "\n"
+    start = "void start(void)\n{\n" + "\n".join(starts) + "\n}"
+    return "\n".join([head, *parts, setup, start, *functions]) + "\n"
 
 
 # Without its set-up LIBXSMM has no kernel for any shape, and the loops that take its place do the work.
 @pytest.fixture(
     scope="module",
-    params=[(LIBXSMM, True), (LIBXSMM, False), (PLAIN_C, True)],
-    ids=["libxsmm", "libxsmm-that-declines", "c"],
+    params=[(LIBXSMM, True), (LIBXSMM, False), (PLAIN_C, True), (AMX, True), (AMX, False)],
+    ids=["libxsmm", "libxsmm-that-declines", "c", "c-amx", "c-amx-without-tiles"],
 )
 def compiled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
     kernel: Microkernel = request.param[0]
     reason = kernel.unavailable()
-    if reason is not None:
+    if reason is not None and (request.param[1] or kernel is LIBXSMM):
         pytest.skip(reason)
     cases = [case for owner, case in CASES if owner is kernel]
     directory: Path = tmp_path_factory.mktemp(kernel.name)
@@ -188,6 +226,7 @@ def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel
                 tail = (*lasts, ctypes.c_long(count), ctypes.c_int(first))
                 for name, out in ((f"reference{number}", expected), (f"run{number}", c)):
                     pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)]
+                    library.start()
                     library[name](*pointers, *tail)
                 scale = case.k[0] * max(case.batch)
                 tolerance = 0 if c.dtype.kind == "i" else 4 * scale * np.finfo(c.dtype).eps
@@ -236,7 +275,53 @@ def test_plain_c_takes_any_strides_of_b_but_no_overlapping_output() -> None:
 
 def test_the_registry_offers_both_in_order_of_preference() -> None:
     assert registry.names("microkernels")[:2] == ("libxsmm", "c")
+    assert registry.load("microkernels", "c-amx") is AMX
     assert registry.load("microkernels", "c") is PLAIN_C
+
+
+@pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
+def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tmp_path: Path) -> None:
+    steps = 512
+    case = site(m=(32, 32), n=(40, 40), k=(steps, steps), lda=32, ldc=32, stride_bn=steps, overwrites=True)
+    (tmp_path / "kernel.c").write_text(program(AMX, [case]))
+    command = ["gcc", "-O2", "-march=native", "-shared", "-fPIC", "kernel.c", "-o", "kernel.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    library = ctypes.CDLL(str(tmp_path / "kernel.so"))
+    library.setup()
+    generator = np.random.default_rng(3)
+    a = (generator.normal(size=(steps, 32)) * np.exp(generator.normal(size=(steps, 32)))).astype(np.float32)
+    b = generator.uniform(0, 1, (40, steps)).astype(np.float32)
+    b[7, 100] = np.uint32(0xFFFFFFFF).view(np.float32)
+    b[9, 3] = np.nan
+    c = np.empty((40, 32), np.float32)
+    tail = (*(ctypes.c_int(0),) * 3, ctypes.c_long(1), ctypes.c_int(1))
+    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)), *tail)
+    assert np.isnan(c[[7, 9]]).all()
+    numbers = np.delete(np.arange(40), [7, 9])
+    exact = b[numbers].astype(float) @ a.astype(float)
+    scale = np.abs(b[numbers]).astype(float) @ np.abs(a).astype(float)
+    error = np.abs(c[numbers] - exact) / scale
+    # Sums of so many terms, rounded one by one, err by some sqrt(512) / 2 of these units.
+    assert np.sqrt(np.mean(error**2)) < 8 * 2.0**-24
+    assert error.max() > 0
+
+
+def test_tiles_decline_what_would_not_fill_them() -> None:
+    assert AMX.rejects(shape(k=64, stride_bn=64)) is not None
+    wide = shape(n=64, k=64, stride_bn=64)
+    assert AMX.rejects(wide) is None
+    assert "k = 63" in (AMX.rejects(replace(wide, k=63)) or "")
+    assert "KiB" in (AMX.rejects(replace(wide, batch=1000)) or "")
+    assert "overlap" in (AMX.rejects(replace(wide, ldc=31)) or "")
+
+
+def test_only_operands_that_are_read_again_stay_split() -> None:
+    once = site(m=(32, 32), n=(48, 48), k=(64, 64), lda=32, ldc=32, stride_bn=64)
+    assert not AMX.emit(once, 64).start
+    kept = AMX.emit(replace(once, again_a=True), 64)
+    assert "site_round" in kept.start
+    assert "site_held_a" in kept.definitions
+    assert "site_held_b" not in kept.definitions
 
 
 def test_plain_c_fetches_the_next_columns_of_b_unless_a_call_reads_them_again_anyway() -> None:

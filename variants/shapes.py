@@ -6,7 +6,8 @@ Rules that keep them few, each by an argument that holds for any nest:
   shape's, and the best ``SHAPES_KEPT`` are;
 * the n loop of a microkernel is one of the two with the tightest packed output (smallest ldc);
 * rows of columns come from the loop along which they lie closest in the output; a call has all columns of a row,
-  whole rows that divide the loop, and at most ``MOST_COLUMNS`` columns;
+  whole rows that divide the loop, and at most ``MOST_COLUMNS`` columns, or ``WIDE_COLUMNS`` where a kernel likes many;
+* of each further kernel, whose predictions agree less with the best one's than its own do, a few shapes are kept;
 * batch loops are taken from the innermost reduction loop outwards (a prefix of that order).
 """
 
@@ -22,7 +23,9 @@ from polydl.poly.products import GemmMatch
 
 SHAPE_SLACK = 1.35
 SHAPES_KEPT = 48
+OTHERS_KEPT = 6
 MOST_COLUMNS = 128
+WIDE_COLUMNS = 1024
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,7 @@ def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> 
     loops = [loop for loop in match.rowable if extents[loop] > 1]
     if "rows" in kernel.abilities and loops:
         loop = min(loops, key=lambda each: match.form.strides_c[each])
-        most = MOST_COLUMNS // extents[match.n]
+        most = (WIDE_COLUMNS if "wide" in kernel.abilities else MOST_COLUMNS) // extents[match.n]
         found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
     return tuple(found)
 
@@ -147,16 +150,17 @@ def shapes_of(
 def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
     """The cheapest shapes of several kernels, each of which is in order already.
 
-    Predictions of different kernels agree less than those of one: each kernel within the slack keeps some.
+    Predictions of different kernels agree less than those of one: each kernel within the slack keeps its share, and
+    each beyond it ``OTHERS_KEPT``.
     """
     everything = sorted((shape for shapes in by_kernel for shape in shapes), key=lambda each: each.cycles_per_operation)
     within = [
         each for each in everything if each.cycles_per_operation <= SHAPE_SLACK * everything[0].cycles_per_operation
     ]
     room = SHAPES_KEPT // max(1, len(by_kernel))
-    kept = []
+    kept: list[Shape] = []
     for shapes in by_kernel:
-        kept += [shape for shape in shapes if shape in within][:room]
+        kept += [shape for shape in shapes if shape in within][:room] or shapes[:OTHERS_KEPT]
     kept += [shape for shape in within if shape not in kept][: SHAPES_KEPT - len(kept)]
     return tuple(sorted(kept, key=lambda each: each.cycles_per_operation))
 

@@ -17,6 +17,7 @@ from polydl.errors import CodegenError
 from polydl.poly.legality import Directions
 from polydl.poly.plans import NestPlan, Plan
 from polydl.poly.products import GemmMatch
+from polydl.poly.traffic import trips
 from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
 from polydl.vector_functions import called, from_library, prototypes
@@ -137,6 +138,20 @@ def _offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tu
     return tuple(offsets)
 
 
+def _again(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int]) -> bool:
+    """Whether several calls read the same tile of an operand, and nothing inside the same loops writes its memory."""
+    if all(strides[loop.iterator] for loop, times in zip(plan.loops, trips(plan), strict=False) if times > 1):
+        return False
+    number = scop.statement(plan.nest.statements[0]).betas[0]
+    beside = (statement for statement in scop.statements if statement.betas[0] == number)
+    memory = _memory(scop, operand)
+    return all(_memory(scop, access) != memory for statement in beside for access in statement.writes)
+
+
+def _memory(scop: Scop, access: Access) -> str:
+    return scop.array(access.array).view_of or access.array
+
+
 def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel, *, overwrites: bool = False) -> Site:
     """Sizes, strides and offsets of a nest's microkernel call. With ``overwrites`` the first on a tile sets it."""
     step = plan.microkernel
@@ -165,6 +180,8 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
         rows_b=_offsets(plan, match.form.strides_b, step.rows),
         rows_c=_offsets(plan, match.form.strides_c, step.rows),
         overwrites=overwrites,
+        again_a=_again(scop, plan, match.form.a, match.form.strides_a),
+        again_b=_again(scop, plan, match.form.b, match.form.strides_b),
     )
     ahead = ahead_of(plan, match, gemm) if "ahead" in kernel.abilities else None
     if ahead is not None:
@@ -380,6 +397,7 @@ def generate(
     if setups:
         includes.append("pthread.h")
         body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
+    body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
     definitions = [*storage.definitions, *(each.definitions for _, each in emitted)]
     if setups:
         definitions += [

@@ -1,0 +1,125 @@
+/* Products of floats as sums of products of bfloat16s, which Intel's matrix extension (AMX) computes. */
+#ifndef POLYDL_TILES
+#define POLYDL_TILES
+static int polydl_tiles; /* whether the system lets this process use tile registers */
+#if defined __x86_64__ && defined __linux__ && defined __AMX_BF16__ && defined __AVX512BW__
+#define POLYDL_HAS_TILES
+#include <immintrin.h>
+extern long syscall(long number, ...);
+static inline int polydl_ask_for_tiles(void)
+{
+  return syscall(158 /* arch_prctl */, 0x1023 /* ARCH_REQ_XCOMP_PERM */, 18L /* XTILEDATA */) == 0;
+}
+#define POLYDL_TILE_CONFIGURE(from) __asm__ volatile("ldtilecfg (%0)" ::"r"(from) : "memory")
+#define POLYDL_TILE_RELEASE() __asm__ volatile("tilerelease" ::: "memory")
+#define POLYDL_TILE_ZERO(t) __asm__ volatile("tilezero %%tmm" #t ::)
+#define POLYDL_TILE_LOAD(t, from, bytes) __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(from), "r"((long)(bytes)))
+#define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
+#define POLYDL_TILE_PRODUCT(c, b, a) __asm__ volatile("tdpbf16ps %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+/* The nearest bfloat16 in the upper halves; what is not a number stays that. */
+static inline __m512i polydl_nearest(__m512i x, __mmask16 numbers)
+{
+  return _mm512_mask_add_epi32(x, numbers, x, _mm512_set1_epi32(0x8000));
+}
+/* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. */
+static inline void polydl_parts(__m512i x, __m512i part[3])
+{
+  const __m512i upper = _mm512_set1_epi32(~0xffff);
+  const __mmask16 numbers = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_ORD_Q);
+  part[0] = _mm512_and_si512(polydl_nearest(x, numbers), upper);
+  x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0])));
+  part[1] = _mm512_and_si512(polydl_nearest(x, numbers), upper);
+  x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
+  part[2] = polydl_nearest(x, numbers);
+}
+/* Elements side by side keep their order: that of B along k. */
+static inline void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
+{
+  const __m512i upper = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
+                                         23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  for (long i = 0; i < length; i += 32) {
+    const long left = length - i;
+    const __mmask16 first = left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+    const __mmask16 second = left >= 32 ? 0xffff : left > 16 ? (__mmask16)((1u << (left - 16)) - 1) : 0;
+    __m512i x[3], y[3];
+    polydl_parts(_mm512_maskz_loadu_epi32(first, from + i), x);
+    polydl_parts(_mm512_maskz_loadu_epi32(second, from + i + 16), y);
+    for (int p = 0; p < 3; ++p)
+      _mm512_storeu_si512(to + p * plane + i, _mm512_permutex2var_epi16(x[p], upper, y[p]));
+  }
+}
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. */
+static inline void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+{
+  const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __m512i x[3], y[3];
+    polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
+    polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+    for (int p = 0; p < 3; ++p)
+      _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
+  }
+}
+/* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
+#define POLYDL_TILE_PRODUCTS                                                                                           \
+  do {                                                                                                                 \
+    POLYDL_TILE_PRODUCT(0, 4, 6);                                                                                      \
+    if (wide) POLYDL_TILE_PRODUCT(1, 4, 7);                                                                            \
+    if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
+    if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
+  } while (0)
+#define POLYDL_TILES_OF_A(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(6, a + (part) * (wide ? 64 : 32) * pairs, 64);                                                    \
+    if (wide) POLYDL_TILE_LOAD(7, a + ((part) * 64 + 32) * pairs, 64);                                                 \
+  } while (0)
+#define POLYDL_TILES_OF_B(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(4, b0 + (part) * plane, 2 * column);                                                              \
+    if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane, 2 * column);                                                    \
+  } while (0)
+static inline __attribute__((always_inline)) void polydl_tile_block(
+    const unsigned short *a, const unsigned short *first_b, const unsigned short *second_b, const long *offsets_first,
+    const long *offsets_second, long plane, long column, float *c0, float *c1, long ldc, long count, int steps,
+    int pairs, int first, int wide, int deep)
+{
+  __asm__ volatile("" ::: "memory");
+  if (first) {
+    POLYDL_TILE_ZERO(0);
+    if (wide) POLYDL_TILE_ZERO(1);
+    if (deep) POLYDL_TILE_ZERO(2);
+    if (deep && wide) POLYDL_TILE_ZERO(3);
+  } else {
+    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
+    if (wide) POLYDL_TILE_LOAD(1, c0 + 16, 4 * ldc);
+    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
+    if (deep && wide) POLYDL_TILE_LOAD(3, c1 + 16, 4 * ldc);
+  }
+  for (long r = 0; r < count; ++r) {
+    const unsigned short *b0 = first_b + offsets_first[r], *b1 = second_b + offsets_second[r];
+    for (int step = 0; step < steps; ++step) {
+      POLYDL_TILES_OF_A(2);
+      POLYDL_TILES_OF_B(0);
+      POLYDL_TILE_PRODUCTS;
+      POLYDL_TILES_OF_A(1);
+      POLYDL_TILE_PRODUCTS;
+      POLYDL_TILES_OF_B(1);
+      POLYDL_TILE_PRODUCTS;
+      POLYDL_TILES_OF_A(0);
+      POLYDL_TILE_PRODUCTS;
+      POLYDL_TILES_OF_B(2);
+      POLYDL_TILE_PRODUCTS;
+      POLYDL_TILES_OF_B(0);
+      POLYDL_TILE_PRODUCTS;
+      a += 3 * (wide ? 64 : 32) * pairs;
+      b0 += 2 * pairs;
+      b1 += 2 * pairs;
+    }
+  }
+  POLYDL_TILE_STORE(0, c0, 4 * ldc);
+  if (wide) POLYDL_TILE_STORE(1, c0 + 16, 4 * ldc);
+  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
+  if (deep && wide) POLYDL_TILE_STORE(3, c1 + 16, 4 * ldc);
+}
+#endif
+#endif
