@@ -44,7 +44,7 @@ _MOST_KEPT = 8
 # Cycles to split one element, of a call, and of a tile of C; and how often an operand has to be split, in the mean.
 _SPLIT_CYCLES = 0.65
 _OVERHEAD = 300.0
-_TILE_OF_C = 48.0
+_TILE_OF_C = 80.0
 _SPLIT_SHARE = 0.5
 # Runs of B that lie no further apart are split together.
 _GAP = 32
@@ -502,7 +502,7 @@ class Amx:
     )
     elements: tuple[tuple[str, ...], ...] = (("float", "float"),)
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "wide", "rounds"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "copies", "rounds"})
 
     def unavailable(self) -> str | None:
         return _missing()

@@ -16,6 +16,7 @@ static inline int polydl_ask_for_tiles(void)
 #define POLYDL_TILE_LOAD(t, from, bytes) __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(from), "r"((long)(bytes)))
 #define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
 #define POLYDL_TILE_PRODUCT(c, b, a) __asm__ volatile("tdpbf16ps %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+#define POLYDL_FETCH 16 /* rows of A ahead */
 /* The nearest bfloat16 in the upper halves; what is not a number stays that. */
 static inline __m512i polydl_nearest(__m512i x, __mmask16 numbers)
 {
@@ -48,12 +49,15 @@ static inline void polydl_split_run(const float *from, unsigned short *to, long 
       _mm512_storeu_si512(to + p * plane + i, _mm512_permutex2var_epi16(x[p], upper, y[p]));
   }
 }
-/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. */
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
+   apart, which no processor fetches ahead by itself. */
 static inline void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
 {
   const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
     __m512i x[3], y[3];
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
     polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
     polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
     for (int p = 0; p < 3; ++p)

@@ -56,7 +56,7 @@ def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> 
     loops = [loop for loop in match.rowable if extents[loop] > 1]
     if "rows" in kernel.abilities and loops:
         loop = min(loops, key=lambda each: match.form.strides_c[each])
-        most = (WIDE_COLUMNS if "wide" in kernel.abilities else MOST_COLUMNS) // extents[match.n]
+        most = (WIDE_COLUMNS if "copies" in kernel.abilities else MOST_COLUMNS) // extents[match.n]
         found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
     return tuple(found)
 

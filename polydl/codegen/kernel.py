@@ -99,7 +99,7 @@ class Site:
         """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
 
         Each block walks through all of A's columns; where these lie on more pages than the table holds, it looks up
-        each page anew.
+        each page anew. A kernel that copies its operands does so two vectors of rows at a time.
         """
         gemm = self.gemm
         columns = gemm.k[0] * gemm.batch[0]
@@ -107,6 +107,8 @@ class Site:
         if pages <= _PAGES_HELD:
             return 0.0
         blocks = -(-gemm.m[0] // (4 * vector_elements)) * -(-gemm.n[0] * gemm.rows // 6)
+        if "copies" in self.kernel.abilities:
+            blocks = -(-gemm.m[0] // (2 * vector_elements))
         return blocks * pages * _PAGE_LOOK_UP
 
     def _share(self, loop: str, last: int) -> float:
