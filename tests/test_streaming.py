@@ -166,3 +166,21 @@ def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
     space = build_space(pipeline.parse(tmp_path / "nest.c"), [], threads=1, vector_bytes=64)
     texts = [pipeline.kernel(space, variant, 64).c for variant in generate(space, max_variants=20, seed=0).variants]
     assert {text for found in texts for text in re.findall(r"simdlen\(\d+\)", found)} == {"simdlen(16)", "simdlen(8)"}
+
+
+@pytest.mark.parametrize(("strict", "factor"), [(False, "a * polydl_sum0"), (True, "(a * A[i][j]) * x[j]")])
+def test_factors_that_a_loop_leaves_alone_are_multiplied_outside(strict: bool, factor: str, tmp_path: Path) -> None:
+    loops = "for (int i = 0; i < 16; i++) for (int j = 0; j < 90; j++)"
+    source = tmp_path / "nest.c"
+    source.write_text(
+        "void f(float z[16], double s[90], const float A[16][90], const float x[90], const double D[16][90],\n"
+        "       const double r[16], float a, double b) {\n#pragma scop\n"
+        f"{loops} z[i] += a * A[i][j] * x[j];\n{loops} s[j] = s[j] - b * D[i][j] * r[i];\n#pragma endscop\n}}\n"
+    )
+    space = space_of(source, source.read_text(), 1, reassociate=not strict)
+    variants = list(generate(space, max_variants=60, seed=1).variants)
+    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    texts = [text[text.rindex("void f(") :] for text in texts]
+    assert any(factor in text for text in texts)
+    assert any("(b * r[i]) * D[i][j]" in text for text in texts) is not strict
+    run(space, variants[:6], 1, tmp_path)

@@ -2,7 +2,7 @@
 
     python -m experiments.fusion.sequences results.json [gemver:l2 ...] [--mkl LIBRARY]
 
-One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 600 MB. OpenBLAS is the system's
+One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 1 GB. OpenBLAS is the system's
 (libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``. Beside the times: how many implementations there are,
 which place the fastest of those that were run has in the ranking, and how close the first one and the last one come.
 """
@@ -17,10 +17,10 @@ import polydl
 from experiments.fusion.comparison import Row, drive, driver, options, ratio, run_all, summary
 
 _EXAMPLES = Path(__file__).parents[2] / "examples" / "sequences"
-# By the number of matrices, or by vectors: N inside the second cache, and beyond the last one.
-_SIZES = {"atax": 1, "bicgk": 1, "sgemv": 1, "sgemvt": 1, "gemver": 2, "gesummv": 2, "madd": 3}
-_INSIDE = {0: 98_304, 1: 640, 2: 480, 3: 384}
-_BEYOND = {0: 37_748_736, 1: 12_288, 2: 8_704, 3: 7_168}
+# By the number of matrices (0: vectors alone, -1: a single one): N inside the second cache, and beyond the last one.
+_SIZES = {"atax": 1, "bicgk": 1, "sgemv": 1, "sgemvt": 1, "gemver": 2, "gesummv": 2, "madd": 3, "sscal": -1}
+_INSIDE = {-1: 98_304, 0: 98_304, 1: 640, 2: 480, 3: 384}
+_BEYOND = {-1: 268_435_456, 0: 83_886_080, 1: 15_872, 2: 11_264, 3: 9_216}
 
 
 def size(problem: str) -> int:
@@ -41,7 +41,7 @@ def libraries(mkl: str | None) -> dict[str, str]:
 def prepare(problem: str, folder: Path) -> Row:
     name = problem.split(":")[0]
     machine = polydl.Machine.detect(threads=1)
-    top = 12 if problem.endswith("l2") else 5
+    top = 12 if problem.endswith("l2") else 6
     found = polydl.fuse(
         _EXAMPLES / f"{name}.c", machine=machine, defines={"N": size(problem)}, max_variants=300, top_k=top,
         out=folder / "fused", records=False,

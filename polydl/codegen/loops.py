@@ -120,7 +120,7 @@ def _tree(
     places = {name: index for index, name in enumerate(iterators)}
     unrolled = {name: _unrolled(plan.nest_of(name), found[plan.nest_of(name).nest.index]) for name in names}
     streamed = {name: frozenset(plan.nest_of(name).streamed) for name in names}
-    printer = Printer(scop, leaves, parallel, vector, sums, counts, lanes, places, unrolled, streamed)
+    printer = Printer(scop, leaves, parallel, vector, sums, counts, lanes, places, unrolled, streamed, exact)
     printer.node(build.node_from_schedule_map(relation), depth)
     if printer.unfenced:
         printer.put(depth, "polydl_streamed();")

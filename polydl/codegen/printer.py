@@ -9,11 +9,12 @@ from math import prod
 
 import islpy as isl
 
-from polydl.codegen.expressions import ast_expression, kind_of, statement_text, stripped, subscripted
+from polydl.codegen.expressions import StatementWriter, ast_expression, kind_of, statement_text, stripped, subscripted
+from polydl.codegen.factors import regrouped, without_factor
 from polydl.codegen.held import Held, held_elements, in_place
 from polydl.codegen.sums import Sum, clause, partial_type
 from polydl.codegen.trees import has_loop, instances, is_straight, only_loop, statements_under, values_of
-from polydl.types import Loop, Scop
+from polydl.types import Access, Expression, Loop, Scop, Statement
 
 # Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
 _LONGEST_ROW = 64
@@ -61,8 +62,9 @@ class Printer:
     that may run with vectors, ``sums`` what is then summed in parts, and ``counts`` the iterations there. ``lanes`` are
     the elements of a vector. ``unrolled`` holds the places whose iterations run in one of the loop around, and whether
     the two loops could run the other way round; ``streamed`` the arrays that are written past the caches. Of the loop
-    that is open, ``partial`` holds the sums with their variables, ``places`` what stands for arrays' elements; ``copy``
-    is the iteration that is printed of the unrolled loop ``within``. ``on_threads`` says that an open loop's iterations
+    that is open, ``partial`` holds the sums with their variables, ``places`` what stands for arrays' elements, and
+    ``regrouped`` the statements whose products take another order, which ``exact`` code doesn't allow; ``copy`` is the
+    iteration that is printed of the unrolled loop ``within``. ``on_threads`` says that an open loop's iterations
     run on threads, ``unfenced`` that something was written past the caches since the last fence.
     """
 
@@ -76,8 +78,10 @@ class Printer:
     position: Mapping[str, int]
     unrolled: Mapping[str, Mapping[int, bool]] = field(default_factory=dict)
     streamed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    exact: bool = False
     partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    regrouped: Mapping[str, Statement] = field(default_factory=dict)
     within: str = ""
     copy: tuple[str, str] = ("", "")
     lines: list[str] = field(default_factory=list)
@@ -115,8 +119,9 @@ class Printer:
             partial, each = self.partial[name]
             each = replace(each, statement=in_place(each.statement, self.places))
             return each.text(self.scop, values, partial + self.copy[0])
-        if self.places:
-            return statement_text(self.scop, in_place(self.scop.statement(name), self.places), values)
+        if self.places or name in self.regrouped:
+            own = self.regrouped.get(name) or self.scop.statement(name)
+            return statement_text(self.scop, in_place(own, self.places), values)
         return self.leaves[name](values)
 
     def copied(self, values: Sequence[str], iteration: str) -> list[str]:
@@ -250,8 +255,19 @@ class Printer:
             for number, statement in enumerate(sorted(statements))
             if statement in self.sums[statement].get(here, {})
         }
+        varies = self.varying(node, body)
+        factors: dict[str, Expression] = {}
+        for statement, (partial, each) in () if self.exact else tuple(sums.items()):
+            divided = without_factor(self.scop, each.statement, each.term, varies)
+            if divided is not None:
+                sums[statement] = (partial, replace(each, statement=divided[0]))
+                factors[statement] = divided[1]
         outside = self.partial
         self.partial = {**outside, **sums}
+        if not self.exact:
+            plain = [each for each in statements if each not in self.partial]
+            made = {each: regrouped(self.scop, self.scop.statement(each), varies) for each in plain}
+            self.regrouped = {name: each for name, each in made.items() if each != self.scop.statement(name)}
         straight = is_straight(body)
         last = _last(node)
         wanted = set().union(*(self.streamed[s] for s in statements)) if straight and last is not None else set()
@@ -278,13 +294,29 @@ class Printer:
             self.put(depth, self.head(node))
             self.bodies(body, depth + 1, copies, held)
             self.put(depth, "}")
-        self.partial = outside
+        self.partial, self.regrouped = outside, {}
         for statement, (partial, each) in sorted(sums.items()):
             for suffix, iteration in copies:
                 values = self.copied(values_of(node, statement), iteration)
-                self.put(depth, f"{each.element(self.scop, values)} += {partial}{suffix};")
+                factor = factors.get(statement)
+                writer = StatementWriter(self.scop, each.statement, values)
+                times = f"{writer.write(factor)} * " if factor is not None else ""
+                self.put(depth, f"{each.element(self.scop, values)} += {times}{partial}{suffix};")
         if sums:
             self.put(depth - 1, "}")
+
+    def varying(self, node: isl.AstNode, body: isl.AstNode) -> Callable[[Access], bool]:
+        """Which accesses a loop moves on, or whose elements it may change."""
+        name = str(node.for_get_iterator().get_id().name)
+        inside = [(self.scop.statement(each), values) for each, values in instances(body)]
+        written = {access.array for statement, _ in inside for access in statement.writes}
+        moving = set()
+        for statement, values in inside:
+            for access in statement.accesses:
+                text = subscripted(self.scop, access, values)
+                if access.array in written or re.search(rf"\b{re.escape(name)}\b", text):
+                    moving.add((access.reference, access.array))
+        return lambda access: (access.reference, access.array) in moving
 
     def bodies(self, body: isl.AstNode, depth: int, copies: Sequence[tuple[str, str]], held: Sequence[Held]) -> None:
         """One iteration of a vector loop."""
