@@ -68,13 +68,12 @@ def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
     row: Row = {"bytes": 4 * images * channels * height * width, "images": images, "threads": threads, "variants": {}}
 
     def add(kind: str, path: Path, sizes: dict[str, int] | None) -> None:
-        found = polydl.fuse(
-            path, machine=machine, defines=sizes, max_variants=100, top_k=4, out=folder / kind, records=False
+        found = polydl.optimize(
+            path, machine=machine, defines=sizes, max_variants=60, top_k=4, out=folder / kind, records=False
         )
-        assert found.optimization.winner is not None
-        row["variants"][kind] = found.optimization.winner.ranked.variant.to_json()
-        row[f"{kind}_gain"] = found.speedup
-        libraries.append(str(found.optimization.files["library"]))
+        assert found.winner is not None
+        row["variants"][kind] = found.winner.ranked.variant.to_json()
+        libraries.append(str(found.files["library"]))
 
     relu = folder / "relu.c"
     relu.write_text(_RELU.format(images, channels // _BLOCK, height, width))

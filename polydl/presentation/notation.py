@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from polydl.types import Interchange, MicrokernelUse, Parallel, Tile, Variant, WorkingSets
+from polydl.types import Interchange, MicrokernelUse, Parallel, Stream, Tile, Unroll, Variant, WorkingSets
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -64,10 +64,17 @@ def nests_of(variant: Variant) -> tuple[int, ...]:
 
 
 def loop_order(variant: Variant, nest: int) -> str:
-    """The generated loops of a nest, outermost first; ``i:64`` is a loop over tiles of 64 iterations of ``i``."""
+    """The generated loops of a nest, outermost first; ``i:64`` is a loop over tiles of 64 iterations of ``i``.
+
+    ``i*`` is unrolled in the loop before it; ``>y`` says that ``y`` is written past the caches.
+    """
     tiles = _tile_loops(variant, nest)
-    order = [name for step in variant.of_nest(nest) if isinstance(step, Interchange) for name in step.order]
-    return " ".join(tiles.get(name, name) for name in order) or NOTHING
+    steps = variant.of_nest(nest)
+    order = [name for step in steps if isinstance(step, Interchange) for name in step.order]
+    unrolled = {step.loop for step in steps if isinstance(step, Unroll)}
+    words = [f"{tiles.get(name, name)}{'*' if name in unrolled else ''}" for name in order]
+    words += [f">{array}" for step in steps if isinstance(step, Stream) for array in step.arrays]
+    return " ".join(words) or NOTHING
 
 
 def parallel_loop(variant: Variant, nest: int) -> str:
