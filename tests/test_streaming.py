@@ -37,6 +37,15 @@ LINE = """void f(double y[{0}], const double x[{0}], double a) {{
 #pragma endscop
 }}
 """
+DOT = """void f(float y[{0}], float *s, const float x[{0}]) {{
+#pragma scop
+  for (int i = 0; i < {0}; i++) {{
+    y[i] = 2.0f * x[i];
+    s[0] += y[i] * x[i];
+  }}
+#pragma endscop
+}}
+"""
 SUMS = """void f(float z[{0}], float s[{1}], const float A[{0}][{1}], const float x[{1}], const float r[{0}]) {{
 #pragma scop
   for (int i = 0; i < {0}; i++)
@@ -83,7 +92,8 @@ def using(space: VariantSpace, kind: type[Unroll] | type[Stream], most: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("source", "sizes", "threads"), [(ELEMENTWISE, (5, 32), 2), (ELEMENTWISE, (7, 51), 1), (LINE, (5003,), 2)]
+    ("source", "sizes", "threads"),
+    [(ELEMENTWISE, (5, 32), 2), (ELEMENTWISE, (7, 51), 1), (LINE, (5003,), 2), (DOT, (2600,), 2)],
 )
 def test_what_is_written_past_the_caches_is_right(
     source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path

@@ -26,21 +26,29 @@ def streamable(scop: Scop, nests: Sequence[Nest], nest: Nest) -> tuple[Array, ..
         if other.index > nest.index or (other.index < nest.index and other.depth and nest.depth)
         for name in other.statements
     ]
-    busy = {access.array for statement in others for access in statement.accesses}
+    busy = {_memory(scop, access.array) for statement in others for access in statement.accesses}
     written = dict.fromkeys(access.array for statement in statements for access in statement.writes)
     return tuple(
         scop.array(name)
         for name in written
-        if name not in busy and scop.array(name).storage != "local" and _written_first(statements, name)
+        if _memory(scop, name) not in busy
+        and scop.array(name).storage != "local"
+        and _written_first(scop, statements, name)
     )
 
 
-def _written_first(statements: Sequence[Statement], array: str) -> bool:
-    accesses = [(s, access) for s in statements for access in s.accesses if access.array == array]
+def _memory(scop: Scop, array: str) -> str:
+    """The array whose memory this one shows, or the array itself."""
+    return scop.array(array).view_of or array
+
+
+def _written_first(scop: Scop, statements: Sequence[Statement], array: str) -> bool:
+    memory = _memory(scop, array)
+    accesses = [(s, access) for s in statements for access in s.accesses if _memory(scop, access.array) == memory]
     first, target = accesses[0]
     if target.subscripts is None:
         return False
-    same = all(access.subscripts == target.subscripts for _, access in accesses)
+    same = all((access.array, access.subscripts) == (array, target.subscripts) for _, access in accesses)
     fresh = all(access.kind == "write" for statement, access in accesses if statement is first)
     return same and fresh and bool(isl.Map(target.relation).is_injective())
 
