@@ -290,7 +290,7 @@ def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microke
     machine = Machine.detect(threads=threads)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=count, seed=5, microkernel=microkernel)
     assert variants
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes, microkernel=microkernel)
+    space = pipeline.space_on(scop, machine, microkernel=microkernel)
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
     built = EXECUTOR.build([original(scop), *kernels], toolchain, directory)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
@@ -321,7 +321,7 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
         pytest.skip(f"{compiler} is not installed")
     scop = parse(tmp_path, NESTS[name], **({"n": 24} if "linear" in name else {}))
     machine = Machine.detect(threads=2)
-    space = pipeline.variant_space(scop, threads=2, vector_bytes=machine.vector_bytes)
+    space = pipeline.space_on(scop, machine)
     (variant,) = pipeline.generate_variants(scop, machine=machine, max_variants=1)
     path = tmp_path / "emitted.c"
     path.write_text(pipeline.kernel(space, variant, machine.vector_bytes).c)
@@ -375,7 +375,7 @@ void f(float y[100][100], float big[100][100], float x[4][4], float C[4][4], flo
 
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=1)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, strict_fp=True)
+    space = pipeline.space_on(scop, machine, strict_fp=True)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True)
     assert variants
     for variant in variants:
@@ -415,7 +415,7 @@ def test_products_are_found_through_sums_in_scalars_and_initialisations(tmp_path
     machine = Machine.detect(threads=1)
     for name in ("product with initialisation", "product summed in a local scalar"):
         scop = parse(tmp_path, NESTS[name])
-        space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, microkernel="c")
+        space = pipeline.space_on(scop, machine, microkernel="c")
         assert "c" in [report.kernel for report in space.reports], name
 
 

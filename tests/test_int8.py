@@ -180,7 +180,7 @@ def test_nests_of_bytes_get_it_and_stay_exact(source: str, tmp_path: Path) -> No
     machine = Machine.detect(threads=1)
     scop = pipeline.parse(path)
     generation = pipeline.generate(scop, machine=machine, microkernel="c-int8", max_variants=12, seed=1)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=machine.vector_bytes, microkernel="c-int8")
+    space = pipeline.space_on(scop, machine, microkernel="c-int8")
     kernels = [pipeline.kernel(space, each, machine.vector_bytes) for each in generation.variants]
     assert kernels
     assert all(use.name == "c-int8" for kernel in kernels for use in kernel.microkernels)

@@ -147,7 +147,7 @@ def test_declarations_compile_alone() -> None:
 
 def test_loops_that_fill_vectors_ask_for_whole_ones(tmp_path: Path) -> None:
     scop = parse(tmp_path, SOURCE.replace("z[33]", "z[7]").replace("i < 33", "i < 7"))
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, Machine.detect(threads=1))
     variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=6)
     texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
     assert any("#pragma omp simd simdlen(16)" in text for text in texts)

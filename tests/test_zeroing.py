@@ -49,7 +49,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
     path.write_text(source)
     scop = pipeline.parse(path)
     machine = Machine.detect(threads=threads)
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=machine.vector_bytes, microkernel=microkernel)
+    space = pipeline.space_on(scop, machine, microkernel=microkernel)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=1)
     attached = [v for v in variants if any(isinstance(step, Attach) for step in v.rewrites)]
     return scop, [pipeline.kernel(space, variant, machine.vector_bytes) for variant in attached[:10]]
