@@ -61,11 +61,12 @@ def held_elements(
     return tuple(found)
 
 
-def in_place(statement: Statement, places: Mapping[str, str]) -> Statement:
-    """The statement with the text in ``places`` where it accesses these arrays."""
-    if not places:
-        return statement
+def in_place(statement: Statement, places: Mapping[str, str], references: Mapping[str, str]) -> Statement:
+    """The statement with the text in ``places`` where it accesses these arrays, and that of these ``references``."""
     names = {access.reference: places[access.array] for access in statement.accesses if access.array in places}
+    names |= {name: text for name, text in references.items() if name not in names}
+    if not names:
+        return statement
 
     def moved(node: Expression) -> Expression:
         if node.kind == "access" and node.text in names:

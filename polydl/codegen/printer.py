@@ -82,6 +82,7 @@ class Printer:
     partial: Mapping[str, tuple[str, Sum]] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
     regrouped: Mapping[str, Statement] = field(default_factory=dict)
+    loaded: Mapping[str, str] = field(default_factory=dict)
     within: str = ""
     copy: tuple[str, str] = ("", "")
     lines: list[str] = field(default_factory=list)
@@ -115,13 +116,14 @@ class Printer:
             self.node(node.mark_get_node(), depth)
 
     def statement(self, name: str, values: list[str]) -> str:
+        loaded = {reference: variable + self.copy[0] for reference, variable in self.loaded.items()}
         if name in self.partial:
             partial, each = self.partial[name]
-            each = replace(each, statement=in_place(each.statement, self.places))
+            each = replace(each, statement=in_place(each.statement, self.places, loaded))
             return each.text(self.scop, values, partial + self.copy[0])
-        if self.places or name in self.regrouped:
+        if self.places or loaded or name in self.regrouped:
             own = self.regrouped.get(name) or self.scop.statement(name)
-            return statement_text(self.scop, in_place(own, self.places), values)
+            return statement_text(self.scop, in_place(own, self.places, loaded), values)
         return self.leaves[name](values)
 
     def copied(self, values: Sequence[str], iteration: str) -> list[str]:
@@ -276,9 +278,11 @@ class Printer:
         held = held_elements(self.scop, printed, self.partial, wanted) if useful else ()
         streams = [each for each in held if each.array in wanted and not each.read]
         held = tuple(each for each in held if each not in streams)
-        if sums:
+        self.loaded = self.alone(body, varies) if straight and len(copies) > 1 else {}
+        if sums or self.loaded:
             self.put(depth, "{")
             depth += 1
+            self.load(body, depth, copies)
             for statement, (partial, each) in sums.items():
                 element = partial_type(self.scop, each, self.counts[statement][here])
                 variables = ", ".join(f"{partial}{suffix} = 0" for suffix, _ in copies)
@@ -295,6 +299,7 @@ class Printer:
             self.bodies(body, depth + 1, copies, held)
             self.put(depth, "}")
         self.partial, self.regrouped = outside, {}
+        enclosed, self.loaded = bool(self.loaded), {}
         for statement, (partial, each) in sorted(sums.items()):
             for suffix, iteration in copies:
                 values = self.copied(values_of(node, statement), iteration)
@@ -302,8 +307,29 @@ class Printer:
                 writer = StatementWriter(self.scop, each.statement, values)
                 times = f"{writer.write(factor)} * " if factor is not None else ""
                 self.put(depth, f"{each.element(self.scop, values)} += {times}{partial}{suffix};")
-        if sums:
+        if sums or enclosed:
             self.put(depth - 1, "}")
+
+    def alone(self, body: isl.AstNode, varies: Callable[[Access], bool]) -> Mapping[str, str]:
+        """By reference, variables for elements of arrays that a loop leaves alone and that don't change in it.
+
+        Compilers move loads like these out of a loop, too, but with many of them into its latch, and then leave the
+        loop without vectors.
+        """
+        inside = dict.fromkeys(access for name, _ in instances(body) for access in self.scop.statement(name).accesses)
+        found = [each for each in inside if self.scop.array(each.array).extents and not varies(each)]
+        return {each.reference: f"polydl_once{number}" for number, each in enumerate(found)}
+
+    def load(self, body: isl.AstNode, depth: int, copies: Sequence[tuple[str, str]]) -> None:
+        """Declares what is ``loaded`` before a loop."""
+        for name, values in instances(body):
+            for access in self.scop.statement(name).accesses:
+                if access.reference not in self.loaded:
+                    continue
+                for suffix, iteration in copies:
+                    element = subscripted(self.scop, access, self.copied(values, iteration))
+                    kind = self.scop.array(access.array).element
+                    self.put(depth, f"const {kind} {self.loaded[access.reference]}{suffix} = {element};")
 
     def varying(self, node: isl.AstNode, body: isl.AstNode) -> Callable[[Access], bool]:
         """Which accesses a loop moves on, or whose elements it may change."""
