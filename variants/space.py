@@ -312,7 +312,7 @@ class NestSpace:
         if choice.shape.match is not None or self.nest.call is not None or not choice.order:
             return (choice,)
         found = [choice]
-        streamed = tuple(name for name in self.streamable if self._fills_lines(name, choice.order[-1]))
+        streamed = tuple(name for name in self.streamable if self._fills_lines(name, choice))
         if streamed:
             found.append(replace(choice, streamed=streamed))
         if self.vector_bytes >= LINE_BYTES and self._updates:
@@ -320,12 +320,14 @@ class NestSpace:
         found += [each for size in TOGETHER for each in [self._together(choice, size)] if each is not None]
         return tuple(found)
 
-    def _fills_lines(self, array: str, loop: str) -> bool:
+    def _fills_lines(self, array: str, choice: Choice) -> bool:
+        loop = choice.order[-1]
         if loop not in self.nest.loops:
             return False
         statements = (self.scop.statement(name) for name in self.nest.statements)
         writer = next(s for s in statements if any(access.array == array for access in s.writes))
-        whole = self.extents[loop] * self.scop.array(array).element_bytes >= LINE_BYTES
+        run = min(self.extents[loop], dict(choice.tiles).get(loop, self.extents[loop]))
+        whole = run * self.scop.array(array).element_bytes >= LINE_BYTES
         return whole and stride(self.scop, writer, array, self.nest.depth + self.nest.loops.index(loop)) == 1
 
     def _together(self, choice: Choice, size: int) -> Choice | None:

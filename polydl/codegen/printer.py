@@ -21,6 +21,7 @@ _LONGEST_ROW = 64
 _MOST_TERMS = 256
 # Elements that are computed before they are written past the caches: few enough for the first cache.
 _MOST_STREAMED = 1024
+_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -388,7 +389,9 @@ class Printer:
             self.put(depth, f"for (int {start} = {first}; {start} <= {last}; {start} += {length}) {{")
             self.put(depth + 1, f"const int {end} = polydl_min({start} + {length - 1}, {last});")
         for each in streams:
-            self.put(depth + 1, f"_Alignas(64) {self.scop.array(each.array).element} {each.place}[{length}];")
+            array = self.scop.array(each.array)
+            room = max(length, _LINE_BYTES // array.element_bytes)
+            self.put(depth + 1, f"_Alignas({_LINE_BYTES}) {array.element} {each.place}[{room}];")
         self.put(depth + 1, self.pragma("simd", statements, here, self.width(statements, here), sums))
         self.put(depth + 1, self.head(node, start, end))
         outside = self.places
