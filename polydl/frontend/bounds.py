@@ -62,11 +62,12 @@ def check_counters(domain: isl.Set, facts: SourceFacts, place: Place) -> None:
             high = domain.dim_max_val(position).to_python()
             if low <= limits[0] or high >= limits[1]:
                 raise UnsupportedConstructError(
-                    f"the counter {name} wraps around: it runs from {low} to {high}, in {variable.shape.element}",
+                    f"the counter {variable.name} wraps around: it runs from {low} to {high}, "
+                    f"in {variable.shape.element}",
                     file=place.file,
                     line=place.line(variable.offset),
                     construct=place.quote(variable.offset),
-                    remedy=f"make {name} an int",
+                    remedy=f"make {variable.name} an int",
                 )
 
 

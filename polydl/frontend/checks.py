@@ -12,7 +12,7 @@ from polydl.errors import (
     UnknownSizeError,
     UnsupportedConstructError,
 )
-from polydl.frontend.facts import Branch, SourceFacts, VariableFacts
+from polydl.frontend.facts import Branch, SourceFacts, VariableFacts, is_word_of_isl
 from polydl.frontend.source import Place
 
 
@@ -108,6 +108,14 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
         _check_changes(variable, start, end, place)
         if not variable.loop_counter:
             _check_size(variable, start, end, place)
+        elif is_word_of_isl(variable.shown):
+            raise UnsupportedConstructError(
+                f"the loop counter {variable.name} has a name that the analysis can't use, in a macro",
+                file=place.file,
+                line=place.line(offset),
+                construct=place.quote(offset),
+                remedy="give the counter another name, such as i",
+            )
 
 
 def _check_changes(variable: VariableFacts, start: int, end: int, place: Place) -> None:

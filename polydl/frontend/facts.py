@@ -15,6 +15,17 @@ Role = Literal["read", "write", "update", "address", "element"]
 VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
+# Operators and constants, whatever the case of their letters.
+_WORDS_OF_ISL = {
+    *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),
+    *("floor", "ceil", "floord", "ceild", "rat", "infty", "infinity"),
+}
+
+
+def is_word_of_isl(name: str) -> bool:
+    """Whether isl reads the name as something else, so that it can't name a loop counter."""
+    return name.lower() in _WORDS_OF_ISL
+
 
 @dataclass(frozen=True)
 class Shape:

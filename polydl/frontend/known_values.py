@@ -14,6 +14,7 @@ from typing import Any
 from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
+from polydl.frontend.facts import is_word_of_isl
 from polydl.frontend.function_reader import FunctionReader, Variable, integer_value
 from polydl.frontend.source import Edit
 
@@ -71,14 +72,16 @@ def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> l
 def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
     """Edits after which no two variables share a name, but for counters of loops one after the other.
 
-    Local variables avoid ``reserved`` names too: pet would rename them.
+    Local variables avoid ``reserved`` names too, which pet would rename, and words of isl's language, which can't name
+    a counter there.
     """
     edits: list[Edit] = []
     taken = {variable.name for variable in reader.variables.values()} | reserved
     seen: dict[str, list[Variable]] = {}
     outer = ("parameter", "global")
     for variable in sorted(reader.variables.values(), key=lambda v: (v.storage not in outer, v.offset)):
-        clashes = variable.name in reserved and not variable.loop_counter
+        word = variable.shape.is_scalar_integer and is_word_of_isl(variable.name)
+        clashes = word or (variable.name in reserved and not variable.loop_counter)
         for other in seen.get(variable.name, []):
             counters = variable.loop_counter and other.loop_counter
             clashes |= not (counters and other.scope_end <= variable.offset)
@@ -89,7 +92,8 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
         number = 2
         while f"{variable.name}_{number}" in taken:
             number += 1
-        variable.shown = f"{variable.name}_{number}"
+        alike = f"{variable.name}_"
+        variable.shown = alike if word and alike not in taken else f"{variable.name}_{number}"
         taken.add(variable.shown)
         edits += _replacements(variable, variable.shown, reader.function)
         edits.append(Edit(variable.offset, variable.offset + len(variable.name), variable.shown))
