@@ -323,10 +323,11 @@ def test_a_nest_that_takes_too_long_is_a_failure(polydl: Any, tmp_path: Path) ->
 def test_control_c_leaves_nothing_behind(matmul: str, tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
+    # A shell without job control starts what runs in its background with interrupts ignored.
     command = [sys.executable, "-c", "from polydl.cli import main; main()", "optimize", matmul, "--all", "--out", "out"]
     process = subprocess.Popen(
         command, cwd=tmp_path, env=os.environ | {"TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE, text=True,
+        stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while not list(temporary.glob("polydl-*/*.so")) and time.monotonic() < deadline and process.poll() is None:

@@ -410,7 +410,14 @@ def test_interrupt_ends_every_process(tmp_path: Path) -> None:
         EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=policy, progress=progress)
         """
     )
-    parent = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell without job control starts what runs in its background with interrupts ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
     assert parent.stdout is not None
     assert parent.stdout.readline() == "check\n"
     deadline = time.monotonic() + 20
