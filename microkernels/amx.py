@@ -27,8 +27,9 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.divisors import divisors
 from polydl.microkernels.plain_c import FIRST, PLAIN_C, REFERENCE
-from polydl.microkernels.shapes import divisors, register_blocks
+from polydl.microkernels.shapes import register_blocks
 
 _SIDE = 16  # rows and columns of a tile
 _STEP = 32  # steps of k in a tile product

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
-from polydl.microkernels.plain_c import FIRST, PLAIN_C, Block, Writer, tiling_of
+from polydl.microkernels.plain_c import PLAIN_C, Block, Writer, block_function, tiling_of
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 
 _GROUP = 4
@@ -91,20 +91,7 @@ class _Dots(Writer):
         site, prefix = self.site, self.site.prefix
         vector = f"{prefix}_vector{block.width}"
         columns, vectors = range(len(block.columns_b)), range(len(block.rows))
-        cells = [(v, u, f"*({vector} *)(c + {block.rows[v] + block.columns_c[u]})") for u in columns for v in vectors]
-        lines = [
-            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, int *c, long k, long count"
-            f"{FIRST if site.overwrites else ''})",
-            "{",
-            "  (void)k;",
-        ]
-        start = f"first ? ({vector}){{0}} : " if site.overwrites else ""
-        lines += [f"  {vector} c{v}_{u} = {start}{place};" for v, u, place in cells]
-        lines += [
-            "  for (long r = 0; r < count; ++r) {",
-            f"    const {site.element} *ar = a + {prefix}_offsets_a[r];",
-            f"    const {site.type_b} *br = b + {prefix}_offsets_b[r];",
-        ]
+        lines = ["    (void)k;"]
         if len(site.offsets_a) > 1:
             ahead = _PREFETCH * (site.offsets_a[1] - site.offsets_a[0])
             lines += [f"    __builtin_prefetch(ar + ({ahead + _GROUP * block.rows[v]}));" for v in vectors]
@@ -116,8 +103,14 @@ class _Dots(Writer):
             for v in vectors:
                 operands = (f"a{v}", f"b{u}") if site.element == "unsigned char" else (f"b{u}", f"a{v}")
                 lines.append(f"    c{v}_{u} = {prefix}_dot(c{v}_{u}, {', '.join(operands)});")
-        lines += ["  }", *(f"  {place} = c{v}_{u};" for v, u, place in cells), "}"]
-        return "\n".join(lines)
+        return block_function(
+            name,
+            site,
+            block,
+            lines,
+            lambda at: f"*({vector} *)({at})",
+            lambda at, value: f"*({vector} *)({at}) = {value};",
+        )
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ vector, the last vector overlaps the one before it, so that no element is read o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Literal
@@ -100,6 +100,43 @@ def _halves(prefix: str, width: int, second: int) -> str:
     )
 
 
+def block_function(
+    name: str,
+    site: GemmSite,
+    block: Block,
+    product: Sequence[str],
+    read: Callable[[str], str],
+    written: Callable[[str, str], str],
+) -> str:
+    """A function that reads a block of C, adds the products of a batch, and writes it back.
+
+    ``product`` is the C of one, from ``ar`` and ``br`` into ``c<vector>_<column>``. ``read`` and ``written`` make C
+    that reads the vector at an address, and writes one there.
+    """
+    vector = f"{site.prefix}_vector{block.width}"
+    cells = [
+        (f"c{v}_{u}", f"c + {row + column}")
+        for u, column in enumerate(block.columns_c)
+        for v, row in enumerate(block.rows)
+    ]
+    start = f"first ? ({vector}){{0}} : " if site.overwrites else ""
+    return "\n".join(
+        [
+            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
+            f"long k, long count{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})",
+            "{",
+            *(f"  {vector} {cell} = {start}{read(place)};" for cell, place in cells),
+            "  for (long r = 0; r < count; ++r) {",
+            f"    const {site.element} *ar = a + {site.prefix}_offsets_a[r];",
+            f"    const {site.type_b} *br = b + {site.prefix}_offsets_b[r];",
+            *product,
+            "  }",
+            *(f"  {written(place, cell)}" for cell, place in cells),
+            "}",
+        ]
+    )
+
+
 def _block(name: str, site: GemmSite, block: Block) -> str:
     """A function that updates one block of C, all of it in registers while k and the batch run."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
@@ -115,18 +152,6 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     later = _products_ahead(site)
     lines = [
-        f"static inline void {name}(const {element} *a, const {element} *b, {element} *c, long k, long count"
-        f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})",
-        "{",
-    ]
-    cells = [(v, u) for u in columns for v in vectors]
-    for v, u in cells:
-        value = read(f"c + {block.rows[v] + block.columns_c[u]}")
-        lines.append(f"  {vector} c{v}_{u} = {f'first ? ({vector}){{0}} : {value}' if site.overwrites else value};")
-    lines += [
-        "  for (long r = 0; r < count; ++r) {",
-        f"    const {element} *ar = a + {site.prefix}_offsets_a[r];",
-        f"    const {element} *br = b + {site.prefix}_offsets_b[r];",
         *([f"    const {element} *an = a + {site.prefix}_offsets_a[r + {later}];"] if later else []),
         f'    _Pragma("GCC unroll {_UNROLL}")',
         "    for (long l = 0; l < k; ++l) {",
@@ -152,10 +177,8 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         lines += [f"        ahead += {block.lines * _LINE};", "      }"]
     elif site.ahead:
         lines.append("      (void)ahead;")
-    lines += ["    }", "  }"]
-    lines += ["  " + written(f"c + {block.rows[v] + block.columns_c[u]}", f"c{v}_{u}") for v, u in cells]
-    lines.append("}")
-    return "\n".join(lines)
+    lines.append("    }")
+    return block_function(name, site, block, lines, read, written)
 
 
 def _products_ahead(site: GemmSite) -> int:

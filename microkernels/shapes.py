@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 from polydl.contracts import GemmShape
+from polydl.divisors import divisors
 
 _FMA_PER_CYCLE = 2
 _LOADS_PER_CYCLE = 2
@@ -17,10 +18,6 @@ _LOAD_SLOWDOWN = 0.1
 _MOST_COLUMNS = 28
 # Cycles to move on to the next product of a batch, in each register block.
 _PRODUCT_OVERHEAD = 6.0
-
-
-def divisors(extent: int) -> tuple[int, ...]:
-    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
 
 
 def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:

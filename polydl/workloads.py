@@ -17,6 +17,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from polydl.divisors import divisors
 from polydl.errors import OptionError
 
 Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
@@ -225,9 +226,9 @@ def _block(extent: int) -> int:
         vectors = -(-size // _VECTOR)
         return size / (vectors * _VECTOR) * (_SINGLE if vectors == 1 else 1.0)
 
-    divisors = [size for size in range(1, min(extent, _LONGEST_BLOCK) + 1) if extent % size == 0]
-    most = max(filled(size) for size in divisors)
-    good = [size for size in divisors if filled(size) >= _ENOUGH * most]
+    sizes = [size for size in divisors(extent) if size <= _LONGEST_BLOCK]
+    most = max(filled(size) for size in sizes)
+    good = [size for size in sizes if filled(size) >= _ENOUGH * most]
     return max((size for size in good if size <= _LONG_BLOCK), default=good[0])
 
 

@@ -23,7 +23,15 @@ PUBLIC = {
     "polydl.types",
     "polydl.workloads",
 }
-BASIC = {"polydl.types", "polydl.steps", "polydl.errors", "polydl.machine", "polydl.contracts", "polydl.native"}
+BASIC = {
+    "polydl.types",
+    "polydl.steps",
+    "polydl.errors",
+    "polydl.machine",
+    "polydl.contracts",
+    "polydl.divisors",
+    "polydl.native",
+}
 
 
 @dataclass(frozen=True)

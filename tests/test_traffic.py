@@ -19,10 +19,10 @@ from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.poly.dependences import dependences
 from polydl.poly.footprints import Stream, footprint, streams
 from polydl.poly.nests import distribute
-from polydl.poly.plans import Plan, make_plan
+from polydl.poly.plans import Plan, make_plan, trips
 from polydl.poly.refills import Refills
 from polydl.poly.reuse_references import time_of
-from polydl.poly.traffic import fills, traffic, trips
+from polydl.poly.traffic import fills, traffic
 from polydl.types import Interchange, Scop, Step, Tile, UseMicrokernel, Variant
 
 ROOT = Path(__file__).parents[1]

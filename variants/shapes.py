@@ -19,6 +19,7 @@ from itertools import product
 from math import prod
 
 from polydl.contracts import GemmShape, Microkernel
+from polydl.divisors import divisors
 from polydl.poly.products import GemmMatch
 
 SHAPE_SLACK = 1.35
@@ -59,10 +60,6 @@ def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> 
         most = (WIDE_COLUMNS if "copies" in kernel.abilities else MOST_COLUMNS) // extents[match.n]
         found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
     return tuple(found)
-
-
-def divisors(extent: int) -> tuple[int, ...]:
-    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
 
 
 def _gemm_shape(shape: Shape, m: int, n: int, k: int, batch: int) -> GemmShape:

@@ -13,9 +13,8 @@ from math import prod
 
 from polydl.codegen.expressions import stripped
 from polydl.contracts import GemmSite
-from polydl.poly.plans import NestPlan
+from polydl.poly.plans import NestPlan, trips
 from polydl.poly.products import GemmMatch
-from polydl.poly.traffic import trips
 
 # An operand smaller than this, in bytes, stays in the second-level cache by itself.
 _LEAST_OPERAND = 512 * 1024

@@ -15,9 +15,8 @@ from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.errors import CodegenError
 from polydl.poly.legality import Directions
-from polydl.poly.plans import NestPlan, Plan
+from polydl.poly.plans import NestPlan, Plan, trips
 from polydl.poly.products import GemmMatch
-from polydl.poly.traffic import trips
 from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
 from polydl.vector_functions import called, from_library, prototypes

@@ -11,9 +11,8 @@ from polydl.codegen.printer import Printer
 from polydl.codegen.sums import Sum, partial_type, vector_sums
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
-from polydl.poly.plans import NestPlan, Plan
+from polydl.poly.plans import NestPlan, Plan, trips
 from polydl.poly.schedules import time_map
-from polydl.poly.traffic import trips
 from polydl.types import Loop, Scop
 from polydl.vector_functions import called, scalar_only
 

@@ -7,35 +7,11 @@ from pathlib import Path
 import click
 
 from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
-from polydl.presentation.options import (
-    OUT,
-    Search,
-    Source,
-    Target,
-    debug_option,
-    json_option,
-    ranker_option,
-    records_option,
-    search_options,
-    source_options,
-    target_options,
-    top_k_options,
-)
+from polydl.presentation.options import OUT, Search, Source, Target, optimization_options
 
 
 @click.command()
-@source_options
-@target_options
-@search_options
-@ranker_option
-@top_k_options(5, "Compile, check and time")
-@click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FUNCTION).")
-@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
-@click.option("--fresh", is_flag=True, help="Measure again what the records hold.")
-@records_option
-@json_option
-@debug_option
+@optimization_options()
 def fuse(
     source: Source,
     target: Target,

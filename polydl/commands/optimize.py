@@ -13,21 +13,7 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
 from polydl.errors import OptionError
-from polydl.presentation.options import (
-    OUT,
-    Search,
-    Source,
-    Target,
-    cold_option,
-    debug_option,
-    json_option,
-    ranker_option,
-    records_option,
-    search_options,
-    source_options,
-    target_options,
-    top_k_options,
-)
+from polydl.presentation.options import OUT, Search, Source, Target, cold_option, optimization_options
 
 if TYPE_CHECKING:
     from polydl.machine import Machine
@@ -36,27 +22,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@source_options
-@target_options
-@search_options
-@ranker_option
-@top_k_options(5, "Compile, check and time")
-@click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FUNCTION).")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
-    default=60.0,
-    show_default=True,
-    metavar="SECONDS",
-    help="Give up on a candidate that takes longer for one run.",
+@optimization_options(
+    click.option(
+        "--timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=60.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="Give up on a candidate that takes longer for one run.",
+    ),
+    cold_option,
 )
-@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
-@cold_option
-@click.option("--fresh", is_flag=True, help="Measure again what the records hold.")
-@records_option
-@json_option
-@debug_option
 def optimize(
     source: Source,
     target: Target,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
-from polydl.poly.plans import NestPlan
-from polydl.poly.traffic import trips
+from polydl.poly.plans import NestPlan, trips
 from polydl.types import Scop, Statement
 from polydl.vector_functions import called, scalar_only
 

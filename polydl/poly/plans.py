@@ -340,6 +340,17 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
     return cut, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)
 
 
+def trips(plan: NestPlan) -> tuple[int, ...]:
+    """Iterations of each time loop, for one execution of it; of a shorter last tile's loops, as of a full one's."""
+    ranges = [high - low + 1 for low, high in plan.bounds]
+    counts = []
+    for loop in (*plan.loops, *plan.inner):
+        place = loop.iterator - plan.nest.depth
+        counts.append(-(-ranges[place] // loop.size))
+        ranges[place] = min(ranges[place], loop.size)
+    return tuple(counts)
+
+
 def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
     """Per nest, the iterations of the parallel loops that run it; 1 where nothing is parallel."""
     by_index = {each.nest.index: each for each in plan.nests}
@@ -352,12 +363,10 @@ def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
             if isinstance(loop, Loop) and loop.parallel and box is not None:
                 low, high = box[loop.iterator]
                 iterations = high - low + 1
+        counts = trips(owner)
         for place, loop in enumerate(owner.loops[: owner.cut] if nest.follows is not None else owner.loops):
-            if not loop.parallel:
-                continue
-            low, high = owner.bounds[loop.iterator - owner.nest.depth]
-            around = [each.size for each in owner.loops[:place] if each.iterator == loop.iterator]
-            iterations *= -(-min([high - low + 1, *around]) // loop.size)
+            if loop.parallel:
+                iterations *= counts[place]
         found.append(iterations)
     return tuple(found)
 

@@ -30,17 +30,6 @@ Walk = tuple[tuple[int, int, int], ...]
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
-def trips(plan: NestPlan) -> tuple[int, ...]:
-    """Iterations of each time loop, for one execution of it; of a shorter last tile's loops, as of a full one's."""
-    ranges = [high - low + 1 for low, high in plan.bounds]
-    counts = []
-    for loop in (*plan.loops, *plan.inner):
-        place = loop.iterator - plan.nest.depth
-        counts.append(-(-ranges[place] // loop.size))
-        ranges[place] = min(ranges[place], loop.size)
-    return tuple(counts)
-
-
 def fills(
     scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int
 ) -> tuple[tuple[Mapping[str, float], ...], ...]:

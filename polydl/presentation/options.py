@@ -230,3 +230,31 @@ def top_k_options(default: int, what: str) -> Callable[[Command], Command]:
         return many(click.option("--all", "everything", is_flag=True, help=f"{what} all of them.")(command))
 
     return decorate
+
+
+def optimization_options(*others: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """All that a command which looks for the fastest code asks for, and ``others`` of its own."""
+    options: tuple[Callable[[Command], Command], ...] = (
+        source_options,
+        target_options,
+        search_options,
+        ranker_option,
+        top_k_options(5, "Compile, check and time"),
+        click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing."),
+        click.option(
+            "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FUNCTION)."
+        ),
+        click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works)."),
+        *others,
+        click.option("--fresh", is_flag=True, help="Measure again what the records hold."),
+        records_option,
+        json_option,
+        debug_option,
+    )
+
+    def decorate(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate

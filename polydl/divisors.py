@@ -1,0 +1,8 @@
+"""Sizes that divide a loop evenly."""
+
+from __future__ import annotations
+
+
+def divisors(extent: int) -> tuple[int, ...]:
+    """From 1 to the extent itself, in order."""
+    return tuple(size for size in range(1, extent + 1) if extent % size == 0)
