@@ -98,7 +98,11 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
         )
 
 
-@click.group(cls=PolydlCommands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=PolydlCommands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="polydl optimize FILE does the whole job. polydl COMMAND --help shows the options of each.",
+)
 @click.version_option(package_name="polydl", prog_name="polydl")
 @debug_option
 def main() -> None:
@@ -115,7 +119,7 @@ main.add_command(records)
 main.add_command(calibrate)
 
 
-@main.command()
+@main.command(short_help="Show what was read: loops, statements, arrays, accesses.")
 @source_options
 @json_option
 @debug_option
@@ -154,7 +158,7 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
     return show(json_path, report.variants_document(space, generation, machine, size), text)
 
 
-@main.command()
+@main.command(short_help="Order the variants, the most promising first, with reasons.")
 @source_options
 @target_options
 @search_options
@@ -203,7 +207,7 @@ def rank(
     return show(json_path, document, text)
 
 
-@main.command()
+@main.command(short_help="Show a variant's working sets, and the caches that hold them.")
 @source_options
 @target_options
 @search_options

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _PEERS = "onednn,torch,openblas,gcc,clang"
 
 
-@click.command()
+@click.command(short_help="Time the best picks of ready workloads beside other libraries.")
 @click.option("--suite", "suite_names", multiple=True, metavar="NAME", help="A suite, such as resnet or conv-paper.")
 @click.option("--workload", "names", multiple=True, metavar="NAME", help="A single workload, such as resnet_03.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads.")

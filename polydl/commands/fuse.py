@@ -10,7 +10,7 @@ from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
 from polydl.presentation.options import OUT, Search, Source, Target, optimization_options
 
 
-@click.command()
+@click.command(short_help="Say which operators can be fused, and find the fastest code.")
 @optimization_options()
 def fuse(
     source: Source,

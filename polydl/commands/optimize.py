@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from polydl.records.answers import Answer
 
 
-@click.command()
+@click.command(short_help="Find the fastest variant, check it, and write C and a library.")
 @optimization_options(
     click.option(
         "--timeout",

@@ -71,7 +71,7 @@ class _Reading:
             click.echo(damage_text(damage), err=True)
 
 
-@click.group()
+@click.group(short_help="Look at, merge and prune what was ever measured.")
 @debug_option
 def records() -> None:
     """Look at, merge and prune the measurements that were ever taken."""

@@ -195,7 +195,8 @@ search_options = _gathered(
     Search,
     click.option(
         "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
-        metavar="NAME", help="What computes the innermost loops: libxsmm, c, c-int8, auto (all that fit) or none.",
+        metavar="NAME",
+        help="What computes the innermost loops: libxsmm, c, c-amx, c-int8, auto (all that fit) or none.",
     ),
     click.option(
         "--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N",
