@@ -8,11 +8,12 @@ vector, the last vector overlaps the one before it, so that no element is read o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.microkernels.next_tile import COPY, PART, copying_loops, fetched_output, steps_between
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tile_sizes, tiling_cycles
 
 REFERENCE = """\
@@ -55,7 +56,7 @@ class Block:
     in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
     and ``columns_c`` place each column in B and C relative to the first, in elements.
     Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` the columns of B that
-    lie so far on.
+    lie so far on. With ``copied`` it copies a column of so many rows of the next tile after every ``between`` steps.
     """
 
     width: int
@@ -66,6 +67,8 @@ class Block:
     lines: int = 0
     every: int = 1
     next_b: int = 0
+    copied: int = 0
+    between: int = 0
 
 
 def _power_of_two(least: int) -> int:
@@ -123,7 +126,7 @@ def block_function(
     return "\n".join(
         [
             f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
-            f"long k, long count{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})",
+            f"long k, long count{_more_parameters(site)})",
             "{",
             *(f"  {vector} {cell} = {start}{read(place)};" for cell, place in cells),
             "  for (long r = 0; r < count; ++r) {",
@@ -149,13 +152,47 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         halves = f"{site.prefix}_write{block.width}_{block.second}({place}, {value});"
         return halves if block.second else f"*({vector} *)({place}) = {value};"
 
+    later = _products_ahead(site)
+    lines = [f"    const {element} *an = a + {site.prefix}_offsets_a[r + {later}];"] if later else []
+    steps = _steps(site, block, read)
+    if block.copied:
+        starts = _vectors(block.width, block.copied) if block.copied >= block.width else ()
+        lines += copying_loops(
+            steps,
+            _next_output(site, block),
+            element=element,
+            vector=vector,
+            starts=starts,
+            rows=block.copied,
+            lda=site.copied_lda,
+            between=block.between,
+        )
+    else:
+        lines += [f'    _Pragma("GCC unroll {_UNROLL}")', "    for (long l = 0; l < k; ++l) {", *steps, "    }"]
+    return block_function(name, site, block, lines, read, written)
+
+
+def _next_output(site: GemmSite, block: Block) -> list[str]:
+    """Where a block that copies fetches the columns of C after its own, if they lie as far apart as these."""
+    columns, line = len(block.columns_c), _LINE // _VECTOR_TYPES[site.element]
+    if block.columns_c != tuple(number * site.ldc for number in range(columns)):
+        return []
+    lines = -(-len(block.rows) * block.width // line)
+    return fetched_output(columns, lines, block.between, site.k[0], line=line, ldc=site.ldc)
+
+
+def _more_parameters(site: GemmSite) -> str:
+    """Those that only some sites have."""
+    copy = COPY.format(element=site.element) if site.copied else ""
+    return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}"
+
+
+def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str]:
+    """One step of k, ``l``: what it reads and fetches, and its multiply-adds."""
+    element, vector = site.element, f"{site.prefix}_vector{block.width}"
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     later = _products_ahead(site)
-    lines = [
-        *([f"    const {element} *an = a + {site.prefix}_offsets_a[r + {later}];"] if later else []),
-        f'    _Pragma("GCC unroll {_UNROLL}")',
-        "    for (long l = 0; l < k; ++l) {",
-    ]
+    lines = []
     for v in vectors:
         # A is read once in each block, often from beyond the first cache; B stays there.
         place = f"an + l * {site.lda}" if later else f"ar + (l + {_PREFETCH}) * {site.lda}"
@@ -177,8 +214,7 @@ def _block(name: str, site: GemmSite, block: Block) -> str:
         lines += [f"        ahead += {block.lines * _LINE};", "      }"]
     elif site.ahead:
         lines.append("      (void)ahead;")
-    lines.append("    }")
-    return block_function(name, site, block, lines, read, written)
+    return lines
 
 
 def _products_ahead(site: GemmSite) -> int:
@@ -275,7 +311,8 @@ class Writer:
             for width in self.widths
         ]
         halves = [_halves(prefix, width, second) for width, second in self.halves]
-        return [*types, *halves, *self.shared()]
+        copies = [PART.format(prefix=prefix)] if self.site.copied else []
+        return [*types, *halves, *copies, *self.shared()]
 
     def shared(self) -> list[str]:
         """The tables and functions that calls of blocks use."""
@@ -327,7 +364,7 @@ class Writer:
         site = self.site
         head = (
             f"static void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, long count"
-            f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''})"
+            f"{_more_parameters(site)})"
         )
         return "\n".join([head, "{", *body, "}"])
 
@@ -368,6 +405,8 @@ class Writer:
         steps = shape.k * shape.batch
         fetched = -(-share // steps)
         every = 1 << max(0, (steps * fetched // max(1, share)).bit_length() - 1)
+        copied = -(-self.site.copied // blocks)
+        between = steps_between(shape.k, copied) if copied else 0
         number = 0
         in_b, in_c = self._columns(shape.n)
         starts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[tuple[int, int]]] = {}
@@ -380,10 +419,11 @@ class Writer:
         lines = []
         for (columns_b, columns_c), found in starts.items():
             next_b = self._next_b(columns_b, shape)
-            calls = [
-                (self._block(Block(width, rows, second, columns_b, columns_c, fetched, every, 0 if at else next_b)), at)
-                for at, rows in pieces
-            ]
+            calls = []
+            for at, begins in pieces:
+                block = Block(width, begins, second, columns_b, columns_c, fetched, every, 0 if at else next_b)
+                block = replace(block, copied=shape.m if copied else 0, between=between)
+                calls.append((self._block(block), at))
             if len(found) == 1:
                 b, c = (str(offset) for offset in found[0])
                 indent = "  "
@@ -393,9 +433,12 @@ class Writer:
                 indent = "    "
             for place, (call, at) in enumerate(calls):
                 more, at_a = self.more, at * self.step_a
+                before = f"({number + place} + i * {len(calls)})" if len(found) > 1 else f"{number + place}"
                 if self.site.ahead:
-                    before = f"({number + place} + i * {len(calls)})" if len(found) > 1 else f"{number + place}"
                     more += f", ahead + {before} * {share * _LINE}"
+                if copied:
+                    more += f", from + {before} * {copied * self.site.copied_lda}, to + {before} * {copied * shape.m}"
+                    more += f", {self.site.prefix}_part(columns - {before} * {copied}, {copied})"
                 lines.append(f"{indent}{call}(a + {at_a}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
             number += len(calls) * len(found)
             if len(found) > 1:
@@ -412,6 +455,7 @@ class Writer:
             _table(f"{site.prefix}_offsets_a", [*site.offsets_a, *again]),
             _table(f"{site.prefix}_offsets_b", site.offsets_b),
         ]
+        more = f"{self.more}{', ahead' if site.ahead else ''}{', from, to, columns' if site.copied else ''}"
         cases = []
         for index, name in runs.items():
             condition = " && ".join(
@@ -419,9 +463,7 @@ class Writer:
                 for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
                 if ends[0] != ends[1]
             )
-            cases.append(
-                f"  if ({condition or '1'})\n    {name}(a, b, c, count{self.more}{', ahead' if site.ahead else ''});"
-            )
+            cases.append(f"  if ({condition or '1'})\n    {name}(a, b, c, count{more});")
         unused = [
             f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
         ]
@@ -431,7 +473,8 @@ class Writer:
             [
                 f"static void {site.prefix}_run(const {site.element} *a, const {site.type_b} *b, "
                 f"{site.accumulator} *c, "
-                f"int last_m, int last_n, int last_k, long count{FIRST}{AHEAD if site.ahead else ''})",
+                f"int last_m, int last_n, int last_k, long count"
+                f"{_more_parameters(replace(site, overwrites=True))})",
                 "{",
                 *unused,
                 *cases,
@@ -460,7 +503,7 @@ class PlainC:
         ("unsigned int", "unsigned int"),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "pack"})
 
     def unavailable(self) -> str | None:
         return None
@@ -485,10 +528,12 @@ class PlainC:
         return Writer(site, vector_bytes).emitted()
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
-        ahead = f", (const char *)({arguments.ahead})" if site.ahead else ""
+        more = f", (const char *)({arguments.ahead})" if site.ahead else ""
+        if site.copied:
+            more += f", {arguments.copy_from}, {arguments.copy_to}, {arguments.copy_columns}"
         return (
             f"{site.prefix}_run({arguments.a}, {arguments.b}, {arguments.c}, "
-            f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first}{ahead});"
+            f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first}{more});"
         )
 
     def link_flags(self) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) 
         whole = extent <= 96
     else:
         wanted = [256, 128, 64, 512, 32]
-        whole = extent <= 512
+        whole = extent <= 1024
     sizes = [extent] if whole else []
     sizes += [size for size in wanted if size < extent]
     return tuple(dict.fromkeys(sizes)) or (extent,)

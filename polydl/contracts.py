@@ -21,9 +21,10 @@ from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "four", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
-# fetching the next tile of A while it computes, working on copies of its operands (so that hundreds of columns pay),
-# and rounding the sums of products otherwise than multiply-adds in some order do.
-Ability = Literal["rows", "overwrite", "ahead", "copies", "rounds"]
+# fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
+# operands (so that hundreds of columns pay), and rounding the sums of products otherwise than multiply-adds in some order
+# do.
+Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds"]
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,10 @@ class GemmSite:
     are equal where the tile divides the loop. ``offsets_a`` and ``offsets_b`` place each product of the
     batch relative to the first, in elements; ``rows_b`` and ``rows_c`` each row of n columns. ``overwrites`` says
     that some calls are the first for their tile of C and must not read it. Each call should fetch ``ahead`` bytes from
-    an address that it is given, for later calls, into the second-level cache. ``prefix`` starts every name the site
-    defines in C. ``element`` is the type of A's elements, and of B's unless ``element_b`` names another.
+    an address that it is given, for later calls, into the second-level cache. Each should copy at most ``copied``
+    columns of m elements that lie ``copied_lda`` apart to where they lie side by side; if it does, all tiles of m and k
+    are full ones, and the batch is one product. ``prefix`` starts every name the site defines in C. ``element`` is the
+    type of A's elements, and of B's unless ``element_b`` names another.
     ``again_a`` and ``again_b`` say that several calls read the same tile of
     an operand, with nothing that writes it from the nest's first call to the last.
     """
@@ -96,6 +99,8 @@ class GemmSite:
     element_b: str = ""
     again_a: bool = False
     again_b: bool = False
+    copied: int = 0
+    copied_lda: int = 0
 
     @property
     def type_b(self) -> str:
@@ -132,8 +137,8 @@ class GemmSite:
 @dataclass(frozen=True)
 class CallArguments:
     """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length,
-    whether the call is the first for its tile of C ("0" or "1" or a condition), and what to fetch ahead, which may lie
-    beyond the array."""
+    whether the call is the first for its tile of C ("0" or "1" or a condition), what to fetch ahead, which may lie
+    beyond the array, and what to copy to where, with the number of columns, which may be zero or less."""
 
     a: str
     b: str
@@ -144,6 +149,9 @@ class CallArguments:
     batch: str
     first: str = "0"
     ahead: str = "0"
+    copy_from: str = "0"
+    copy_to: str = "0"
+    copy_columns: str = "0"
 
 
 @dataclass(frozen=True)
@@ -181,7 +189,7 @@ class Microkernel(Protocol):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """Sites have several rows, first calls, or bytes to fetch ahead, only for a kernel that says so here."""
+        """Sites have several rows, first calls, and something to fetch or copy only for a kernel that says so here."""
         ...
 
     def unavailable(self) -> str | None:

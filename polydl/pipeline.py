@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from polydl import registry
 from polydl.codegen.kernel import generate as generate_code
 from polydl.codegen.kernel import make_site
+from polydl.codegen.next_tile import NextTile, copied_inside
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.machine import Machine
@@ -336,6 +337,7 @@ def candidate(
     uses: list[MicrokernelUse] = []
     cycles: list[float] = []
     calls: list[int] = []
+    tiles: dict[int, NextTile] = {}
     zeroed = absorbed(space.scop, plan, space.kernels)
     for nest in plan.nests:
         if nest.nest.index in zeroed:
@@ -350,17 +352,21 @@ def candidate(
             kernel = space.kernels[nest.microkernel.name]
             site = make_site(space.scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
             uses.append(site.use)
+            if site.next_tile is not None:
+                tiles[index] = site.next_tile
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)
         else:
             found = space.directions[nest.nest.index]
             cycles.append(plain_cycles(space.scop, nest, found, vector_elements))
             calls.append(0)
+    moved = traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes)
+    cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
         variant=variant,
         working_sets=known or analyze(*space.executed(plan), machine),
         cycles=tuple(cycles),
-        traffic=traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes),
+        traffic=moved,
         parallel_iterations=parallel_iterations(space.scop, plan),
         microkernels=tuple(uses),
         calls=tuple(calls),

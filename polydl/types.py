@@ -414,8 +414,8 @@ class Ranking:
 class MicrokernelUse:
     """What was matched in one nest, for people and for JSON. Leading dimensions are in elements.
 
-    Each call fetches ``ahead`` bytes of the first operand for later calls. ``stride_bn`` and ``stride_bk`` say how the
-    second one is walked along n and k.
+    Each call fetches ``ahead`` bytes of the first operand for later calls, or copies ``copied`` of the next tile.
+    ``stride_bn`` and ``stride_bk`` say how the second one is walked along n and k.
     """
 
     nest: int
@@ -436,6 +436,7 @@ class MicrokernelUse:
     ahead: int = 0
     stride_bn: int = 0
     stride_bk: int = 0
+    copied: int = 0
 
 
 @dataclass(frozen=True)

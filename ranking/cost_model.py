@@ -31,19 +31,20 @@ EXPOSED_AHEAD = 0.1
 class NestTime:
     """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first.
 
-    So many seconds of those into the second cache are for what calls ``fetched`` ahead.
+    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead.
     """
 
     arithmetic: float
     transfers: tuple[float, ...]
-    fetched: float = 0.0
+    fetched: tuple[float, ...] = ()
 
     @property
     def total(self) -> float:
         near, *far = self.transfers
         core = max(self.arithmetic, near)
-        hidden = (EXPOSED - EXPOSED_AHEAD) * self.fetched if far[:-1] else 0.0
-        return core + EXPOSED * sum(far[:-1]) - hidden + sum(far[-1:])
+        shown = [EXPOSED] * (len(far) - 1) + [1.0]
+        hidden = sum((show - EXPOSED_AHEAD) * each for show, each in zip(shown, self.fetched, strict=False))
+        return core + EXPOSED * sum(far[:-1]) + sum(far[-1:]) - hidden
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
@@ -55,6 +56,7 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     sources = machine.bandwidths()[1:]
     found = []
     ahead = {use.nest: use.ahead * candidate.calls[use.nest] for use in candidate.microkernels}
+    copying = {use.nest for use in candidate.microkernels if use.copied}
     nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
     for index, (cycles, iterations, traffic) in enumerate(nests):
         share = busiest_share(iterations, machine.threads)
@@ -62,7 +64,15 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
             share * size / rate if candidate.footprint > level.bytes else 0.0
             for size, rate, level in zip(traffic, sources, machine.caches, strict=True)
         )
-        fetched = transfers[1] * min(1.0, ahead.get(index, 0) / max(1, traffic[1])) if len(traffic) > 1 else 0.0
+        # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
+        # the next part of C as well, and B's rows are walked straight on.
+        early = [ahead.get(index, 0)] + [0] * (len(traffic) - 3) if len(traffic) > 2 else []
+        if index in copying:
+            early = list(traffic[1:])
+        fetched = tuple(
+            seconds * min(1.0, size / max(1, whole))
+            for seconds, size, whole in zip(transfers[1:], early, traffic[1:], strict=False)
+        )
         found.append(NestTime(share * cycles * cycle, transfers, fetched))
     return tuple(found)
 

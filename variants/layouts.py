@@ -26,6 +26,8 @@ PAGE_BYTES = 4096
 PANEL_BYTES = 8 << 20
 # Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
+# Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
+SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
@@ -173,16 +175,18 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
     extents = [high - low + 1 for low, high in statement.box]
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     found: list[tuple[Rewrite, ...]] = []
-    for widths, depths in TILES:
+    for widths, depths in (*SINGLE_TILES, *TILES):
         wide, deep = _block(extents[match.m], widths), _block(extents[match.k], depths)
         if not wide or not deep:
             continue
         wide_splits = _splits(scop, statement, match.m, wide)
-        narrow = next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
+        single = (widths, depths) in SINGLE_TILES
+        narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
         narrow_splits = _splits(scop, statement, match.m, narrow) if narrow else []
         steps: list[Rewrite] = [*wide_splits[:1], *narrow_splits[:1], *_splits(scop, statement, match.k, deep)]
         steps += [*wide_splits[1:], *narrow_splits[1:]]
-        shared = (f"{m}_block", f"{k}_block")
+        # Steps of k in the outer loop: the rows of B that go with them stay near, and C is small.
+        shared = (f"{k}_block", f"{m}_block") if single else (f"{m}_block", f"{k}_block")
         others = tuple(name for name in walked(statement, access) if name not in (m, k))
         panels = (f"{m}_block_",) if narrow else ()
         steps.append(PackTiles(statement.name, access.array, shared, (*others, *panels, k, m)))

@@ -11,6 +11,7 @@ from pathlib import Path
 from polydl.codegen.ahead import Ahead, ahead_of
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
+from polydl.codegen.next_tile import NextTile, next_tile_of, with_first_copy_only
 from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.errors import CodegenError
@@ -42,6 +43,7 @@ class Site:
     gemm: GemmSite
     kernel: Microkernel
     ahead: Ahead | None = None
+    next_tile: NextTile | None = None
 
     @property
     def use(self) -> MicrokernelUse:
@@ -67,6 +69,7 @@ class Site:
             ahead=gemm.ahead,
             stride_bn=gemm.stride_bn,
             stride_bk=gemm.stride_bk,
+            copied=self.next_tile.share if self.next_tile else 0,
         )
 
     @property
@@ -187,7 +190,10 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
     ahead = ahead_of(plan, match, gemm) if "ahead" in kernel.abilities else None
     if ahead is not None:
         gemm = replace(gemm, ahead=ahead.share)
-    return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel, ahead)
+    tile = next_tile_of(scop, plan, match, gemm) if ahead is None and "pack" in kernel.abilities else None
+    if tile is not None:
+        gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
+    return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel, ahead, tile)
 
 
 def _iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
@@ -256,10 +262,11 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
         batch = f"{_is_last(site, values, step.batch[0])} ? {site.gemm.batch[1]} : {site.gemm.batch[0]}"
     form = site.match.form
     own = values[len(values) - len(site.plan.loops) :]
+    tile = site.next_tile
     return site.kernel.call(
         site.gemm,
         CallArguments(
-            a=address(form.a),
+            a=tile.tile(values) if tile else address(form.a),
             b=address(form.b),
             c=address(form.c),
             last_m=_is_last(site, values, step.m),
@@ -268,6 +275,9 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
             batch=batch,
             first=_is_first(scop, site, values) if site.gemm.overwrites else "0",
             ahead=site.ahead.address(address(form.a), site.gemm.element, own) if site.ahead else "0",
+            copy_from=tile.source(scop, values) if tile else "0",
+            copy_to=tile.target(values, site.gemm.m[0]) if tile else "0",
+            copy_columns=tile.left(values) if tile else "0",
         ),
     )
 
@@ -388,8 +398,9 @@ def generate(
         return _call(scop, sites[nest.nest.index], values)
 
     omitted = [name for nest in plan.nests if nest.nest.index in zeroed for name in nest.nest.statements]
-    body = loops(scop, plan, found, call, depth=2, omitted=omitted, exact=exact, vector_bytes=vector_bytes)
-    storage = local_storage(scop)
+    made = with_first_copy_only(scop, [site.next_tile for site in sites.values() if site.next_tile is not None])
+    body = loops(made, plan, found, call, depth=2, omitted=omitted, exact=exact, vector_bytes=vector_bytes)
+    storage = local_storage(made)
     declarations = storage.declarations
     body = [*declarations, *body]
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]

@@ -457,7 +457,7 @@ class Printer:
         found = {}
         for number, statement in enumerate(sorted(statements)):
             sums = [self.sums[statement].get(each, {}).get(statement) for each in around]
-            terms = prod(self.counts[statement][each] for each in around)
+            terms = prod(self.counts[statement].get(each, 1) for each in around)
             each = sums[0] if len(around) == 1 or (all(sums) and terms <= _MOST_TERMS) else None
             lanes = place in self.vector[statement] and statement not in self.sums[statement].get(place, {})
             if each is None or not lanes or not _names_lane(values_of(node, statement), name, each):
