@@ -18,7 +18,7 @@ static inline long {prefix}_part(long left, long most)
   return left < 0 ? 0 : left < most ? left : most;
 }}"""
 # Columns by which the one that is copied was fetched before.
-_COLUMNS_AHEAD = 6
+_COLUMNS_AHEAD = 4
 # Steps that are written out together.
 _UNROLL = 4
 

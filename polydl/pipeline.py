@@ -29,6 +29,7 @@ from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_caches import threads_sharing
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
+from polydl.poly.tile_packing import waiting_cycles
 from polydl.poly.traffic import fills, traffic
 from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
@@ -358,7 +359,8 @@ def candidate(
             calls.append(site.calls)
         else:
             found = space.directions[nest.nest.index]
-            cycles.append(plain_cycles(space.scop, nest, found, vector_elements))
+            waiting = waiting_cycles(space.scop, nest.nest)
+            cycles.append(plain_cycles(space.scop, nest, found, vector_elements) + waiting)
             calls.append(0)
     moved = traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes)
     cycles, moved = copied_inside(plan, tiles, cycles, moved)

@@ -28,6 +28,9 @@ PANEL_BYTES = 8 << 20
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
 # Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
 SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
+# With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
+MANY_COLUMNS = 640
+SINGLE_COLUMNS = (320, 256, 384, 192)
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
@@ -183,10 +186,20 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
         single = (widths, depths) in SINGLE_TILES
         narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
         narrow_splits = _splits(scop, statement, match.m, narrow) if narrow else []
-        steps: list[Rewrite] = [*wide_splits[:1], *narrow_splits[:1], *_splits(scop, statement, match.k, deep)]
-        steps += [*wide_splits[1:], *narrow_splits[1:]]
+        many = single and extents[match.n] >= MANY_COLUMNS
+        columns = _block(extents[match.n], SINGLE_COLUMNS) if many else 0
+        outer_splits = _splits(scop, statement, match.n, columns) if columns else []
+        steps: list[Rewrite] = [
+            *outer_splits[:1],
+            *wide_splits[:1],
+            *narrow_splits[:1],
+            *_splits(scop, statement, match.k, deep),
+        ]
+        steps += [*outer_splits[1:], *wide_splits[1:], *narrow_splits[1:]]
         # Steps of k in the outer loop: the rows of B that go with them stay near, and C is small.
-        shared = (f"{k}_block", f"{m}_block") if single else (f"{m}_block", f"{k}_block")
+        shared: tuple[str, ...] = (f"{k}_block", f"{m}_block") if single else (f"{m}_block", f"{k}_block")
+        if columns:
+            shared = (f"{statement.iterators[match.n]}_block", *shared)
         others = tuple(name for name in walked(statement, access) if name not in (m, k))
         panels = (f"{m}_block_",) if narrow else ()
         steps.append(PackTiles(statement.name, access.array, shared, (*others, *panels, k, m)))
