@@ -22,8 +22,8 @@ from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 Requirement = Literal["zero", "one", "four", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
 # fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
-# operands (so that hundreds of columns pay), and rounding the sums of products otherwise than multiply-adds in some order
-# do.
+# operands (so that hundreds of columns pay), and rounding the sums of products otherwise than multiply-adds in some
+# order do.
 Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds"]
 
 
