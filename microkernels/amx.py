@@ -1,7 +1,7 @@
 """Products of floats in tile registers: Intel's matrix extension (AMX), fed with three bfloat16s for each float.
 
-A float has 24 significant bits and a bfloat16 eight, so that a float is a sum of three: a = a0 + a1 + a2, each part
-the nearest to what the ones before leave. Of the nine products of parts the six largest are computed, exactly, and
+A float has 24 significant bits and a bfloat16 eight, so that a float is a sum of three: a = a0 + a1 + a2, the first
+the nearest to it. Of the nine products of parts the six largest are computed, exactly, and
 summed as floats:
 
     a * b = a0*b0 + (a0*b1 + a1*b0) + (a0*b2 + a1*b1 + a2*b0) + less than 2^-25 of |a * b|

@@ -17,21 +17,16 @@ static inline int polydl_ask_for_tiles(void)
 #define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
 #define POLYDL_TILE_PRODUCT(c, b, a) __asm__ volatile("tdpbf16ps %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
 #define POLYDL_FETCH 16 /* rows of A ahead */
-/* The nearest bfloat16 in the upper halves; what is not a number stays that. */
-static inline __m512i polydl_nearest(__m512i x, __mmask16 numbers)
-{
-  return _mm512_mask_add_epi32(x, numbers, x, _mm512_set1_epi32(0x8000));
-}
-/* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. */
+/* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
+   number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
 static inline void polydl_parts(__m512i x, __m512i part[3])
 {
   const __m512i upper = _mm512_set1_epi32(~0xffff);
   const __mmask16 numbers = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_ORD_Q);
-  part[0] = _mm512_and_si512(polydl_nearest(x, numbers), upper);
+  part[0] = _mm512_and_si512(_mm512_mask_add_epi32(x, numbers, x, _mm512_set1_epi32(0x8000)), upper);
   x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0])));
-  part[1] = _mm512_and_si512(polydl_nearest(x, numbers), upper);
-  x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
-  part[2] = polydl_nearest(x, numbers);
+  part[1] = _mm512_and_si512(x, upper);
+  part[2] = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
 }
 /* Elements side by side keep their order: that of B along k. */
 static inline void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
