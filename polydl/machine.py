@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,6 +150,10 @@ class Machine:
 
     def bandwidths(self) -> tuple[float, ...]:
         """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
+        return self._bandwidths
+
+    @cached_property
+    def _bandwidths(self) -> tuple[float, ...]:
         alone = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
         if self.threads == 1 or len(self.total_bandwidths) != len(alone):
             return alone

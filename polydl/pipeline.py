@@ -287,29 +287,34 @@ def analyze_variants(
     ``working_sets``. ``progress`` is told how many are done.
     """
     space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
-    numbers: dict[tuple[object, ...], int] = {}
-    spaces: list[tuple[VariantSpace, Scop]] = []
+    found: dict[tuple[object, ...], int] = {}
+    left: list[Scop] = []
     counts: list[int] = []
     table_of, rows = [], []
     for variant in variants:
         # Which passes of zeros are left to microkernels depends on what these can do.
         uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
-        number = numbers.setdefault((variant.rewrites, *uses), len(numbers))
-        if number == len(spaces):
+        key = (variant.rewrites, *uses)
+        if key not in found:
             own = space.of(variant)
-            spaces.append((own, own.executed(own.plan(variant))[0]))
-            counts.append(0)
+            scop = own.executed(own.plan(variant))[0]
+            known = (number for number, other in enumerate(left) if other is scop)
+            found[key] = next(known, len(left))
+            if found[key] == len(left):
+                left.append(scop)
+                counts.append(0)
+        number = found[key]
         table_of.append(number)
         rows.append(counts[number])
         counts[number] += 1
     tables = []
     done = 0
-    for number, (own, scop) in enumerate(spaces):
+    for number, scop in enumerate(left):
         chosen = (variant for variant, table in zip(variants, table_of, strict=True) if table == number)
         tables.append(
             working_sets_of_many(
                 scop,
-                (_schedule(own, variant) for variant in chosen),
+                (_schedule(space.of(variant), variant) for variant in chosen),
                 [level.bytes for level in machine.caches],
                 method=method,
                 line_bytes=line_bytes,

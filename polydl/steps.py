@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any, Literal
 
 from polydl.errors import OptionError
@@ -208,6 +208,17 @@ def _as_tuples(value: Any) -> Any:
 _UNUSUAL = frozenset({"combined", "inner", "dynamic"})
 
 
+def _step_json(step: Step) -> dict[str, Any]:
+    # Steps hold numbers, strings and tuples of them, which need no copies.
+    fields = {name: getattr(step, name) for name in step.__dataclass_fields__}
+    return {"step": _STEP_NAMES[type(step)], **{k: v for k, v in fields.items() if k not in _UNUSUAL or v}}
+
+
+@lru_cache(maxsize=1 << 14)
+def _step_text(step: Step) -> str:
+    return json.dumps(_step_json(step))
+
+
 @dataclass(frozen=True)
 class Variant:
     """One way to run a scop: rewrites of the scop first, then steps applied, in order, to its loop nests."""
@@ -216,14 +227,12 @@ class Variant:
 
     @cached_property
     def id(self) -> str:
-        """Twelve hexadecimal digits that name these steps; the key of every cache."""
-        return hashlib.sha256(json.dumps(self.to_json()).encode()).hexdigest()[:12]
+        """Twelve hexadecimal digits that name these steps, by their JSON; the key of every cache."""
+        text = f"[{', '.join([_step_text(step) for step in self.steps])}]"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def to_json(self) -> list[dict[str, Any]]:
-        return [
-            {"step": _STEP_NAMES[type(step)], **{k: v for k, v in asdict(step).items() if k not in _UNUSUAL or v}}
-            for step in self.steps
-        ]
+        return [_step_json(step) for step in self.steps]
 
     @staticmethod
     def from_json(steps: list[dict[str, Any]]) -> Variant:

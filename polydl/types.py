@@ -182,7 +182,7 @@ class Statement:
                 return candidate
         raise KeyError(reference)
 
-    @property
+    @cached_property
     def flops_per_instance(self) -> int:
         """Arithmetic operations on elements; calls count as one, subscripts as none."""
         counted = {"+", "-", "*", "/", "+=", "-=", "*=", "/="}

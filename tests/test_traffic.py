@@ -20,7 +20,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.footprints import Stream, footprint, streams
 from polydl.poly.nests import distribute
 from polydl.poly.plans import Plan, make_plan, trips
-from polydl.poly.refills import Refills
+from polydl.poly.refills import refills
 from polydl.poly.reuse_references import time_of
 from polydl.poly.traffic import fills, traffic
 from polydl.types import Interchange, Scop, Step, Tile, UseMicrokernel, Variant
@@ -327,7 +327,7 @@ def test_extents_and_trips() -> None:
     scop = make_scop([matmul(30, 8, 8)])
     plan = ordered(scop, "i_t2 i_t1 j k i", Tile(0, "i", (16, 8)))
     assert trips(plan.nests[0]) == (2, 2, 8, 8, 8)
-    inside = Refills(scop, plan.nests[0], LINE, (Geometry(64, 8),))
+    inside = refills(scop, plan.nests[0], LINE, (Geometry(64, 8),))
     assert inside.trips == [2, 2, 8, 8, 7.5]
     assert [tuple(each[0]) for each in inside.extents] == [
         (30, 30, 30, 30), (15, 16, 14, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (1, 1, 1, 30)

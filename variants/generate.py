@@ -220,13 +220,15 @@ def build_space(
     """
     about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
     space = _space(scop, about, ())
-    fused = [made for steps in fusions for made in _fused(space, steps, about)]
-    others = _alternatives(space, about)
+    others = tuple(_alternatives(space, about))
+    fused = [made for steps in fusions for made in _fused(space, others, steps, about)]
     return replace(space, alternatives=(*fused, *others))
 
 
-def _fused(space: VariantSpace, steps: tuple[Rewrite, ...], about: _About) -> Iterator[VariantSpace]:
-    """Spaces after a fusion, and after it and a further rewrite."""
+def _fused(
+    space: VariantSpace, unfused: tuple[VariantSpace, ...], steps: tuple[Rewrite, ...], about: _About
+) -> Iterator[VariantSpace]:
+    """Spaces after a fusion, and after it and a further rewrite; ``unfused`` are those after such a rewrite alone."""
     base = distributed(space.scop, space.nests)
     if base is None:
         return
@@ -236,8 +238,12 @@ def _fused(space: VariantSpace, steps: tuple[Rewrite, ...], about: _About) -> It
         rewritten = apply(base, merged, space.dependences, reassociate=space.reassociate)
     except IllegalVariantError:
         return
-    first = _space(rewritten, about, merged)
-    others = tuple(_alternatives(first, about))
+    if not merged and rewritten == space.scop:
+        # Attaching leaves the scop as it is: all is known already.
+        first, others = space, unfused
+    else:
+        first = _space(rewritten, about, merged)
+        others = tuple(_alternatives(first, about))
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
         own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))

@@ -155,6 +155,10 @@ class NestSpace:
                 found += list(product(*chosen))
         return tuple(found)
 
+    @cached_property
+    def _tiles_of_shapes(self) -> tuple[tuple[tuple[tuple[str, int], ...], ...], ...]:
+        return tuple(self.tile_choices(shape) for shape in self.shapes)
+
     @staticmethod
     def _fixed_and_free(trips: Mapping[str, int]) -> tuple[list[str], list[str]]:
         return [name for name in trips if trips[name] == 1], [name for name in trips if trips[name] > 1]
@@ -432,7 +436,9 @@ class NestSpace:
     def assignments(self) -> tuple[tuple[Shape, tuple[tuple[str, int], ...], int], ...]:
         """Every shape with every choice of tiles, and how many orders of the loops there are for it."""
         return tuple(
-            (shape, tiles, self._orders(shape, tiles)) for shape in self.shapes for tiles in self.tile_choices(shape)
+            (shape, tiles, self._orders(shape, tiles))
+            for shape, choices in zip(self.shapes, self._tiles_of_shapes, strict=True)
+            for tiles in choices
         )
 
     def _orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> int:
@@ -447,7 +453,7 @@ class NestSpace:
     def all(self) -> Iterator[Choice | None]:
         """Every assignment: the choice where it is legal, None where it is not."""
         if self.minor or self.attached:
-            yield self._only_choice()
+            yield self._only_choice
             return
         for shape in self.shapes:
             for tiles in self.tile_choices(shape):
@@ -461,10 +467,11 @@ class NestSpace:
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
         if self.minor or self.attached:
-            return self._only_choice()
+            return self._only_choice
         # The shapes are in the order of their predicted speed, and the faster ones are drawn more often.
-        shape = self.shapes[int(len(self.shapes) * generator.random() ** SHAPE_BIAS)]
-        tiles = generator.choice(self.tile_choices(shape))
+        number = int(len(self.shapes) * generator.random() ** SHAPE_BIAS)
+        shape = self.shapes[number]
+        tiles = generator.choice(self._tiles_of_shapes[number])
         order = self.random_order(shape, tiles, generator)
         if order is None or not self.legal_order(shape, order):
             return None
@@ -472,6 +479,7 @@ class NestSpace:
         refined = self.refined(Choice(shape, tiles, order, parallel))
         return generator.choice(refined) if len(refined) > 1 else refined[0]
 
+    @cached_property
     def _only_choice(self) -> Choice | None:
         """The best shape that the source's order keeps legal."""
         choices = (self.default(shape) for shape in self.shapes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,15 @@ STANDARD_OUTPUT = "-"
 FAILURE = 1
 
 
-def show(json_path: str | None, document: dict[str, Any], text: str) -> int:
-    """The text, unless standard output belongs to the document, and the document if one is asked for."""
+def show(json_path: str | None, document: dict[str, Any] | Callable[[], dict[str, Any]], text: str) -> int:
+    """The text, unless standard output belongs to the document, and the document if one is asked for.
+
+    A function that makes the document is called only then.
+    """
     if json_path != STANDARD_OUTPUT:
         click.echo(text)
     if json_path is not None:
-        write_document(document, json_path)
+        write_document(document() if callable(document) else document, json_path)
     return 0
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
@@ -35,6 +36,10 @@ from polydl.types import (
 
 # The longest loop that may be unrolled, and so the most sums side by side.
 MOST_UNROLLED = 16
+# Of the nests of all spaces, the plans made last that are remembered.
+PLANS_KEPT = 4096
+
+Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -74,12 +79,18 @@ class NestPlan:
 
     def tile_of(self, loop: str) -> Loop | None:
         """The innermost tile loop over ``loop``, or None if it isn't tiled."""
-        found = [each for each in self.loops if each.name == f"{loop}_t1"]
-        return found[0] if found else None
+        return self._by_name.get(f"{loop}_t1")
 
     def extent(self, loop: str) -> int:
-        low, high = self.bounds[self.nest.loops.index(loop)]
-        return high - low + 1
+        return self._extents[loop]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Loop]:
+        return {each.name: each for each in self.loops}
+
+    @cached_property
+    def _extents(self) -> dict[str, int]:
+        return {name: high - low + 1 for name, (low, high) in zip(self.nest.loops, self.bounds, strict=True)}
 
     def order(self) -> tuple[int, ...]:
         """Each time dimension by the position, in ``nest.loops``, of the loop that it belongs to."""
@@ -101,25 +112,29 @@ class Plan:
 
 def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
     """Inclusive range of each own loop over all statements of the nest."""
+    statements = [scop.statement(name) for name in nest.statements]
+    return _ranges(tuple([(s.box, s.domain) for s in statements]), nest.depth, len(nest.loops))
+
+
+@lru_cache(maxsize=1024)
+def _ranges(domains: tuple[tuple[Box | None, str], ...], depth: int, count: int) -> Box:
     ranges = []
-    for position in range(len(nest.loops)):
+    for position in range(depth, depth + count):
         lows, highs = [], []
-        for name in nest.statements:
-            statement = scop.statement(name)
-            if statement.box is not None:
-                low, high = statement.box[nest.depth + position]
+        for box, domain in domains:
+            if box is not None:
+                low, high = box[position]
             else:
-                projected = isl.Set(statement.domain)
-                low = projected.dim_min_val(nest.depth + position).to_python()
-                high = projected.dim_max_val(nest.depth + position).to_python()
+                projected = isl.Set(domain)
+                low = projected.dim_min_val(position).to_python()
+                high = projected.dim_max_val(position).to_python()
             lows.append(low)
             highs.append(high)
         ranges.append((min(lows), max(highs)))
     return tuple(ranges)
 
 
-def _tiled(scop: Scop, nest: Nest, steps: Sequence[NestStep], bounds: Sequence[tuple[int, int]]) -> dict[str, Loop]:
-    first = scop.statement(nest.statements[0])
+def _tiled(nest: Nest, directions: tuple[int, ...], steps: Sequence[NestStep], bounds: Box) -> dict[str, Loop]:
     tiles: dict[str, tuple[int, ...]] = {}
     for step in steps:
         if isinstance(step, Tile):
@@ -139,11 +154,11 @@ def _tiled(scop: Scop, nest: Nest, steps: Sequence[NestStep], bounds: Sequence[t
     loops: dict[str, Loop] = {}
     for position, name in enumerate(nest.loops):
         iterator = nest.depth + position
-        base = Loop(name, iterator, origin=bounds[position][0], direction=first.directions[iterator])
+        low, direction = bounds[position][0], directions[iterator]
         sizes = tiles.get(name, ())
         for level, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
-            loops[f"{name}_t{level}"] = replace(base, name=f"{name}_t{level}", size=size)
-        loops[name] = replace(base, origin=0)
+            loops[f"{name}_t{level}"] = Loop(f"{name}_t{level}", iterator, size, low, direction)
+        loops[name] = Loop(name, iterator, direction=direction)
     return loops
 
 
@@ -178,9 +193,10 @@ def _default_order(loops: dict[str, Loop]) -> list[str]:
     return sorted(loops, key=lambda name: -level[name])
 
 
-def _nest_plan(scop: Scop, nest: Nest, steps: Sequence[NestStep]) -> NestPlan:
-    bounds = loop_bounds(scop, nest)
-    loops = _tiled(scop, nest, steps, bounds)
+@lru_cache(maxsize=PLANS_KEPT)
+def _nest_plan(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tuple[NestStep, ...]) -> NestPlan:
+    """The nest after its steps. Variants that differ in other nests, or in what is attached, share it."""
+    loops = _tiled(nest, directions, steps, bounds)
     kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
     if len(kernels) > 1:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
@@ -391,7 +407,15 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     stray = [step for step in variant.nest_steps if step.nest not in known]
     if stray:
         raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
-    plans = tuple(_nest_plan(scop, nest, variant.of_nest(nest.index)) for nest in nests)
+    plans: tuple[NestPlan, ...] = tuple(
+        _nest_plan(
+            nest,
+            scop.statement(nest.statements[0]).directions,
+            loop_bounds(scop, nest),
+            variant.of_nest(nest.index),
+        )
+        for nest in nests
+    )
     for plan in plans:
         allowed = {array.name for array in streamable(scop, nests, plan.nest)} if plan.streamed else set()
         if stray_arrays := set(plan.streamed) - allowed:

@@ -10,26 +10,40 @@ distance is too long, and adds only what is new where it isn't.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import gcd, prod
 from typing import NamedTuple
 
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted
 from polydl.poly.footprints import Footprint, Stream, footprint, streams, torn_lines
-from polydl.poly.plans import NestPlan
-from polydl.types import Loop, Scop
+from polydl.poly.plans import Box, NestPlan
+from polydl.types import Scop
 
 # A microkernel keeps a tile of C in registers: up to four vectors of a column, and as many columns as fit.
 _REGISTER_BYTES = 24 * 64
 _COLUMN_BYTES = 4 * 64
+# Nests of which what is known is kept: about as many as the variants that are looked at together.
+_KEPT = 1024
+
+# (stride, tile, iterations) of loops.
+Walk = tuple[tuple[int, int, int], ...]
 
 
-def time_loops(scop: Scop, plan: NestPlan) -> tuple[Loop, ...]:
+class Walked(NamedTuple):
+    """A loop as far as it matters here: over tiles of ``size`` iterations of a statement's iterator."""
+
+    iterator: int
+    size: int
+    unrolled: bool = False
+
+
+def _time_loops(scop: Scop, plan: NestPlan) -> tuple[Walked, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers."""
     step = plan.microkernel
     if step is None:
-        return (*plan.loops, *plan.inner)
+        return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
     roles = {loop.role: loop for loop in plan.inner}
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
@@ -38,7 +52,9 @@ def time_loops(scop: Scop, plan: NestPlan) -> tuple[Loop, ...]:
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
     m, n, k = roles["m"], roles["n"], roles["k"]
-    return (*plan.loops, *further, replace(n, size=columns), replace(m, size=rows), *batch, k, n, m)
+    outer = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
+    inner = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
+    return (*outer, Walked(n.iterator, columns), Walked(m.iterator, rows), *inner)
 
 
 def _even_piece(length: int, largest: int) -> int:
@@ -74,17 +90,65 @@ class Refills:
     ``loops`` are those that run more than once; ``trips`` says how often, on average.
     """
 
-    def __init__(self, scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> None:
-        self.streams = streams(scop, plan.nest.statements)
+    def __init__(
+        self,
+        touched: tuple[Stream, ...],
+        shared: int,
+        bounds: Box,
+        loops: tuple[Walked, ...],
+        line_bytes: int,
+        caches: tuple[Geometry, ...],
+    ) -> None:
+        self.streams = touched
         self.caches = caches
-        self.loops, self.trips, self.extents = _extents(plan, time_loops(scop, plan))
-        self.shared = plan.nest.depth
+        self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
+        self.shared = shared
         self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
         self.moves = [_moves(stream, self.loops) for stream in self.streams]
-        self._inside = [self._footprints(s, m, line_bytes) for s, m in zip(self.streams, self.moves, strict=True)]
+        self._inside = [
+            self._footprints(s, m, bounds, line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
+        ]
         self._next = [_next_moving(moves) for moves in self.moves]
         self._arrays: dict[int, dict[str, Occupancy]] = {}
+        self._lines: dict[tuple[int, int], float] = {}
         self._harmless = [self._first_harmless(level) for level in range(len(caches))]
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """Names of arrays."""
+        return frozenset([stream.array for stream in self.streams])
+
+    @cached_property
+    def run_bytes(self) -> list[int]:
+        """Of each stream, the bytes that the innermost loops walk through one after the other before they jump."""
+        return [self._run_bytes(stream, moves) for stream, moves in zip(self.streams, self.moves, strict=True)]
+
+    def _run_bytes(self, stream: Stream, moves: Sequence[bool]) -> int:
+        run = stream.element_bytes
+        if stream.strides is None:
+            return run
+        for loop, count, moved in zip(reversed(self.loops), reversed(self.trips), reversed(moves), strict=True):
+            # The iterations of an unrolled loop advance side by side.
+            if moved and not loop.unrolled:
+                if stream.strides[loop.iterator] * loop.size != run:
+                    break
+                run = round(run * count)
+        return run
+
+    @cached_property
+    def ways(self) -> dict[str, Walk]:
+        """The way through each array: from the outermost loop that moves it on, its stride, tile and iterations."""
+        found = {}
+        for stream, moves in reversed(list(zip(self.streams, self.moves, strict=True))):
+            strides, extents = stream.strides or (), self.extents[0]
+            found[stream.array] = tuple(
+                [
+                    (strides[loop.iterator], loop.size, extents[loop.iterator - self.shared].full)
+                    for loop, moved in zip(self.loops, moves, strict=True)
+                    if moved and strides
+                ]
+            )
+        return found
 
     def whole(self, stream: int) -> Footprint:
         """What one execution of the nest touches."""
@@ -103,6 +167,11 @@ class Refills:
 
     def lines(self, stream: int, level: int) -> float:
         """Lines of a stream that one execution of the nest brings into a cache that held none of them."""
+        if (stream, level) not in self._lines:
+            self._lines[stream, level] = self._brought(stream, level)
+        return self._lines[stream, level]
+
+    def _brought(self, stream: int, level: int) -> float:
         inside, following, harmless = self._inside[stream], self._next[stream], self._harmless[level]
         depth = min(harmless, len(self.loops))
         brought, missing = inside[depth].average.lines, 0.0
@@ -183,24 +252,57 @@ class Refills:
             used += (inside[depth].average.lines - used) / (self.trips[depth] - 1.0)
         return min(2.0, used / inside[inner].average.lines)
 
-    def _footprints(self, stream: Stream, moves: Sequence[bool], line_bytes: int) -> list[_Inside]:
-        strides = stream.strides
-        if strides is None:
+    def _footprints(self, stream: Stream, moves: Sequence[bool], bounds: Box, line_bytes: int) -> list[_Inside]:
+        if stream.strides is None:
             elements = ((stream.element_bytes, float(stream.array_bytes // stream.element_bytes)),)
             everything = footprint(stream, elements, line_bytes, line_bytes, self.caches)
             return [_Inside(everything, everything, {}, {})] * len(self.extents)
-        start = gcd(line_bytes, *strides[: self.shared])
-        found: list[_Inside] = []
-        for depth, extents in enumerate(self.extents):
-            if depth and not moves[depth - 1]:
-                found.append(found[-1])
-                continue
-            if depth:
-                loop = self.loops[depth - 1]
-                start = gcd(start, strides[loop.iterator] * loop.size)
-            own = tuple([(place, extents[place]) for place, stride in enumerate(strides[self.shared :]) if stride])
-            found.append(_inside(stream, self.shared, own, start, line_bytes, self.caches))
-        return found
+        own = tuple([loop for loop, each in zip(self.loops, moves, strict=True) if each])
+        different = _nested(stream, self.shared, bounds, own, line_bytes, self.caches)
+        return [different[number] for number in (0, *accumulate(moves))]
+
+
+@lru_cache(maxsize=_KEPT)
+def _refills(
+    touched: tuple[Stream, ...],
+    shared: int,
+    bounds: Box,
+    loops: tuple[Walked, ...],
+    line_bytes: int,
+    caches: tuple[Geometry, ...],
+) -> Refills:
+    return Refills(touched, shared, bounds, loops, line_bytes, caches)
+
+
+def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> Refills:
+    """What is known of a nest as it is planned.
+
+    Variants whose loops are the same here share it, whatever computes the innermost ones and whatever is attached.
+    """
+    touched = streams(scop, plan.nest.statements)
+    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches)
+
+
+@lru_cache(maxsize=4 * _KEPT)
+def _nested(
+    stream: Stream,
+    shared: int,
+    bounds: Box,
+    loops: tuple[Walked, ...],
+    line_bytes: int,
+    caches: tuple[Geometry, ...],
+) -> tuple[_Inside, ...]:
+    """A stream inside the first 0, 1, 2, ... of the loops that move it, whatever other loops lie between them."""
+    strides = stream.strides
+    assert strides is not None
+    start = gcd(line_bytes, *strides[:shared])
+    found = []
+    for depth, extents in enumerate(_extents(shared, bounds, loops)[2]):
+        if depth:
+            start = gcd(start, strides[loops[depth - 1].iterator] * loops[depth - 1].size)
+        own = tuple([(place, extents[place]) for place, stride in enumerate(strides[shared:]) if stride])
+        found.append(_inside(stream, shared, own, start, line_bytes, caches))
+    return tuple(found)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -234,7 +336,7 @@ def _inside(
     return _Inside(touched(average), touched(full), last, torn)
 
 
-def _moves(stream: Stream, loops: Sequence[Loop]) -> list[bool]:
+def _moves(stream: Stream, loops: Sequence[Walked]) -> list[bool]:
     """Which loops move a stream."""
     strides = stream.strides
     return [True] * len(loops) if strides is None else [strides[loop.iterator] > 0 for loop in loops]
@@ -250,13 +352,15 @@ def _next_moving(moves: Sequence[bool]) -> list[int]:
     return found[::-1]
 
 
-def _extents(plan: NestPlan, loops: Sequence[Loop]) -> tuple[tuple[Loop, ...], list[float], list[tuple[Extent, ...]]]:
+def _extents(
+    shared: int, bounds: Box, loops: Sequence[Walked]
+) -> tuple[tuple[Walked, ...], list[float], list[tuple[Extent, ...]]]:
     """The loops that run more than once, how often on average, and extents inside the first 0, 1, 2, ... of them."""
-    inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in plan.bounds]]
+    inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in bounds]]
     tiles = [1] * len(inside)
     extents, trips, kept = [tuple(inside)], [], []
     for loop in loops:
-        place = loop.iterator - plan.nest.depth
+        place = loop.iterator - shared
         whole = inside[place].whole
         count = -(-whole // loop.size)
         if count == tiles[place]:

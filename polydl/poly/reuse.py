@@ -23,7 +23,7 @@ from polydl.types import DependenceKind, DependenceWorkingSet, Loop, Schedule, S
 Method = Literal["closed-form", "isl"]
 
 # As many schedules as keep the intermediate arrays within the caches.
-_BATCH = 256
+_BATCH = 512
 
 
 class _Reuse(Protocol):

@@ -15,6 +15,21 @@ from polydl.poly.reuse_caches import fit_caches_of_many
 from polydl.poly.reuse_references import KINDS
 from polydl.types import DependenceWorkingSet, Scop, WorkingSets
 
+# In the order of the fields of ``DependenceWorkingSet``.
+_COLUMNS: dict[str, type[np.generic]] = {
+    "kinds": np.uint8,
+    "array": np.uint16,
+    "source": np.uint16,
+    "target": np.uint16,
+    "loop": np.uint16,
+    "parallel": np.bool_,
+    "minimum_elements": np.int64,
+    "maximum_elements": np.int64,
+    "minimum_bytes": np.int64,
+    "maximum_bytes": np.int64,
+}
+_KINDS_OF = [tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1) for bits in range(1 << len(KINDS))]
+
 
 @dataclass(frozen=True, eq=False)
 class WorkingSetsTable:
@@ -59,44 +74,26 @@ class WorkingSetsTable:
         row %= len(self)
         if row in self.failures:
             raise self.failures[row]
-        found = []
-        for entry in range(int(self.starts[row]), int(self.starts[row + 1])):
-            bits = int(self.kinds[entry])
-            found.append(
+        own = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        columns: list[list[Any]] = [getattr(self, name)[own].tolist() for name in _COLUMNS]
+        found = tuple(
+            [
                 DependenceWorkingSet(
-                    kinds=tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1),
-                    array=self.arrays[self.array[entry]],
-                    source=self.statements[self.source[entry]],
-                    target=self.statements[self.target[entry]],
-                    loop=self.loops[self.loop[entry]],
-                    parallel=bool(self.parallel[entry]),
-                    minimum_elements=int(self.minimum_elements[entry]),
-                    maximum_elements=int(self.maximum_elements[entry]),
-                    minimum_bytes=int(self.minimum_bytes[entry]),
-                    maximum_bytes=int(self.maximum_bytes[entry]),
+                    _KINDS_OF[kinds],
+                    self.arrays[array],
+                    self.statements[source],
+                    self.statements[target],
+                    self.loops[loop],
+                    *sizes,
                 )
-            )
-        method: Literal["closed-form", "isl"] = "isl" if self.by_isl[row] else "closed-form"
-        return WorkingSets(
-            tuple(found), tuple(int(held) for held in self.levels[row]), int(self.memory[row]), method, self.line_bytes
+                for kinds, array, source, target, loop, *sizes in zip(*columns, strict=True)
+            ]
         )
+        method: Literal["closed-form", "isl"] = "isl" if self.by_isl[row] else "closed-form"
+        return WorkingSets(found, tuple(self.levels[row].tolist()), int(self.memory[row]), method, self.line_bytes)
 
     def __iter__(self) -> Iterator[WorkingSets]:
         return (self[row] for row in range(len(self)))
-
-
-_COLUMNS: dict[str, type[np.generic]] = {
-    "kinds": np.uint8,
-    "array": np.uint16,
-    "source": np.uint16,
-    "target": np.uint16,
-    "loop": np.uint16,
-    "parallel": np.bool_,
-    "minimum_elements": np.int64,
-    "maximum_elements": np.int64,
-    "minimum_bytes": np.int64,
-    "maximum_bytes": np.int64,
-}
 
 
 class TableBuilder:

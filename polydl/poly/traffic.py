@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.poly.plans import NestPlan, Plan, tile_instances
-from polydl.poly.refills import Refills
+from polydl.poly.refills import Refills, Walk, refills
 from polydl.types import Loop, Scop
 
 # What a prefetcher could have fetched from memory while it was finding the next run.
@@ -26,20 +27,42 @@ _START_BYTES = 64
 _POINTS = 10
 _DIMENSIONS = 2
 
-Walk = tuple[tuple[int, int, int], ...]
 Places = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """A nest beside the others: how many ``times`` loops around it run it, and those ``alike``, in the same loops."""
+
+    plan: NestPlan
+    alone: Refills
+    times: float
+    alike: tuple[int, ...]
+
+
+def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: int) -> list[_Nest]:
+    shared = [tuple([each for each in nest.nest.prefix if isinstance(each, Loop)]) for nest in plan.nests]
+    return [
+        _Nest(
+            nest,
+            refills(scop, nest, line_bytes, caches),
+            _executions(scop, nest),
+            tuple([other for other, around in enumerate(shared) if around == own]),
+        )
+        for nest, own in zip(plan.nests, shared, strict=True)
+    ]
 
 
 def fills(
     scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int
 ) -> tuple[tuple[Mapping[str, float], ...], ...]:
     """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
-    nests = [Refills(scop, nest, line_bytes, tuple(caches)) for nest in plan.nests]
+    nests = _beside(scop, plan, tuple(caches), line_bytes)
     found = []
     for number, nest in enumerate(nests):
         per_cache: list[dict[str, float]] = [{} for _ in caches]
-        for stream, each in enumerate(nest.streams):
-            for lines, level in zip(per_cache, _stream_fills(scop, plan, nests, number, stream), strict=True):
+        for stream, each in enumerate(nest.alone.streams):
+            for lines, level in zip(per_cache, _stream_fills(nests, number, stream), strict=True):
                 lines[each.array] = lines.get(each.array, 0.0) + level
         found.append(tuple(per_cache))
     return tuple(found)
@@ -54,39 +77,40 @@ def traffic(
     single lines: prefetchers need a start each time. ``ways`` are the places that each cache has in a set, if known.
     """
     known = ways if ways is not None else [None] * len(caches)
-    geometries = tuple([geometry(size, line_bytes, each) for size, each in zip(caches, known, strict=True)])
-    nests = [Refills(scop, nest, line_bytes, geometries) for nest in plan.nests]
+    nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes)
     found = []
     for number, nest in enumerate(nests):
         moved = [0.0] * len(caches)
-        for stream in range(len(nest.streams)):
-            size = line_bytes * (2 if nest.streams[stream].written else 1)
-            brought = _stream_fills(scop, plan, nests, number, stream)
-            brought[-1] *= 1 + _START_BYTES / max(line_bytes, _run_bytes(nest, stream))
-            brought = _left_by_leader(scop, plan, number, nest.streams[stream].array, brought, caches)
+        for stream, each in enumerate(nest.alone.streams):
+            size = line_bytes * (2 if each.written else 1)
+            brought = _stream_fills(nests, number, stream)
+            brought[-1] *= 1 + _START_BYTES / max(line_bytes, nest.alone.run_bytes[stream])
+            if nest.plan.follows is not None:
+                brought = _left_by_leader(scop, nest.plan, each.array, brought, caches)
             moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
         found.append(tuple([round(size) for size in moved]))
     return tuple(found)
 
 
-def _left_by_leader(
-    scop: Scop, plan: Plan, number: int, array: str, brought: list[float], caches: Sequence[int]
-) -> list[float]:
+@lru_cache(maxsize=64)
+def _geometries(caches: tuple[int, ...], line_bytes: int, ways: tuple[int | None, ...]) -> tuple[Geometry, ...]:
+    return tuple([geometry(size, line_bytes, each) for size, each in zip(caches, ways, strict=True)])
+
+
+def _left_by_leader(scop: Scop, nest: NestPlan, array: str, brought: list[float], caches: Sequence[int]) -> list[float]:
     """An attached nest finds what the other one has just written wherever a tile of it fits, with as much again."""
-    nest = plan.nests[number]
     statements = [scop.statement(name) for name in nest.nest.statements]
-    if nest.follows is None or all(access.array != array for s in statements for access in s.writes):
+    if all(access.array != array for s in statements for access in s.writes):
         return brought
     size = tile_instances(nest) * scop.array(array).element_bytes
     return [0.0 if 2 * size <= cache else lines for lines, cache in zip(brought, caches, strict=True)]
 
 
-def _stream_fills(scop: Scop, plan: Plan, nests: Sequence[Refills], number: int, stream: int) -> list[float]:
+def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[float]:
     """Lines of one stream of a nest that all its executions bring into each cache."""
-    nest = nests[number]
-    times = _executions(scop, plan.nests[number])
-    brought = [times * nest.lines(stream, level) for level in range(len(nest.caches))]
-    before = _used_before(plan, nests, number, stream, times)
+    nest = nests[number].alone
+    brought = [nests[number].times * nest.lines(stream, level) for level in range(len(nest.caches))]
+    before = _used_before(nests, number, stream)
     if before is not None:
         earlier, between, repeats = before
         for level in range(len(brought)):
@@ -99,23 +123,6 @@ def _stream_fills(scop: Scop, plan: Plan, nests: Sequence[Refills], number: int,
     return brought
 
 
-def _run_bytes(nest: Refills, stream: int) -> int:
-    """Bytes that the innermost loops walk through one after the other before they jump."""
-    each = nest.streams[stream]
-    run = each.element_bytes
-    if each.strides is None:
-        return run
-    for loop, count, moves in zip(
-        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
-    ):
-        # The iterations of an unrolled loop advance side by side.
-        if moves and not loop.unrolled:
-            if each.strides[loop.iterator] * loop.size != run:
-                break
-            run = round(run * count)
-    return run
-
-
 def _executions(scop: Scop, plan: NestPlan) -> float:
     """How often loops around the nest run it; a fraction where its domain is smaller than the box around it."""
     first = scop.statement(plan.nest.statements[0])
@@ -126,64 +133,45 @@ def _executions(scop: Scop, plan: NestPlan) -> float:
 # What another nest has left
 
 
-def _used_before(
-    plan: Plan, nests: Sequence[Refills], number: int, stream: int, times: float
-) -> tuple[int, list[int], float] | None:
+def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int, list[int], float] | None:
     """The nest that used a stream's array last, the nests run since, and how often that is so; None if it is never.
 
     Only nests in the same loops count. Where none of them comes earlier, the last one of the iteration before does,
     or the nest itself.
     """
-    loops = _shared_loops(plan.nests[number])
-    alike = [other for other in range(len(nests)) if _shared_loops(plan.nests[other]) == loops]
-    own = nests[number].streams[stream]
-    users = [other for other in alike if any(each.array == own.array for each in nests[other].streams)]
+    nest = nests[number]
+    own = nest.alone.streams[stream]
+    users = [other for other in nest.alike if own.array in nests[other].alone.used]
     earlier = [other for other in users if other < number]
     if earlier:
-        return earlier[-1], [other for other in alike if earlier[-1] < other < number], times
-    moved = own.strides is None or any(own.strides[: plan.nests[number].nest.depth])
-    if times <= 1.0 or moved:
+        return earlier[-1], [other for other in nest.alike if earlier[-1] < other < number], nest.times
+    moved = own.strides is None or any(own.strides[: nest.alone.shared])
+    if nest.times <= 1.0 or moved:
         return None
-    return users[-1], [other for other in alike if other > users[-1] or other < number], times - 1.0
+    return users[-1], [other for other in nest.alike if other > users[-1] or other < number], nest.times - 1.0
 
 
-def _shared_loops(plan: NestPlan) -> tuple[Loop, ...]:
-    return tuple(each for each in plan.nest.prefix if isinstance(each, Loop))
-
-
-def _held(
-    nests: Sequence[Refills], number: int, stream: int, earlier: int, between: Sequence[int], level: int
-) -> float:
+def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
     """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
-    nest, cache = nests[number], nests[number].caches[level]
+    before, nest = nests[earlier].alone, nests[number].alone
+    cache = nest.caches[level]
     array = nest.streams[stream].array
     # Between two uses of a line lie the end of the earlier nest and the beginning of this one.
-    ends = [nests[earlier].arrays(level), nest.arrays(level)]
+    ends = [before.arrays(level), nest.arrays(level)]
     touched = {}
     for name in dict.fromkeys([*ends[0], *ends[1]]):
         found = [end[name] for end in ends if name in end]
         touched[name] = Occupancy(sum(o.lines for o in found) / 2, max(o.sets for o in found))
     for other in between:
-        for name, occupancy in nests[other].arrays(level).items():
+        for name, occupancy in nests[other].alone.arrays(level).items():
             if name not in touched or occupancy.lines > touched[name].lines:
                 touched[name] = occupancy
     gone = evicted(touched[array], tuple([o for name, o in touched.items() if name != array]), cache)
     if gone == 0.0:
         return 1.0
     room = cache.sets * cache.ways / sum(o.lines for o in touched.values())
-    shares = _between(_walk(nests[earlier], array), _walk(nest, array))
+    shares = _between(before.ways[array], nest.ways[array])
     return max(1.0 - gone, bisect_right(shares, room) / len(shares)) if room < 1.0 else 1.0 - gone
-
-
-def _walk(nest: Refills, array: str) -> Walk:
-    """The way through an array: from the outermost loop that moves it on, its stride, tile and iterations."""
-    stream = next(number for number, each in enumerate(nest.streams) if each.array == array)
-    strides = nest.streams[stream].strides
-    if strides is None:
-        return ()
-    extents = nest.extents[0]
-    moving = [loop for loop, moves in zip(nest.loops, nest.moves[stream], strict=True) if moves]
-    return tuple((strides[loop.iterator], loop.size, extents[loop.iterator - nest.shared].full) for loop in moving)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -193,15 +181,17 @@ def _between(before: Walk, after: Walk) -> tuple[float, ...]:
     Between the use of a point on the first way and on the second, all comes by that follows it on the first or
     precedes it on the second. On two equal ways that is everything, for every point.
     """
-    strides = list(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:_DIMENSIONS]
+    strides = tuple(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:_DIMENSIONS]
     if not strides:
         return (1.0,)
-    points = (np.indices((_POINTS,) * len(strides)).reshape(len(strides), -1) + 0.5) / _POINTS
-
-    def places(walk: Walk) -> Places:
-        keys = [points[strides.index(s)] * extent // size for s, size, extent in walk if s in strides]
-        return np.argsort(np.lexsort(keys[::-1])) if keys else np.zeros(points.shape[1], np.int64)
-
-    first, second = places(before), places(after)
+    first, second = _places(before, strides), _places(after, strides)
     used = (first[:, None] < first) | (second[:, None] > second)
     return tuple(np.sort(used.mean(axis=1)).tolist())
+
+
+@lru_cache(maxsize=1 << 10)
+def _places(walk: Walk, strides: tuple[int, ...]) -> Places:
+    """When each of the points, evenly spread over the dimensions with these strides, comes on a way."""
+    points = (np.indices((_POINTS,) * len(strides)).reshape(len(strides), -1) + 0.5) / _POINTS
+    keys = [points[strides.index(s)] * extent // size for s, size, extent in walk if s in strides]
+    return np.argsort(np.lexsort(keys[::-1])) if keys else np.zeros(points.shape[1], np.int64)
