@@ -53,7 +53,7 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     A core's peak is two multiply-adds per lane of a vector of floats and cycle.
     """
     cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
-    sources = machine.bandwidths()[1:]
+    caches = [(level.bytes, rate) for level, rate in zip(machine.caches, machine.bandwidths()[1:], strict=True)]
     found = []
     ahead = {use.nest: use.ahead * candidate.calls[use.nest] for use in candidate.microkernels}
     copying = {use.nest for use in candidate.microkernels if use.copied}
@@ -61,8 +61,10 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     for index, (cycles, iterations, traffic) in enumerate(nests):
         share = busiest_share(iterations, machine.threads)
         transfers = tuple(
-            share * size / rate if candidate.footprint > level.bytes else 0.0
-            for size, rate, level in zip(traffic, sources, machine.caches, strict=True)
+            [
+                share * size / rate if candidate.footprint > held else 0.0
+                for size, (held, rate) in zip(traffic, caches, strict=True)
+            ]
         )
         # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
         # the next part of C as well, and B's rows are walked straight on.
@@ -80,12 +82,12 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
 def reason(candidate: Candidate, machine: Machine) -> str:
     """What the predicted time is made of, and where data is reused."""
     times = nest_times(candidate, machine)
-    parts = [("arithmetic", sum(time.arithmetic for time in times))]
+    parts = [("arithmetic", sum([time.arithmetic for time in times]))]
     parts += [
-        (f"filling {level.name}", sum(time.transfers[place] for time in times))
+        (f"filling {level.name}", sum([time.transfers[place] for time in times]))
         for place, level in enumerate(machine.caches)
     ]
-    words = ", ".join(f"{name} {seconds * 1e3:.3g} ms" for name, seconds in parts)
+    words = ", ".join([f"{name} {seconds * 1e3:.3g} ms" for name, seconds in parts])
     return f"{words}; {where_reused(candidate.working_sets, machine)}"
 
 

@@ -153,9 +153,9 @@ def _row(candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUs
     totals = [time.total for time in times]
     total = sum(totals)
     ideal = ideal_seconds(candidate, machine)
-    transfers = [sum(time.transfers[level] for time in times) for level in range(len(machine.caches))]
+    transfers = [sum(level) for level in zip(*[time.transfers for time in times], strict=True)]
     transfers = [*transfers[: _LEVELS - 1], *[0.0] * (_LEVELS - len(transfers)), transfers[-1]]
-    arithmetic = sum(time.arithmetic for time in times)
+    arithmetic = sum([time.arithmetic for time in times])
     longest = sorted([arithmetic, *transfers], reverse=True)
     held = candidate.working_sets.levels[:_LEVELS]
     sizes = [level.bytes for level in machine.caches[:_LEVELS]]

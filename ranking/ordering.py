@@ -40,7 +40,7 @@ def idle_share(candidate: Candidate, machine: Machine) -> float:
     if not work:
         return 0.0
     nests = zip(candidate.cycles, candidate.parallel_iterations, strict=True)
-    longest = sum(cycles * busiest_share(iterations, machine.threads) for cycles, iterations in nests)
+    longest = sum([cycles * busiest_share(iterations, machine.threads) for cycles, iterations in nests])
     return 1.0 - work / (machine.threads * longest)
 
 
