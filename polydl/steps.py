@@ -249,11 +249,11 @@ class Variant:
                 raise OptionError(f"a {fields['step']} step has the wrong fields: {error}") from None
         return Variant(tuple(made))
 
-    @property
+    @cached_property
     def rewrites(self) -> tuple[Rewrite, ...]:
         return tuple(step for step in self.steps if isinstance(step, Rewrite))
 
-    @property
+    @cached_property
     def nest_steps(self) -> tuple[NestStep, ...]:
         return tuple(step for step in self.steps if not isinstance(step, Rewrite))
 
