@@ -53,7 +53,7 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     A core's peak is two multiply-adds per lane of a vector of floats and cycle.
     """
     cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
-    caches = [(level.bytes, rate) for level, rate in zip(machine.caches, machine.bandwidths()[1:], strict=True)]
+    sources = machine.bandwidths()[1:]
     found = []
     ahead = {use.nest: use.ahead * candidate.calls[use.nest] for use in candidate.microkernels}
     copying = {use.nest for use in candidate.microkernels if use.copied}
@@ -62,8 +62,8 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
         share = busiest_share(iterations, machine.threads)
         transfers = tuple(
             [
-                share * size / rate if candidate.footprint > held else 0.0
-                for size, (held, rate) in zip(traffic, caches, strict=True)
+                share * size / rate if candidate.footprint > level.bytes else 0.0
+                for size, rate, level in zip(traffic, sources, machine.caches, strict=True)
             ]
         )
         # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
@@ -79,9 +79,9 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
     return tuple(found)
 
 
-def reason(candidate: Candidate, machine: Machine) -> str:
-    """What the predicted time is made of, and where data is reused."""
-    times = nest_times(candidate, machine)
+def reason(candidate: Candidate, machine: Machine, times: Sequence[NestTime] | None = None) -> str:
+    """What the predicted time is made of, and where data is reused. ``times`` are its ``nest_times`` if known."""
+    times = nest_times(candidate, machine) if times is None else times
     parts = [("arithmetic", sum([time.arithmetic for time in times]))]
     parts += [
         (f"filling {level.name}", sum([time.transfers[place] for time in times]))

@@ -16,7 +16,7 @@ import numpy as np
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
-from polydl.ranking.cost_model import nest_times
+from polydl.ranking.cost_model import NestTime, nest_times
 from polydl.ranking.ordering import busiest_share, idle_share
 from polydl.types import MicrokernelUse
 
@@ -97,11 +97,14 @@ def working_sets(candidates: Sequence[Candidate]) -> Matrix:
     return rows.astype(np.float32)
 
 
-def rich(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
-    """A row of ``RICH_NAMES`` for each candidate."""
+def rich(
+    candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
+) -> Matrix:
+    """A row of ``RICH_NAMES`` for each candidate. ``times`` are the ``nest_times`` of each, if they are known."""
+    predicted = [nest_times(each, machine) for each in candidates] if times is None else times
     # Many variants of a nest call the same microkernel.
     known: dict[tuple[MicrokernelUse, int], list[float]] = {}
-    rows = [_row(each, machine, known) for each in candidates]
+    rows = [_row(each, machine, own, known) for each, own in zip(candidates, predicted, strict=True)]
     return np.array(rows, np.float32).reshape(len(candidates), len(RICH_NAMES))
 
 
@@ -148,8 +151,12 @@ def _heaviest(candidate: Candidate) -> int:
     return max(range(len(candidate.cycles)), key=lambda nest: candidate.cycles[nest])
 
 
-def _row(candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUse, int], list[float]]) -> list[float]:
-    times = nest_times(candidate, machine)
+def _row(
+    candidate: Candidate,
+    machine: Machine,
+    times: Sequence[NestTime],
+    known: dict[tuple[MicrokernelUse, int], list[float]],
+) -> list[float]:
     totals = [time.total for time in times]
     total = sum(totals)
     ideal = ideal_seconds(candidate, machine)

@@ -16,7 +16,7 @@ import numpy as np
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking import features
-from polydl.ranking.cost_model import reason
+from polydl.ranking.cost_model import NestTime, nest_times, reason
 from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins
@@ -83,21 +83,27 @@ class UtilityTournament(_Learned):
     features: str = features.RICH
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
-        ratings = np.exp(-np.array(self.ratings(candidates, machine)))
+        times = {each.variant.id: nest_times(each, machine) for each in candidates}
+        ratings = np.exp(-np.array(self.ratings(candidates, machine, [times[each.variant.id] for each in candidates])))
         ideal = [features.ideal_seconds(each, machine) for each in candidates]
         return ordered(
             self.name,
             candidates,
             machine,
             scores=[rating * seconds for rating, seconds in zip(ratings.tolist(), ideal, strict=True)],
-            reason=lambda candidate: reason(candidate, machine),
+            reason=lambda candidate: reason(candidate, machine, times[candidate.variant.id]),
         )
 
-    def ratings(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
-        """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak."""
+    def ratings(
+        self, candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
+    ) -> list[float]:
+        """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak.
+
+        ``times`` are the ``nest_times`` of each candidate, if they are known.
+        """
         if not candidates:
             return []
-        seen = features.rich(candidates, machine)
+        seen = features.rich(candidates, machine, times)
         known = seen[:, features.MICROKERNEL] > 0.0
         rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - seen[:, features.PREDICTED]).tolist()
         return rated
