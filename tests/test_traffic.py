@@ -334,15 +334,27 @@ def test_extents_and_trips() -> None:
     ]  # fmt: skip
 
 
-def test_traffic_weighs_writes_and_what_comes_from_memory_in_short_runs() -> None:
-    loops, size = (("i", 0, 63), ("j", 0, 63)), 1 << 14
-    scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
-    # Whole arrays in one run each: nothing but the start of it is lost.
-    assert traffic(scop, plan_of(scop), [8 << 10, 1 << 20], LINE) == ((3 * size, 3 * (size + 64)),)
-    # By columns every line is a run of its own.
-    columns = ordered(scop, "j i")
-    assert traffic(scop, columns, [32 << 10, 1 << 20], LINE) == ((3 * size, 2 * 3 * size),)
-    assert traffic(scop, columns, [2 << 10, 1 << 20], LINE) == ((16 * 3 * size, 2 * 3 * size),)
+def test_traffic_weighs_writes_and_how_well_prefetchers_keep_up() -> None:
+    def moved(rows: int, columns: int, order: str, *tiles: Tile) -> list[float]:
+        """Times the size of both arrays, into a second and a third cache of 256 KiB and 64 MiB."""
+        loops = (("i", 0, rows - 1), ("j", 0, columns - 1))
+        scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
+        [found] = traffic(scop, ordered(scop, order, *tiles), [32 << 10, 256 << 10, 64 << 20], LINE)
+        assert found[0] == 3 * rows * columns * 4
+        return [size / found[0] for size in found[1:]]
+
+    # Whole rows of 16 KiB one after the other: a single run at a time. Into the first cache nothing is lost.
+    assert moved(4, 4096, "i j") == [2.0, 2.0]
+    # Rows in other pages, an element of each in turn: the more, the better, as long as they can be followed.
+    assert moved(2, 4096, "j i") == pytest.approx([2 - 1 / 3] * 2, rel=1e-6)
+    assert moved(8, 4112, "j i") == [1.0, 1.0]
+    assert moved(24, 4112, "j i") == [1.0, 1.0]
+    # A line and two lines of more rows than are followed, a whole KiB of them, and eight of them only.
+    for columns, factor in ((16, 4.0), (32, 3.0), (256, 2.0), (64, 2.5)):
+        tiles = (Tile(0, "j", (columns,)),)
+        assert moved(64, 4352, "j_t1 i j", *tiles) == pytest.approx([factor, factor], rel=0.02), columns
+    tiles = (Tile(0, "i", (8,)), Tile(0, "j", (16,)))
+    assert moved(64, 4352, "i_t1 j_t1 i j", *tiles) == [1.0, 1.0]
 
 
 def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted
 from polydl.poly.footprints import Footprint, Stream, footprint, streams, torn_lines
 from polydl.poly.plans import Box, NestPlan
+from polydl.poly.prefetching import slowdown
 from polydl.types import Scop
 
 # A microkernel keeps a tile of C in registers: up to four vectors of a column, and as many columns as fit.
@@ -101,6 +102,7 @@ class Refills:
     ) -> None:
         self.streams = touched
         self.caches = caches
+        self.line_bytes = line_bytes
         self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
         self.shared = shared
         self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
@@ -119,21 +121,13 @@ class Refills:
         return frozenset([stream.array for stream in self.streams])
 
     @cached_property
-    def run_bytes(self) -> list[int]:
-        """Of each stream, the bytes that the innermost loops walk through one after the other before they jump."""
-        return [self._run_bytes(stream, moves) for stream, moves in zip(self.streams, self.moves, strict=True)]
+    def slowdowns(self) -> list[float]:
+        """How much longer the lines of each stream take from beyond the second cache than they need to."""
+        return [slowdown(self, stream) for stream in range(len(self.streams))]
 
-    def _run_bytes(self, stream: Stream, moves: Sequence[bool]) -> int:
-        run = stream.element_bytes
-        if stream.strides is None:
-            return run
-        for loop, count, moved in zip(reversed(self.loops), reversed(self.trips), reversed(moves), strict=True):
-            # The iterations of an unrolled loop advance side by side.
-            if moved and not loop.unrolled:
-                if stream.strides[loop.iterator] * loop.size != run:
-                    break
-                run = round(run * count)
-        return run
+    def lines_inside(self, depth: int) -> float:
+        """Lines that all streams touch inside the first ``depth`` loops."""
+        return sum([inside[depth].average.lines for inside in self._inside])
 
     @cached_property
     def ways(self) -> dict[str, Walk]:

@@ -21,8 +21,6 @@ from polydl.poly.plans import NestPlan, Plan, tile_instances
 from polydl.poly.refills import Refills, Walk, refills
 from polydl.types import Loop, Scop
 
-# What a prefetcher could have fetched from memory while it was finding the next run.
-_START_BYTES = 64
 # Points per dimension at which two nests' ways through an array are compared, and dimensions that are.
 _POINTS = 10
 _DIMENSIONS = 2
@@ -73,8 +71,8 @@ def traffic(
 ) -> tuple[tuple[int, ...], ...]:
     """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
-    Written lines count twice. What comes from memory counts more if it is walked through in short runs, twice if in
-    single lines: prefetchers need a start each time. ``ways`` are the places that each cache has in a set, if known.
+    Written lines count twice. What comes from beyond the second cache counts the more, the worse prefetchers keep up
+    with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known.
     """
     known = ways if ways is not None else [None] * len(caches)
     nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes)
@@ -84,7 +82,7 @@ def traffic(
         for stream, each in enumerate(nest.alone.streams):
             size = line_bytes * (2 if each.written else 1)
             brought = _stream_fills(nests, number, stream)
-            brought[-1] *= 1 + _START_BYTES / max(line_bytes, nest.alone.run_bytes[stream])
+            brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
             if nest.plan.follows is not None:
                 brought = _left_by_leader(scop, nest.plan, each.array, brought, caches)
             moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
