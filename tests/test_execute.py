@@ -148,6 +148,50 @@ def test_failures_are_values(measured: dict[str, Measurement], name: str, status
     assert Path(result.source).read_text() == HOSTILE[name].c
 
 
+def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
+    measured: dict[str, Measurement], toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def shown(result: Measurement) -> tuple[str, str, bool]:
+        # Without the paths of sources that a compiler names, and without what is said of disturbed samples.
+        return result.status, "" if result.status in ("compile", "ok") else result.message, bool(result.samples)
+
+    monkeypatch.setattr("polydl.execute.local._SHARED_BYTES", 0)
+    kernels = [matmul_kernel("original"), *HOSTILE.values()]
+    found = {result.id: shown(result) for result in measure(matmul(), kernels, toolchain, tmp_path)}
+    assert found == {name: shown(result) for name, result in measured.items()}
+    assert str(tmp_path) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+
+
+def test_large_inputs_are_in_memory_once(toolchain: Toolchain, tmp_path: Path) -> None:
+    # 67 MB, and a kernel that gives up if its process has as much for itself.
+    size = 4096
+    nest = scop(
+        "rows",
+        [array("y", "float", size), array("A", "float", size, size)],
+        [statement("S0", "ij", (size, size), [("read", "y", "i"), ("write", "y", "i"), ("read", "A", "i, j")])],
+    )
+    c = f"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void rows(float y[{size}], float A[{size}][{size}]) {{
+  char line[256];
+  FILE *file = fopen("/proc/self/smaps_rollup", "r");
+  while (file && fgets(line, sizeof line, file))
+    if (!strncmp(line, "Private_Dirty:", 14) && atol(line + 14) > {size * size * 4 // 2048}) abort();
+  if (!file) abort();
+  fclose(file);
+  for (int i = 0; i < {size}; i++)
+    for (int j = 0; j < {size}; j += {size // 2})
+      y[i] += A[i][j];
+"""
+    kernels = [kernel(nest, "original", f"{c}}}\n"), kernel(nest, "same", f"{c}}}\n")]
+    kernels.append(kernel(nest, "writes", f"{c} A[7][8] = 0; }}\n"))
+    found = measure(nest, kernels, toolchain, tmp_path)
+    assert [each.status for each in found] == ["ok", "ok", "wrong"], found
+    assert "changes `A[7][8]`" in found[2].message
+
+
 def test_results_are_in_order_and_nothing_is_left(measured: dict[str, Measurement], workplace: Path) -> None:
     assert list(measured) == ["original", *HOSTILE]
     assert not list(workplace.glob("measuring-*"))
@@ -321,6 +365,9 @@ def test_processes_at_once() -> None:
     assert processes_at_once(7 * gigabyte, 10 * gigabyte) == 1
     with pytest.raises(ResourceError):
         processes_at_once(gigabyte, gigabyte)
+    # All share nine tenths: that much once, and a tenth for each.
+    assert processes_at_once(10 * gigabyte, 20 * gigabyte, shared=9 * gigabyte) == 2
+    assert processes_at_once(10 * gigabyte, 100 * gigabyte, shared=9 * gigabyte) == 48
 
 
 def test_one_process_at_a_time(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +420,7 @@ def test_rounds_go_on_for_those_that_may_be_the_fastest(toolchain: Toolchain, tm
 def test_the_fastest_of_all_waves_meet_in_the_end(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polydl.execute.local.processes_at_once", lambda *_: 5)
+    monkeypatch.setattr("polydl.execute.local.processes_at_once", lambda *_, **__: 5)
     names = ["a", "b", "c", "d", "e"]
     kernels = [matmul_kernel("original"), *map(matmul_kernel, names), slow_kernel("slow")]
     finished: list[str] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -52,6 +53,7 @@ def element_dtype(element: str) -> np.dtype[Any]:
         ) from None
 
 
+@dataclass(frozen=True)
 class Data:
     """The random contents of all arrays: the same in every process that knows the seed.
 
@@ -60,9 +62,8 @@ class Data:
     (they may divide), and positive unless ``signed``.
     """
 
-    def __init__(self, seed: int, signed: bool) -> None:
-        self.seed = seed
-        self.signed = signed
+    seed: int
+    signed: bool
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array, in order: the index of the first element, and the values."""

@@ -7,6 +7,7 @@ import json
 import os
 import selectors
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -22,6 +23,9 @@ from polydl.types import Status
 
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
+_HOLDER = (sys.executable, "-P", "-m", "polydl.execute.inputs")
+# To fork a process, or to see that one is gone.
+_FORK_SECONDS = 20.0
 
 
 class ChildError(Exception):
@@ -36,7 +40,8 @@ class ChildError(Exception):
 class Child:
     """A worker process, or another program that speaks its protocol, for some cores and alone in its process group.
 
-    Use it as a context manager; the group is killed at the end, however that comes about.
+    With a ``holder`` it is a worker that this one forks. Use it as a context manager; the group is killed at the end,
+    however that comes about.
     """
 
     def __init__(
@@ -45,6 +50,8 @@ class Child:
         directory: Path,
         command: Sequence[str] = WORKER,
         environment: Mapping[str, str | None] | None = None,
+        holder: InputHolder | None = None,
+        pass_fds: Sequence[int] = (),
     ) -> None:
         self._directory = directory
         self._stderr = bytearray()
@@ -52,19 +59,26 @@ class Child:
         command_reader, self._commands = os.pipe()
         self._replies, reply_writer = os.pipe()
         self._errors, error_writer = os.pipe()
+        self._process: subprocess.Popen[bytes] | _Forked
         try:
-            self._process = subprocess.Popen(
-                [*command, str(command_reader), str(reply_writer)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=error_writer,
-                pass_fds=(command_reader, reply_writer),
-                env=_environment(cores, environment or {}),
-                start_new_session=True,
-            )
+            if holder is not None:
+                self._process = holder.fork(command_reader, reply_writer, error_writer)
+            else:
+                self._process = subprocess.Popen(
+                    [*command, str(command_reader), str(reply_writer)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=error_writer,
+                    pass_fds=(command_reader, reply_writer, *pass_fds),
+                    env=_environment(cores, environment or {}),
+                    start_new_session=True,
+                )
         except OSError as error:
             self._close_pipes()
             raise ResourceError(f"no process can be started: {error.strerror}") from None
+        except (ChildError, ResourceError):
+            self._close_pipes()
+            raise
         finally:
             for descriptor in (command_reader, reply_writer, error_writer):
                 os.close(descriptor)
@@ -162,7 +176,7 @@ class Child:
             return ChildError("crash", self._with_stderr("the kernel closed its process's pipe"))
         self._kill()
         self._drain()
-        exit_status = self._process.returncode
+        exit_status = self._process.wait()
         if exit_status < 0:
             number = -exit_status
             with suppress(ValueError):
@@ -183,6 +197,62 @@ class Child:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self._ended = True
+
+
+class InputHolder:
+    """A process that holds arrays that no kernel writes; workers forked from it share them. A context manager.
+
+    It must be closed after its workers: they end with it.
+    """
+
+    def __init__(self, cores: Sequence[int], directory: Path, arrays: Sequence[Mapping[str, Any]]) -> None:
+        self._arrays = list(arrays)
+        self._filled: tuple[int, bool] | None = None
+        self._socket, theirs = socket.socketpair()
+        with theirs:
+            command = (*_HOLDER, str(theirs.fileno()))
+            self._child = Child(cores, directory, command, pass_fds=(theirs.fileno(),))
+
+    def __enter__(self) -> InputHolder:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._child.close()
+        self._socket.close()
+
+    def fill(self, seed: int, signed: bool, timeout_seconds: float) -> None:
+        """What workers that are forked from now on find in the arrays. Raises as ``Child.receive`` does."""
+        if self._filled != (seed, signed):
+            self._child.request("fill", timeout_seconds, arrays=self._arrays, seed=seed, signed=signed)
+            self._filled = (seed, signed)
+
+    def fork(self, *descriptors: int) -> _Forked:
+        """A worker with these descriptors for commands, replies and errors."""
+        socket.send_fds(self._socket, [b"f"], descriptors)
+        return _Forked(int(self._child.request("fork", _FORK_SECONDS)["process"]), self._child)
+
+
+class _Forked:
+    """A process that an input holder has forked and alone can wait for; what is used of ``Popen``."""
+
+    def __init__(self, process: int, holder: Child) -> None:
+        self.pid = process
+        self.returncode: int | None = None
+        self._holder = holder
+
+    def wait(self, timeout: float = _FORK_SECONDS) -> int:
+        """Raises TimeoutExpired. Where the holder is gone, so is this process, and nobody knows how it ended."""
+        if self.returncode is None:
+            try:
+                reply = self._holder.request("reap", timeout + _FORK_SECONDS, process=self.pid, seconds=timeout)
+            except ChildError:
+                reply = {"exit": -signal.SIGKILL}
+            if reply["exit"] is None:
+                raise subprocess.TimeoutExpired(_HOLDER, timeout)
+            self.returncode = int(reply["exit"])
+        return self.returncode
 
 
 def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict[str, str]:

@@ -24,6 +24,8 @@ from polydl.types import Array, KernelSource, Measurement, Parameter, Scop
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
 _MOST_PROCESSES = 64
+# Inputs that are as large together lie in memory once, for all processes.
+_SHARED_BYTES = 32 << 20
 # The part of the free memory that all processes together may fill, and that a single one may.
 _TOGETHER, _ALONE = 0.6, 0.9
 
@@ -74,7 +76,7 @@ class LocalExecutor:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
                 session = Session(job, original, [*foreign, *others], report, finished)
-                session.run(processes_at_once(most, available_bytes()))
+                session.run(processes_at_once(most, available_bytes(), shared=job.shared_bytes))
         for other in (*others, *foreign):
             if isinstance(other.program, Built) and other.program.library is None:
                 other.failure = ChildError("compile", other.program.message)
@@ -89,31 +91,47 @@ class LocalExecutor:
 EXECUTOR = LocalExecutor()
 
 
-def processes_at_once(array_bytes: int, available: int) -> int:
-    """How many processes with so many bytes of arrays fit into memory. Raises ResourceError if not even one does."""
-    each = array_bytes + _PROCESS_BYTES
-    if each > _ALONE * available:
+def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> int:
+    """How many processes with so many bytes of arrays, of which all share some, fit into memory.
+
+    Raises ResourceError if not even one does.
+    """
+    if array_bytes + _PROCESS_BYTES > _ALONE * available:
         raise ResourceError(
             f"the arrays take {array_bytes / 1e9:.2f} GB, and {available / 1e9:.2f} GB of memory are free",
             remedy="use smaller sizes, or free memory",
         )
-    return max(1, min(int(_TOGETHER * available / each), _MOST_PROCESSES))
+    each = array_bytes - shared + _PROCESS_BYTES
+    return max(1, min(int((_TOGETHER * available - shared) / each), _MOST_PROCESSES))
 
 
 def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, directory: Path) -> Job:
     carried = [(scop.array(parameter.array), parameter) for parameter in scop.function.parameters]
     global_arrays = [array for array in scop.arrays if array.storage == "global"]
     arrays = [array for array, _ in carried] + global_arrays
+    parameters = [_describe(array, parameter) for array, parameter in carried]
+    # Numbers like these the workers give to the contents of their arrays.
+    inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
+    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES:
+        inputs = []
     return Job(
-        parameters=[_describe(array, parameter) for array, parameter in carried],
+        parameters=parameters,
         global_arrays=[_describe(array) for array in global_arrays],
         bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
+        shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
+        shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
         seed=seed,
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,
     )
+
+
+def _is_input(scop: Scop, array: Array) -> bool:
+    """Is it an array that the nest reads and never writes?"""
+    written = {access.array for statement in scop.statements for access in statement.writes}
+    return bool(array.extents) and array.name not in written
 
 
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from polydl.execute.child import Child, ChildError
+from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Progress, TimingPolicy
 from polydl.execute.rounds import (
     LONG_SECONDS,
@@ -39,11 +39,17 @@ _OVERHEAD_SECONDS = 0.004
 
 @dataclass(frozen=True)
 class Job:
-    """What all children of one measurement have in common. ``bytes`` are those of all arrays of one child."""
+    """What all children of one measurement have in common. ``bytes`` are those of all arrays of one child.
+
+    Of these, ``shared`` lists arrays that no kernel writes and that all children read from the same memory, and
+    ``shared_bytes`` is what they take.
+    """
 
     parameters: list[dict[str, Any]]
     global_arrays: list[dict[str, Any]]
     bytes: int
+    shared: list[dict[str, Any]]
+    shared_bytes: int
     cores: tuple[int, ...]
     seed: int
     tolerance: float
@@ -142,9 +148,17 @@ class Session:
         self._checked = 0
         self._rounds_done = 0
         self._rounds = 0
+        self._holder: InputHolder | None = None
 
     def run(self, capacity: int) -> None:
         """Wave by wave, at most ``capacity`` processes at a time, the original among them if there is room."""
+        job = self._job
+        with ExitStack() as outer:
+            if job.shared:
+                self._holder = outer.enter_context(InputHolder(job.cores, job.directory, job.shared))
+            self._run(capacity)
+
+    def _run(self, capacity: int) -> None:
         size = max(capacity - 1, 1)
         waves = [self._others[first : first + size] for first in range(0, len(self._others), size)]
         policy = self._job.policy
@@ -241,7 +255,9 @@ class Session:
             return
         if program.library is None:
             raise ChildError("compile", program.message)
-        participant.child = stack.enter_context(Child(cores, job.directory))
+        if self._holder is not None:
+            self._holder.fill(job.seed, signed, job.walk_seconds)
+        participant.child = stack.enter_context(Child(cores, job.directory, holder=self._holder))
         participant.child.send(
             "start",
             library=str(program.library.resolve()),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +24,22 @@ _INSPECTED = 1 << 16
 _MOST_COLD_REPEATS = 50
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """Arrays by name that were filled before this process was forked, and with what."""
+
+    buffers: Mapping[str, Buffer]
+    data: Data
+
+
+NO_INPUTS = Inputs({}, Data(0, True))
+
+
 class Worker:
     """A loaded kernel with its arrays. Each public method answers the command of its name."""
 
-    def __init__(self) -> None:
+    def __init__(self, inputs: Inputs = NO_INPUTS) -> None:
+        self._inputs = inputs
         self._buffers: list[Buffer] = []
         self._outputs: list[Buffer] = []
         self._drifts = True
@@ -63,14 +77,15 @@ class Worker:
                 if address is None:
                     return {"failed": "unsupported", "message": f"polydl_global({index}) is NULL"}
             dtype, extents = np.dtype(array["dtype"]), tuple(array["extents"])
-            self._buffers.append(Buffer(array["name"], dtype, extents, stream, address))
+            shared = self._inputs.buffers.get(array["name"])
+            self._buffers.append(shared or Buffer(array["name"], dtype, extents, stream, address))
         self._arguments = (ctypes.c_void_p * max(len(parameters), 1))(
             *(buffer.address for buffer in self._buffers[: len(parameters)])
         )
         return self.fill(seed, signed)
 
     def fill(self, seed: int, signed: bool) -> Reply:
-        """Fresh random data everywhere."""
+        """Fresh random data everywhere. Inputs that hold it already, and should be as they were, are left alone."""
         self._data = Data(seed, signed)
         self._refill(self._buffers)
         return {}
@@ -116,7 +131,7 @@ class Worker:
         for buffer in buffers:
             if buffer.name in self._bound:
                 buffer.values[:] = self._bound[buffer.name]
-            else:
+            elif buffer.name not in self._inputs.buffers or self._data != self._inputs.data:
                 buffer.fill(self._data)
 
     def _expect(self, offsets: dict[str, int]) -> None:
@@ -168,9 +183,9 @@ class Worker:
         return False
 
 
-def main(commands: int, replies: int) -> None:
-    worker = Worker()
-    methods = (
+def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
+    """Those that answer commands."""
+    return (
         worker.start,
         worker.fill,
         worker.run,
@@ -179,7 +194,10 @@ def main(commands: int, replies: int) -> None:
         worker.calibrate,
         worker.sample,
     )
-    serve(commands, replies, methods)
+
+
+def main(commands: int, replies: int) -> None:
+    serve(commands, replies, methods(Worker()))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+"""The process that holds large arrays that no kernel writes, and forks the workers that read them:
+``python -m polydl.execute.inputs SOCKET COMMANDS REPLIES`` (three file descriptors).
+
+Fifty processes with a copy each of two gigabytes don't fit into memory, and to fill and map them takes longer than to
+time the kernels. Forked processes share the pages, huge ones included, for as long as nobody writes to them. This
+process never runs a kernel, since OpenMP's threads would not survive the fork.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+import traceback
+from contextlib import suppress
+
+import numpy as np
+
+from polydl.execute.arrays import Buffer, Data
+from polydl.execute.sampling import Reply, serve
+from polydl.execute.worker import Inputs, Worker, methods
+
+_POLL_SECONDS = 0.002
+
+
+class Holder:
+    """Each public method answers the command of its name. ``own`` are descriptors that forked workers must not keep."""
+
+    def __init__(self, connection: int, own: tuple[int, ...]) -> None:
+        self._socket = socket.socket(fileno=connection)
+        self._own = own
+        self._buffers: dict[str, Buffer] = {}
+        self._data = Data(0, True)
+
+    def fill(self, arrays: list[Reply], seed: int, signed: bool) -> Reply:
+        """Random data in these arrays, which are allocated the first time. ``stream`` numbers each one's contents."""
+        self._data = Data(seed, signed)
+        for array in arrays:
+            name = array["name"]
+            if name not in self._buffers:
+                dtype, extents = np.dtype(array["dtype"]), tuple(array["extents"])
+                self._buffers[name] = Buffer(name, dtype, extents, array["stream"])
+            self._buffers[name].fill(self._data)
+        return {}
+
+    def fork(self) -> Reply:
+        """Start a worker whose commands, replies and errors go through the three descriptors sent over the socket."""
+        _, descriptors, _, _ = socket.recv_fds(self._socket, 1, 3)
+        process = os.fork()
+        if process == 0:
+            self._work(*descriptors)
+        # Here as well as there: it must lead a group before anybody wants to kill that.
+        with suppress(OSError):
+            os.setpgid(process, process)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return {"process": process}
+
+    def _work(self, commands: int, replies: int, errors: int) -> None:
+        """All that a forked worker does. It never comes back, or it would answer this process's commands."""
+        status = 1
+        try:
+            os.setpgid(0, 0)
+            os.dup2(errors, 2)
+            os.close(errors)
+            for descriptor in (self._socket.detach(), *self._own):
+                os.close(descriptor)
+            serve(commands, replies, methods(Worker(Inputs(self._buffers, self._data))))
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def reap(self, process: int, seconds: float) -> Reply:
+        """How a worker ended: its exit status, or minus the signal that killed it; None if it still runs by then."""
+        deadline = time.monotonic() + seconds
+        while True:
+            ended, status = os.waitpid(process, os.WNOHANG)
+            if ended:
+                return {"exit": os.waitstatus_to_exitcode(status)}
+            if time.monotonic() >= deadline:
+                return {"exit": None}
+            time.sleep(_POLL_SECONDS)
+
+
+def main(connection: int, commands: int, replies: int) -> None:
+    holder = Holder(connection, (commands, replies))
+    serve(commands, replies, (holder.fill, holder.fork, holder.reap))
+
+
+if __name__ == "__main__":
+    main(*(int(argument) for argument in sys.argv[1:]))
