@@ -25,6 +25,10 @@ MOST_REPEATS = 1 << 24
 
 _PR_SET_PDEATHSIG = 1
 _PROBE_ITERATIONS = 250_000
+# A kernel that moves much data draws the clock down by a tenth and more while it runs, which is its own business, and
+# after a rest the clock is higher than under any load. Multiply-adds for a while before each of the two probes beside
+# a sample that lasts so long make them comparable: for that part of it, and no longer than that.
+_LONG_SECONDS, _LOAD_PART, _LOAD_SECONDS = 0.015, 0.25, 0.02
 # OpenMP's threads spin a while after a parallel loop; the probe must not share its core with them.
 _SETTLE_SECONDS = 0.002
 
@@ -36,17 +40,20 @@ class Sampler:
         os.sched_setaffinity(0, cores)
         self._cores = cores
         self._fma_gflops = runtime().fma_gflops
+        self._last_seconds = 0.0
 
     def sample(self, repeats: int, timed: Callable[[int], float]) -> Reply:
         """Seconds of one invocation, the mean of ``repeats``; ``timed`` makes so many and returns their seconds.
 
         ``waited`` is the part of the time in which a thread of this process was ready and had no core.
         """
+        self._load()
         before = self._probe()
         start, waiting = time.monotonic(), _waiting_seconds()
-        seconds = timed(repeats)
+        seconds = self._last_seconds = timed(repeats)
         # A thread that ended meanwhile takes its share along.
         waited = max(0.0, _waiting_seconds() - waiting) / max(time.monotonic() - start, 1e-9)
+        self._load()
         return {"seconds": seconds / repeats, "probes": [before, self._probe()], "waited": waited}
 
     def calibrate(self, minimum_seconds: float, most: int, timed: Callable[[int], float]) -> Reply:
@@ -59,6 +66,13 @@ class Sampler:
                 return {"repeats": repeats, "seconds": seconds / repeats, "cost": time.monotonic() - start}
             wanted = math.ceil(1.1 * repeats * minimum_seconds / max(seconds, 1e-9))
             repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
+
+    def _load(self) -> None:
+        """Keep all cores busy for a while, if the last sample was a long one."""
+        if self._last_seconds >= _LONG_SECONDS:
+            deadline = time.monotonic() + min(_LOAD_SECONDS, _LOAD_PART * self._last_seconds)
+            while time.monotonic() < deadline:
+                self._probe()
 
     def _probe(self) -> float:
         """GFLOPS of the slowest of the cores, all of them probed at once."""
