@@ -9,6 +9,7 @@ works only with the version of the features that it was trained on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import gcd, log, log1p, log2
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking.cost_model import NestTime, nest_times
-from polydl.ranking.ordering import busiest_share, idle_share
+from polydl.ranking.ordering import busiest_share
 from polydl.types import MicrokernelUse
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
@@ -66,10 +67,9 @@ RICH_NAMES = (
     "copies",
     "nests",
     *(f"arrays in {level}" for level in ("L1", "L2", "L3")),
-    "idle",
 )
 
-# The column of the cost model's own prediction, which the learned one corrects.
+# The column of the cost model's own prediction for one thread.
 PREDICTED = RICH_NAMES.index("predicted")
 # The column that says whether the nest with the most arithmetic has a microkernel.
 MICROKERNEL = RICH_NAMES.index("microkernel")
@@ -82,7 +82,7 @@ PARAMETER_NAMES = (
 
 # Names with versions: a change of what a column means needs another number.
 WORKING_SETS = "working sets 1"
-RICH = f"rich 2, {len(RICH_NAMES)} columns"
+RICH = f"rich 3, {len(RICH_NAMES)} columns"
 PARAMETERS = f"parameters 1, {len(PARAMETER_NAMES)} columns"
 
 
@@ -100,12 +100,29 @@ def working_sets(candidates: Sequence[Candidate]) -> Matrix:
 def rich(
     candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
 ) -> Matrix:
-    """A row of ``RICH_NAMES`` for each candidate. ``times`` are the ``nest_times`` of each, if they are known."""
-    predicted = [nest_times(each, machine) for each in candidates] if times is None else times
+    """A row of ``RICH_NAMES`` for each candidate, as a single thread would run it, however many the machine has.
+
+    ``times`` are the ``nest_times`` of each on this machine, if they are known.
+    """
+    if machine.threads > 1:
+        machine, times = replace(machine, threads=1), None
+    alone = [nest_times(each, machine) for each in candidates] if times is None else times
     # Many variants of a nest call the same microkernel.
     known: dict[tuple[MicrokernelUse, int], list[float]] = {}
-    rows = [_row(each, machine, own, known) for each, own in zip(candidates, predicted, strict=True)]
+    rows = [_row(each, machine, own, known) for each, own in zip(candidates, alone, strict=True)]
     return np.array(rows, np.float32).reshape(len(candidates), len(RICH_NAMES))
+
+
+def predicted(
+    candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
+) -> Matrix:
+    """Logarithms of the times that the cost model predicts on all threads, over the times at their peak."""
+    known = [nest_times(each, machine) for each in candidates] if times is None else times
+    ratios = [
+        _ratio(sum([time.total for time in own]), ideal_seconds(each, machine))
+        for each, own in zip(candidates, known, strict=True)
+    ]
+    return np.array(ratios, np.float32)
 
 
 def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
@@ -180,7 +197,6 @@ def _row(
         1.0 - max(totals) / total if total else 0.0,
         float(len(times)),
         *(log2(max(candidate.footprint, 1) / cache) for cache in (*sizes, *[sizes[-1]] * _LEVELS)[:_LEVELS]),
-        idle_share(candidate, machine),
     ]
 
 

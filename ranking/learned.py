@@ -25,7 +25,7 @@ from polydl.types import Ranking
 # Ratings are logarithms of times; the chances in a game are the softmax of so many times the ratings.
 SHARPNESS = 10.0
 # How far the logarithm of a time that the cost model predicts is corrected, either way.
-MOST_CORRECTION = 0.7
+MOST_CORRECTION = 0.25
 
 _DIRECTORY = Path(__file__).parent / "weights"
 
@@ -75,8 +75,9 @@ class UtilityTournament(_Learned):
     """The ``dnn`` ranker: a network rates every variant by itself, from richer features.
 
     A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
-    from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. A variant whose heaviest
-    nest has no microkernel is left at what the cost model predicts: of such ones nothing was learned.
+    from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
+    is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
+    model. So is a variant whose heaviest nest has no microkernel: of such ones nothing was learned.
     """
 
     name: str = "dnn"
@@ -105,7 +106,9 @@ class UtilityTournament(_Learned):
             return []
         seen = features.rich(candidates, machine, times)
         known = seen[:, features.MICROKERNEL] > 0.0
-        rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - seen[:, features.PREDICTED]).tolist()
+        alone = machine.threads == 1
+        predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
+        rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - predicted).tolist()
         return rated
 
     def corrections(self, seen: Array) -> Array:

@@ -200,7 +200,7 @@ class UtilityTrainer:
         for place, (own, nest) in enumerate(zip(rows, nests, strict=True)):
             inputs[place, : len(own)] = scale(own, mean, deviation)
             times[place, : len(own)] = np.log(np.array(nest.seconds) / min(nest.seconds))
-            predicted[place, : len(own)] = own[:, features.PREDICTED]
+            predicted[place, : len(own)] = features.predicted(nest.candidates, machine)
             there[place, : len(own)] = 1.0
         generator = np.random.default_rng(seed)
         with _tensorflow(seed) as tf:

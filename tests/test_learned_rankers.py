@@ -119,6 +119,15 @@ def test_variants_without_a_microkernel_stay_where_the_cost_model_sees_them() ->
         assert seconds[candidate.variant.id] == pytest.approx(expected, rel=1e-4)
 
 
+def test_how_threads_share_the_work_is_left_to_the_cost_model() -> None:
+    nest = NESTS[0]
+    several = replace(MACHINE, cores=4, threads=4)
+    alone, together = (np.array(DNN.ratings(nest.candidates, machine)) for machine in (MACHINE, several))
+    predicted = [features.predicted(nest.candidates, machine) for machine in (MACHINE, several)]
+    assert not np.allclose(*predicted)
+    assert alone + predicted[0] == pytest.approx(together + predicted[1], abs=1e-5)
+
+
 def test_weights_come_back_as_they_were(tmp_path: Path) -> None:
     weights = utilities()
     (tmp_path / "one.npz").write_bytes(weights.to_bytes())
@@ -184,7 +193,7 @@ def test_a_bound_counts_whole_vectors_and_the_busiest_thread() -> None:
     ragged = replace(plain, microkernels=(odd,), flops=flops // use.m * odd.m)
     assert use.m % 16 == 0
     assert lower_bounds([ragged], MACHINE) == pytest.approx(lower_bounds([plain], MACHINE))
-    two = replace(MACHINE, threads=2)
+    two = replace(MACHINE, cores=2, threads=2)
     halved = [replace(plain, parallel_iterations=(count,)) for count in (2, 3)]
     bounds = lower_bounds([plain, *halved], two)
     assert np.array(bounds) / bounds[0] == pytest.approx([1, 1 / 2, 2 / 3])
