@@ -71,8 +71,6 @@ RICH_NAMES = (
 
 # The column of the cost model's own prediction for one thread.
 PREDICTED = RICH_NAMES.index("predicted")
-# The column that says whether the nest with the most arithmetic has a microkernel.
-MICROKERNEL = RICH_NAMES.index("microkernel")
 
 PARAMETER_NAMES = (
     "operations", "calls", "m", "columns", "k", "batch", "leading A", "leading B", "leading C", "held by L1",
@@ -147,6 +145,11 @@ def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
 def ideal_seconds(candidate: Candidate, machine: Machine) -> float:
     """The time of a candidate's arithmetic at the peak of all threads."""
     return max(candidate.flops, 1) / (machine.peak_gflops * 1e9 * machine.threads)
+
+
+def heaviest_microkernel(candidate: Candidate) -> str:
+    """The name of the microkernel of the nest with the most arithmetic, empty if it has none."""
+    return next((use.name for use in candidate.microkernels if use.nest == _heaviest(candidate)), "")
 
 
 def _sizes(candidate: Candidate) -> list[float]:

@@ -51,6 +51,10 @@ class _Learned:
         return replace(self, given=load(path, kind=self.name, features=self.features))
 
 
+# The microkernels in the data that the shipped weights were trained on.
+LEARNED = frozenset({"c", "libxsmm"})
+
+
 @dataclass(frozen=True, eq=False)
 class PaperTournament(_Learned):
     """The ``dnn-paper`` ranker: the paper's features, network, threshold and tournament (§4.2.2). Scores are wins,
@@ -77,7 +81,7 @@ class UtilityTournament(_Learned):
     A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
     from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
     is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
-    model. So is a variant whose heaviest nest has no microkernel: of such ones nothing was learned.
+    model. So is a variant whose heaviest nest has no microkernel, or one that is not ``LEARNED``.
     """
 
     name: str = "dnn"
@@ -105,7 +109,7 @@ class UtilityTournament(_Learned):
         if not candidates:
             return []
         seen = features.rich(candidates, machine, times)
-        known = seen[:, features.MICROKERNEL] > 0.0
+        known = [features.heaviest_microkernel(each) in LEARNED for each in candidates]
         alone = machine.threads == 1
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - predicted).tolist()
