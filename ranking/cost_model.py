@@ -41,10 +41,11 @@ class NestTime:
     @property
     def total(self) -> float:
         near, *far = self.transfers
-        core = max(self.arithmetic, near)
-        shown = [EXPOSED] * (len(far) - 1) + [1.0]
-        hidden = sum((show - EXPOSED_AHEAD) * each for show, each in zip(shown, self.fetched, strict=False))
-        return core + EXPOSED * sum(far[:-1]) + sum(far[-1:]) - hidden
+        seconds = max(self.arithmetic, near) + EXPOSED * sum(far[:-1]) + sum(far[-1:])
+        if any(self.fetched):
+            shown = [EXPOSED] * (len(far) - 1) + [1.0]
+            seconds -= sum([(show - EXPOSED_AHEAD) * each for show, each in zip(shown, self.fetched, strict=False)])
+        return seconds
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:

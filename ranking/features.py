@@ -168,7 +168,7 @@ def _moved(candidate: Candidate) -> list[float]:
 
 def _heaviest(candidate: Candidate) -> int:
     """The nest with the most arithmetic."""
-    return max(range(len(candidate.cycles)), key=lambda nest: candidate.cycles[nest])
+    return candidate.cycles.index(max(candidate.cycles))
 
 
 def _row(
@@ -215,9 +215,10 @@ def _microkernel(
     found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == heaviest]
     if not found:
         return [0.0] * (RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1)
-    if found[0] not in known:
-        known[found[0]] = _calls(*found[0], machine)
-    return known[found[0]]
+    row = known.get(found[0])
+    if row is None:
+        row = known[found[0]] = _calls(*found[0], machine)
+    return row
 
 
 def _calls(use: MicrokernelUse, calls: int, machine: Machine) -> list[float]:

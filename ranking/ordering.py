@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
@@ -57,6 +58,7 @@ def where_reused(working_sets: WorkingSets, machine: Machine) -> str:
     return words if outermost == "memory" else f"{words}, nothing beyond {outermost}"
 
 
+@lru_cache(maxsize=65536)
 def in_units(size: int) -> str:
     """A number of bytes to two or three digits: ``870 B``, ``3.1 KB``, ``40 MB``."""
     amount, unit = float(size), "B"
