@@ -19,8 +19,6 @@ instruction reads it, B as it lies or column by column. What later calls read ag
 from __future__ import annotations
 
 import functools
-import itertools
-from collections.abc import Sequence
 from ctypes import CDLL, c_long
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,160 +26,28 @@ from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.divisors import divisors
+from polydl.microkernels.amx_operands import (
+    KEPT,
+    PARTS,
+    PRODUCT_CYCLES,
+    PRODUCTS,
+    SIDE,
+    SPLIT_CYCLES,
+    SPLIT_SHARE,
+    STEP,
+    Blocks,
+    blocks_of,
+    padded,
+    step_of,
+)
 from polydl.microkernels.plain_c import FIRST, PLAIN_C, REFERENCE
-from polydl.microkernels.shapes import register_blocks
 
-_SIDE = 16  # rows and columns of a tile
-_STEP = 32  # steps of k in a tile product
 _LEAST_STEP = 16
-_PARTS = 3
-_PRODUCTS = 6
-_PRODUCT_CYCLES = 20.0
-_LINE = 32  # bfloat16s
-# Bytes that all tiles of A together may keep split in a thread, and the most of one call's A or B.
-_KEPT = 1 << 20
-_MOST = 3 << 19
+_MOST = 3 << 19  # bytes of one call's A or B, split
 _MOST_KEPT = 8
-# Cycles to split one element, of a call, and of a tile of C; and how often an operand has to be split, in the mean.
-_SPLIT_CYCLES = 0.65
+# Cycles of a call, and of a tile of C.
 _OVERHEAD = 300.0
 _TILE_OF_C = 80.0
-_SPLIT_SHARE = 0.5
-# Runs of B that lie no further apart are split together.
-_GAP = 32
-
-
-def _step_of(k: int) -> int:
-    """Steps of k in one tile product: as many as divide k, in pairs."""
-    return max((size for size in divisors(k) if size % 2 == 0 and size <= _STEP), default=0)
-
-
-def _padded(length: int) -> int:
-    return -(-length // _LINE) * _LINE
-
-
-@dataclass(frozen=True)
-class _Columns:
-    """Where the columns of B lie once they are split, and what of B is split.
-
-    ``runs`` are (from, to, length): as many elements, from so far after the operand's first. Column j of row q and
-    product r begins at ``starts[q][r] + j * stride``. ``segments`` are (row, first column, columns) that lie evenly
-    in C as well.
-    """
-
-    runs: tuple[tuple[int, int, int], ...]
-    starts: tuple[tuple[int, ...], ...]
-    stride: int
-    length: int
-    segments: tuple[tuple[int, int, int], ...]
-
-    @property
-    def elements(self) -> int:
-        return sum(length for _, _, length in self.runs)
-
-
-def _rows_evenly(places: Sequence[int], distance: int) -> bool:
-    return all(two - one == distance for one, two in itertools.pairwise(places))
-
-
-def _as_it_lies(site: GemmSite, n: int, k: int) -> _Columns:
-    """All that a call reads of B, in one piece or a few: elements that several products read are split once."""
-    reach = (n - 1) * site.stride_bn + k
-    begins = sorted({row + offset for row in site.rows_b for offset in site.offsets_b})
-    pieces: list[list[int]] = []
-    for begin in begins:
-        if pieces and begin <= pieces[-1][1] + _GAP:
-            pieces[-1][1] = max(pieces[-1][1], begin + reach)
-        else:
-            pieces.append([begin, begin + reach])
-    runs, at = [], 0
-    for begin, end in pieces:
-        runs.append((begin, at, end - begin))
-        at += _padded(end - begin)
-
-    def place(address: int) -> int:
-        begin, to, _ = next(run for run in reversed(runs) if run[0] <= address)
-        return to + address - begin
-
-    starts = tuple(tuple(place(row + offset) for offset in site.offsets_b) for row in site.rows_b)
-    even = _rows_evenly(site.rows_c, n * site.ldc) and all(
-        _rows_evenly([row[r] for row in starts], n * site.stride_bn) for r in range(len(site.offsets_b))
-    )
-    segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
-    return _Columns(tuple(runs), starts, site.stride_bn, at, segments)
-
-
-def _column_by_column(site: GemmSite, n: int, k: int) -> _Columns:
-    """Each product's columns one after the other; what two products read is split twice."""
-    stride = _padded(k)
-    product = site.rows * n * stride
-    runs = tuple(
-        (row + offset + j * site.stride_bn, r * product + (q * n + j) * stride, k)
-        for r, offset in enumerate(site.offsets_b)
-        for q, row in enumerate(site.rows_b)
-        for j in range(n)
-    )
-    starts = tuple(tuple(r * product + q * n * stride for r in range(len(site.offsets_b))) for q in range(site.rows))
-    even = _rows_evenly(site.rows_c, n * site.ldc)
-    segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
-    return _Columns(runs, starts, stride, len(site.offsets_b) * product, segments)
-
-
-def _products(columns: _Columns) -> int:
-    """Tile products along n, each for all of k and 16 rows of C."""
-    return sum(-(-count // _SIDE) for _, _, count in columns.segments)
-
-
-@dataclass(frozen=True)
-class _Blocks:
-    """A call of one shape: how B is split, and in which pairs of blocks its columns are computed."""
-
-    shape: GemmShape
-    columns: _Columns
-    # (row, first column, columns) of each block.
-    blocks: tuple[tuple[int, int, int], ...]
-
-    @property
-    def step(self) -> int:
-        return _step_of(self.shape.k)
-
-    @property
-    def steps(self) -> int:
-        """Tile products along k."""
-        return self.shape.k // self.step
-
-    @property
-    def per_row(self) -> int:
-        """bfloat16s of a row of one product of A, split."""
-        return self.shape.k * _PARTS
-
-    def length_a(self, whole: bool) -> int:
-        """bfloat16s of all of A, split, or of two tiles along m."""
-        tiles = -(-self.shape.m // _SIDE)
-        return (tiles if whole else min(2, tiles)) * _SIDE * self.per_row * self.shape.batch
-
-
-def _blocks(site: GemmSite, shape: GemmShape) -> _Blocks:
-    """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
-    found = [_column_by_column(site, shape.n, shape.k)]
-    if site.batch[0] == site.batch[1] and shape.stride_bk == 1:
-        found.append(_as_it_lies(site, shape.n, shape.k))
-
-    def cost(columns: _Columns) -> float:
-        along_m = -(-shape.m // _SIDE)
-        steps = shape.batch * shape.k / _step_of(shape.k)
-        products = _products(columns) * along_m * steps * _PRODUCTS * _PRODUCT_CYCLES
-        # Beyond the second-level cache split operands come back slowly.
-        spilled = max(0, columns.length * 2 * _PARTS - _KEPT)
-        return products + _SPLIT_SHARE * _SPLIT_CYCLES * columns.elements + spilled
-
-    chosen = min(found, key=cost)
-    pieces = []
-    for row, first, count in chosen.segments:
-        for size in register_blocks(count, _SIDE):
-            pieces.append((row, first, size))
-            first += size
-    return _Blocks(shape, chosen, tuple(pieces))
 
 
 def _configuration(rows: tuple[int, int], columns: tuple[int, int], pairs: int) -> str:
@@ -203,12 +69,12 @@ def _configuration(rows: tuple[int, int], columns: tuple[int, int], pairs: int) 
 class _Writer:
     def __init__(self, site: GemmSite) -> None:
         self.site = site
-        self.calls = {index: _blocks(site, shape) for index, shape in site.shapes()}
+        self.calls = {index: blocks_of(site, shape) for index, shape in site.shapes()}
         self.slots = 1
         longest = max(call.length_a(site.again_a) for call in self.calls.values())
         if site.again_a:
-            self.slots = max(1, min(_MOST_KEPT, _KEPT // (2 * longest)))
-        self.longest = longest, _PARTS * max(call.columns.length for call in self.calls.values())
+            self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
+        self.longest = longest, PARTS * max(call.columns.length for call in self.calls.values())
 
     def text(self) -> str:
         site, prefix = self.site, self.site.prefix
@@ -265,7 +131,7 @@ class _Writer:
         ]
         return "\n".join(lines)
 
-    def _panel_a(self, name: str, call: _Blocks) -> str:
+    def _panel_a(self, name: str, call: Blocks) -> str:
         """A function that splits one or two tiles along m: every product's steps, and in a step, every part's tiles."""
         site, prefix = self.site, self.site.prefix
         pairs, rows = call.step // 2, call.shape.m
@@ -274,21 +140,21 @@ class _Writer:
                 f"static void {name}_panel(const float *a, int row, int tiles, long count, unsigned short *to)",
                 "{",
                 "  for (long r = 0; r < count; ++r)",
-                f"    for (int step = 0; step < {call.steps}; ++step, to += {_PARTS * 32 * pairs} * tiles)",
+                f"    for (int step = 0; step < {call.steps}; ++step, to += {PARTS * 32 * pairs} * tiles)",
                 "      for (int tile = 0; tile < tiles; ++tile) {",
-                f"        const int left = {rows} - row - {_SIDE} * tile;",
+                f"        const int left = {rows} - row - {SIDE} * tile;",
                 f"        const float *from = a + {prefix}_offsets_a[r] + {call.step * site.lda}L * step;",
-                f"        polydl_split_pairs(from + row + {_SIDE} * tile, {site.lda}, to + {32 * pairs} * tile,",
-                f"                           {32 * pairs} * tiles, {pairs}, left < {_SIDE} ? left : {_SIDE});",
+                f"        polydl_split_pairs(from + row + {SIDE} * tile, {site.lda}, to + {32 * pairs} * tile,",
+                f"                           {32 * pairs} * tiles, {pairs}, left < {SIDE} ? left : {SIDE});",
                 "      }",
                 "}",
             ]
         )
 
-    def _kept_a(self, name: str, number: int, call: _Blocks) -> str:
+    def _kept_a(self, name: str, number: int, call: Blocks) -> str:
         """A function that finds all of A split, or splits it, panel by panel."""
         prefix = self.site.prefix
-        held, side = f"{prefix}_held_a", 2 * _SIDE
+        held, side = f"{prefix}_held_a", 2 * SIDE
         return "\n".join(
             [
                 f"static const unsigned short *{name}(const float *a, long count)",
@@ -304,14 +170,14 @@ class _Writer:
                 f"  {held}[slot].shape = {number};",
                 f"  {held}[slot].round = {prefix}_round;",
                 f"  for (int row = 0; row < {call.shape.m}; row += {side})",
-                f"    {name}_panel(a, row, {call.shape.m} - row > {_SIDE} ? 2 : 1, count, "
+                f"    {name}_panel(a, row, {call.shape.m} - row > {SIDE} ? 2 : 1, count, "
                 f"{prefix}_parts_a[slot] + row * {call.per_row} * count);",
                 f"  return {prefix}_parts_a[slot];",
                 "}",
             ]
         )
 
-    def _split_b(self, name: str, number: int, call: _Blocks) -> str:
+    def _split_b(self, name: str, number: int, call: Blocks) -> str:
         site, prefix = self.site, self.site.prefix
         held, columns = f"{prefix}_held_b", call.columns
         plane = columns.length
@@ -327,13 +193,12 @@ class _Writer:
                 f"  {held}.round = {prefix}_round;",
             ]
         copies = [
+            f"  static const long runs[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in columns.runs)}}};",
             "  (void)count;",
-            *(
-                f"  polydl_split_run(b + {begin}, {prefix}_parts_b + {to}, {plane}, {length});"
-                for begin, to, length in columns.runs
-            ),
+            f"  for (int run = 0; run < {len(columns.runs)}; ++run)",
+            f"    polydl_split_run(b + runs[run][0], {prefix}_parts_b + runs[run][1], {plane}, runs[run][2]);",
         ]
-        if columns.stride != site.stride_bn or len(columns.runs) > _GAP:
+        if columns.by_column:
             n, k = call.shape.n, call.shape.k
             per_product = site.rows * n * columns.stride
             split = "polydl_split_run(from + j * {}, to + j * {}, {}, {});"
@@ -358,17 +223,17 @@ class _Writer:
             copies.append("    }")
         return "\n".join([*head, *copies, f"  return {prefix}_parts_b;", "}"])
 
-    def _run(self, name: str, call: _Blocks) -> str:
+    def _run(self, name: str, call: Blocks) -> str:
         site, shape, columns = self.site, call.shape, call.columns
         pairs = call.step // 2
-        rest = shape.m % (2 * _SIDE)
-        whole = shape.m // (2 * _SIDE)
+        rest = shape.m % (2 * SIDE)
+        whole = shape.m // (2 * SIDE)
         configurations: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
 
         def configured(rows: tuple[int, int], width: tuple[int, int]) -> int:
             return configurations.setdefault((rows, width), len(configurations))
 
-        last = (min(rest, _SIDE), max(1, rest - _SIDE)) if rest else (_SIDE, _SIDE)
+        last = (min(rest, SIDE), max(1, rest - SIDE)) if rest else (SIDE, SIDE)
         entries = []
         for place in range(0, len(call.blocks), 2):
             one = call.blocks[place]
@@ -381,7 +246,7 @@ class _Writer:
                     first * columns.stride,
                     site.rows_c[row] + first * site.ldc,
                 ]
-            entries.append([*fields, int(two is not None), configured(rows, (_SIDE, _SIDE)), configured(rows, last)])
+            entries.append([*fields, int(two is not None), configured(rows, (SIDE, SIDE)), configured(rows, last)])
         table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
         starts = [start for row in columns.starts for start in row]
         common = (
@@ -392,11 +257,11 @@ class _Writer:
 
         def walk(end: str, wide: int, column: int) -> list[str]:
             if site.again_a:
-                before, after = [], [f"    parts_a += {_SIDE * (1 + wide) * call.per_row} * count;"]
+                before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
             else:
                 before, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {site.prefix}_parts_a[0]);"], []
             return [
-                f"  for (; at < {end}; at += {2 * _SIDE}) {{",
+                f"  for (; at < {end}; at += {2 * SIDE}) {{",
                 *before,
                 f"    for (int i = 0; i < {len(entries)}; ++i) {{",
                 "      const long *block = blocks[i];",
@@ -414,9 +279,9 @@ class _Writer:
         parts_a = f"{name}_a(a, count)" if site.again_a else f"{site.prefix}_parts_a[0]"
         body = []
         if whole:
-            body += walk(str(whole * 2 * _SIDE), 1, 7)
+            body += walk(str(whole * 2 * SIDE), 1, 7)
         if rest:
-            body += walk(str(shape.m), int(rest > _SIDE), 8)
+            body += walk(str(shape.m), int(rest > SIDE), 8)
         return "\n".join(
             [
                 f"static void {name}(const float *a, const float *b, float *c, long count{FIRST})",
@@ -509,13 +374,13 @@ class Amx:
         return _missing()
 
     def rejects(self, shape: GemmShape) -> str | None:
-        if _step_of(shape.k) < _LEAST_STEP:
-            return f"no even number of steps from {_LEAST_STEP} to {_STEP} divides k = {shape.k}"
-        if shape.m < _SIDE or shape.n * shape.rows < _SIDE:
+        if step_of(shape.k) < _LEAST_STEP:
+            return f"no even number of steps from {_LEAST_STEP} to {STEP} divides k = {shape.k}"
+        if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
-        if 2 * _PARTS * shape.m * shape.k * shape.batch > _MOST:
+        if 2 * PARTS * shape.m * shape.k * shape.batch > _MOST:
             return f"A, split, takes more than {_MOST >> 10} KiB"
-        if 2 * _PARTS * shape.n * shape.rows * shape.k > _MOST:
+        if 2 * PARTS * shape.n * shape.rows * shape.k > _MOST:
             return f"B, split, takes more than {_MOST >> 10} KiB"
         return PLAIN_C.rejects(shape)
 
@@ -526,20 +391,20 @@ class Amx:
         elif role == "m":
             wanted, whole = [128, 64, 256, 32], extent <= 512
         else:
-            even = sorted((d for d in divisors(extent) if 48 <= d <= 512), key=lambda d: (d / _padded(d), d))
+            even = sorted((d for d in divisors(extent) if 48 <= d <= 512), key=lambda d: (d / padded(d), d))
             wanted, whole = [*reversed(even[-4:]), 256, 128, 64], extent <= 1024
         found = [extent] if whole else []
         found += [size for size in wanted if size < extent]
         return tuple(dict.fromkeys(found)) or (extent,)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
-        along_m, along_n = -(-shape.m // _SIDE), -(-shape.n * shape.rows // _SIDE)
-        steps = shape.batch * shape.k // max(2, _step_of(shape.k))
+        along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
+        steps = shape.batch * shape.k // max(2, step_of(shape.k))
         split = shape.k * shape.batch * shape.m + shape.k * shape.n * shape.rows
         return (
             _OVERHEAD
-            + along_m * along_n * (steps * _PRODUCTS * _PRODUCT_CYCLES + _TILE_OF_C)
-            + _SPLIT_SHARE * _SPLIT_CYCLES * split
+            + along_m * along_n * (steps * PRODUCTS * PRODUCT_CYCLES + _TILE_OF_C)
+            + SPLIT_SHARE * SPLIT_CYCLES * split
         )
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002

@@ -122,6 +122,18 @@ TILED = [
         rows_c=(0, 300, 900),
     ),
     site(m=(16, 16), n=(16, 16), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 9000)),
+    # B in forty pieces, each read by two products.
+    site(
+        m=(32, 32),
+        n=(16, 16),
+        k=(32, 32),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(80, 80),
+        offsets_a=tuple(1024 * r for r in range(80)),
+        offsets_b=tuple(1000 * (r // 2) + 32 * (r % 2) for r in range(80)),
+    ),
 ]
 CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
 CASES += [(AMX, each) for each in TILED]
@@ -313,6 +325,15 @@ def test_tiles_decline_what_would_not_fill_them() -> None:
     assert "k = 63" in (AMX.rejects(replace(wide, k=63)) or "")
     assert "KiB" in (AMX.rejects(replace(wide, batch=1000)) or "")
     assert "overlap" in (AMX.rejects(replace(wide, ldc=31)) or "")
+
+
+def test_tiles_split_nothing_of_products_that_a_shorter_batch_leaves_out() -> None:
+    long = site(m=(32, 32), n=(16, 16), k=(32, 32), lda=32, ldc=32, stride_bn=32, batch=(3, 3))
+    long = replace(long, offsets_a=(0, 1024, 2048), offsets_b=(0, 32, 64))
+    short = replace(long, batch=(3, 2))
+    assert "runs[][3]" in AMX.emit(long, 64).definitions
+    assert "r < count" in AMX.emit(short, 64).definitions
+    assert "runs[][3]" not in AMX.emit(short, 64).definitions
 
 
 def test_only_operands_that_are_read_again_stay_split() -> None:

@@ -1,0 +1,159 @@
+"""Where the operands of a product in tile registers lie once they are split into parts, and its blocks of columns."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.contracts import GemmShape, GemmSite
+from polydl.divisors import divisors
+from polydl.microkernels.shapes import register_blocks
+
+SIDE = 16  # rows and columns of a tile
+PARTS = 3
+PRODUCTS = 6
+PRODUCT_CYCLES = 20.0
+STEP = 32  # steps of k in a tile product
+_LINE = 32  # bfloat16s
+# Bytes that all tiles of A together may keep split in a thread.
+KEPT = 1 << 20
+# Cycles to split one element, and how often an operand has to be split, in the mean.
+SPLIT_CYCLES = 0.65
+SPLIT_SHARE = 0.5
+# Runs of B that lie no further apart are split together.
+_GAP = 32
+
+
+def step_of(k: int) -> int:
+    """Steps of k in one tile product: as many as divide k, in pairs."""
+    return max((size for size in divisors(k) if size % 2 == 0 and size <= STEP), default=0)
+
+
+def padded(length: int) -> int:
+    return -(-length // _LINE) * _LINE
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where the columns of B lie once they are split, and what of B is split.
+
+    ``runs`` are (from, to, length): as many elements, from so far after the operand's first. Column j of row q and
+    product r begins at ``starts[q][r] + j * stride``. ``segments`` are (row, first column, columns) that lie evenly
+    in C as well. With ``by_column`` what is split are the columns of each product, one after the other.
+    """
+
+    runs: tuple[tuple[int, int, int], ...]
+    starts: tuple[tuple[int, ...], ...]
+    stride: int
+    length: int
+    segments: tuple[tuple[int, int, int], ...]
+    by_column: bool
+
+    @property
+    def elements(self) -> int:
+        return sum(length for _, _, length in self.runs)
+
+
+def _rows_evenly(places: Sequence[int], distance: int) -> bool:
+    return all(two - one == distance for one, two in itertools.pairwise(places))
+
+
+def _as_it_lies(site: GemmSite, n: int, k: int) -> Columns:
+    """All that a call reads of B, in one piece or a few: elements that several products read are split once."""
+    reach = (n - 1) * site.stride_bn + k
+    begins = sorted({row + offset for row in site.rows_b for offset in site.offsets_b})
+    pieces: list[list[int]] = []
+    for begin in begins:
+        if pieces and begin <= pieces[-1][1] + _GAP:
+            pieces[-1][1] = max(pieces[-1][1], begin + reach)
+        else:
+            pieces.append([begin, begin + reach])
+    runs, at = [], 0
+    for begin, end in pieces:
+        runs.append((begin, at, end - begin))
+        at += padded(end - begin)
+
+    def place(address: int) -> int:
+        begin, to, _ = next(run for run in reversed(runs) if run[0] <= address)
+        return to + address - begin
+
+    starts = tuple(tuple(place(row + offset) for offset in site.offsets_b) for row in site.rows_b)
+    even = _rows_evenly(site.rows_c, n * site.ldc) and all(
+        _rows_evenly([row[r] for row in starts], n * site.stride_bn) for r in range(len(site.offsets_b))
+    )
+    segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
+    return Columns(tuple(runs), starts, site.stride_bn, at, segments, by_column=False)
+
+
+def _column_by_column(site: GemmSite, n: int, k: int) -> Columns:
+    """Each product's columns one after the other; what two products read is split twice."""
+    stride = padded(k)
+    product = site.rows * n * stride
+    runs = tuple(
+        (row + offset + j * site.stride_bn, r * product + (q * n + j) * stride, k)
+        for r, offset in enumerate(site.offsets_b)
+        for q, row in enumerate(site.rows_b)
+        for j in range(n)
+    )
+    starts = tuple(tuple(r * product + q * n * stride for r in range(len(site.offsets_b))) for q in range(site.rows))
+    even = _rows_evenly(site.rows_c, n * site.ldc)
+    segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
+    return Columns(runs, starts, stride, len(site.offsets_b) * product, segments, by_column=True)
+
+
+def _products(columns: Columns) -> int:
+    """Tile products along n, each for all of k and 16 rows of C."""
+    return sum(-(-count // SIDE) for _, _, count in columns.segments)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A call of one shape: how B is split, and in which pairs of blocks its columns are computed."""
+
+    shape: GemmShape
+    columns: Columns
+    # (row, first column, columns) of each block.
+    blocks: tuple[tuple[int, int, int], ...]
+
+    @property
+    def step(self) -> int:
+        return step_of(self.shape.k)
+
+    @property
+    def steps(self) -> int:
+        """Tile products along k."""
+        return self.shape.k // self.step
+
+    @property
+    def per_row(self) -> int:
+        """bfloat16s of a row of one product of A, split."""
+        return self.shape.k * PARTS
+
+    def length_a(self, whole: bool) -> int:
+        """bfloat16s of all of A, split, or of two tiles along m."""
+        tiles = -(-self.shape.m // SIDE)
+        return (tiles if whole else min(2, tiles)) * SIDE * self.per_row * self.shape.batch
+
+
+def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
+    """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
+    found = [_column_by_column(site, shape.n, shape.k)]
+    if site.batch[0] == site.batch[1] and shape.stride_bk == 1:
+        found.append(_as_it_lies(site, shape.n, shape.k))
+
+    def cost(columns: Columns) -> float:
+        along_m = -(-shape.m // SIDE)
+        steps = shape.batch * shape.k / step_of(shape.k)
+        products = _products(columns) * along_m * steps * PRODUCTS * PRODUCT_CYCLES
+        # Beyond the second-level cache split operands come back slowly.
+        spilled = max(0, columns.length * 2 * PARTS - KEPT)
+        return products + SPLIT_SHARE * SPLIT_CYCLES * columns.elements + spilled
+
+    chosen = min(found, key=cost)
+    pieces = []
+    for row, first, count in chosen.segments:
+        for size in register_blocks(count, SIDE):
+            pieces.append((row, first, size))
+            first += size
+    return Blocks(shape, chosen, tuple(pieces))
