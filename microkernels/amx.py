@@ -40,7 +40,8 @@ from polydl.microkernels.amx_operands import (
     padded,
     step_of,
 )
-from polydl.microkernels.plain_c import FIRST, PLAIN_C, REFERENCE
+from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
+from polydl.microkernels.plain_c_blocks import FIRST
 
 _LEAST_STEP = 16
 _MOST = 3 << 19  # bytes of one call's A or B, split

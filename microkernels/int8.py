@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
-from polydl.microkernels.plain_c import PLAIN_C, Block, Writer, block_function, tiling_of
+from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
+from polydl.microkernels.plain_c_blocks import Block, block_function
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 
 _GROUP = 4

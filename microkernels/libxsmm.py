@@ -15,7 +15,8 @@ from typing import Literal
 from polydl import native
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.errors import MissingComponentError
-from polydl.microkernels.plain_c import FIRST, PLAIN_C, REFERENCE
+from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
+from polydl.microkernels.plain_c_blocks import FIRST
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}

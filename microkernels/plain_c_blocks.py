@@ -1,0 +1,243 @@
+"""C of register blocks: parts of an output tile that stay in registers while k and the batch run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from polydl.contracts import GemmSite
+from polydl.microkernels.next_tile import COPY, copying_loops, fetched_output
+
+VECTOR_BYTES = {"float": 4, "double": 8}
+# The parameter that says whether C is to be written without being read.
+FIRST = ", int first"
+# The one for the address from which to fetch.
+AHEAD = ", const char *ahead"
+# Steps of k that are written out together, and steps by which A is fetched ahead.
+_UNROLL = 4
+_PREFETCH = 8
+# Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.
+LINE = 64
+FAR = 512 * 1024
+
+
+@dataclass(frozen=True)
+class Block:
+    """Part of an output tile that stays in registers: vectors of ``width`` elements, by columns.
+
+    ``rows`` says where each vector begins, relative to the first; the last may begin within the one before. With
+    ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
+    in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
+    and ``columns_c`` place each column in B and C relative to the first, in elements.
+    Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` the columns of B that
+    lie so far on. With ``copied`` it copies a column of so many rows of the next tile after every ``between`` steps.
+    """
+
+    width: int
+    rows: tuple[int, ...]
+    second: int
+    columns_b: tuple[int, ...]
+    columns_c: tuple[int, ...]
+    lines: int = 0
+    every: int = 1
+    next_b: int = 0
+    copied: int = 0
+    between: int = 0
+
+
+def vectors_of(width: int, rows: int) -> tuple[int, ...]:
+    """Where vectors begin that cover ``rows`` rows, which are at least a vector; the last one ends with the rows."""
+    return tuple(min(first, rows - width) for first in range(0, rows, width))
+
+
+def halves(prefix: str, width: int, second: int) -> str:
+    """Functions that read and write a vector whose second half begins ``second`` rows after the first."""
+    whole, half = f"{prefix}_vector{width}", f"{prefix}_vector{width // 2}"
+    lanes = [", ".join(map(str, range(first, first + width // 2))) for first in (0, width // 2)]
+    return "\n".join(
+        [
+            f"static inline {whole} {prefix}_read{width}_{second}(const void *from)",
+            "{",
+            f"  const {half} *low = from;",
+            f"  const {half} *high = (const void *)((const char *)from + {second} * sizeof((*low)[0]));",
+            f"  return __builtin_shufflevector(*low, *high, {lanes[0]}, {lanes[1]});",
+            "}",
+            f"static inline void {prefix}_write{width}_{second}(void *to, {whole} value)",
+            "{",
+            f"  {half} *low = to;",
+            f"  {half} *high = (void *)((char *)to + {second} * sizeof((*low)[0]));",
+            f"  *low = __builtin_shufflevector(value, value, {lanes[0]});",
+            f"  *high = __builtin_shufflevector(value, value, {lanes[1]});",
+            "}",
+        ]
+    )
+
+
+def block_function(
+    name: str,
+    site: GemmSite,
+    block: Block,
+    product: Sequence[str],
+    read: Callable[[str], str],
+    written: Callable[[str, str], str],
+) -> str:
+    """A function that reads a block of C, adds the products of a batch, and writes it back.
+
+    ``product`` is the C of one, from ``ar`` and ``br`` into ``c<vector>_<column>``. ``read`` and ``written`` make C
+    that reads the vector at an address, and writes one there.
+    """
+    vector = f"{site.prefix}_vector{block.width}"
+    cells = [
+        (f"c{v}_{u}", f"c + {row + column}")
+        for u, column in enumerate(block.columns_c)
+        for v, row in enumerate(block.rows)
+    ]
+    start = f"first ? ({vector}){{0}} : " if site.overwrites else ""
+    return "\n".join(
+        [
+            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
+            f"long k, long count{more_parameters(site)})",
+            "{",
+            *(f"  {vector} {cell} = {start}{read(place)};" for cell, place in cells),
+            "  for (long r = 0; r < count; ++r) {",
+            f"    const {site.element} *ar = a + {site.prefix}_offsets_a[r];",
+            f"    const {site.type_b} *br = b + {site.prefix}_offsets_b[r];",
+            *product,
+            "  }",
+            *(f"  {written(place, cell)}" for cell, place in cells),
+            "}",
+        ]
+    )
+
+
+def vector_block(name: str, site: GemmSite, block: Block) -> str:
+    """A function that updates one block of C, all of it in registers while k and the batch run."""
+    element, vector = site.element, f"{site.prefix}_vector{block.width}"
+
+    def read(place: str) -> str:
+        halves = f"{site.prefix}_read{block.width}_{block.second}({place})"
+        return halves if block.second else f"*(const {vector} *)({place})"
+
+    def written(place: str, value: str) -> str:
+        halves = f"{site.prefix}_write{block.width}_{block.second}({place}, {value});"
+        return halves if block.second else f"*({vector} *)({place}) = {value};"
+
+    later = products_ahead(site)
+    lines = [f"    const {element} *an = a + {site.prefix}_offsets_a[r + {later}];"] if later else []
+    steps = _steps(site, block, read)
+    if block.copied:
+        starts = vectors_of(block.width, block.copied) if block.copied >= block.width else ()
+        lines += copying_loops(
+            steps,
+            _next_output(site, block),
+            element=element,
+            vector=vector,
+            starts=starts,
+            rows=block.copied,
+            lda=site.copied_lda,
+            between=block.between,
+        )
+    else:
+        lines += [f'    _Pragma("GCC unroll {_UNROLL}")', "    for (long l = 0; l < k; ++l) {", *steps, "    }"]
+    return block_function(name, site, block, lines, read, written)
+
+
+def _next_output(site: GemmSite, block: Block) -> list[str]:
+    """Where a block that copies fetches the columns of C after its own, if they lie as far apart as these."""
+    columns, line = len(block.columns_c), LINE // VECTOR_BYTES[site.element]
+    if block.columns_c != tuple(number * site.ldc for number in range(columns)):
+        return []
+    lines = -(-len(block.rows) * block.width // line)
+    return fetched_output(columns, lines, block.between, site.k[0], line=line, ldc=site.ldc)
+
+
+def more_parameters(site: GemmSite) -> str:
+    """Those that only some sites have."""
+    copy = COPY.format(element=site.element) if site.copied else ""
+    return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}"
+
+
+def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str]:
+    """One step of k, ``l``: what it reads and fetches, and its multiply-adds."""
+    element, vector = site.element, f"{site.prefix}_vector{block.width}"
+    columns, vectors = range(len(block.columns_b)), range(len(block.rows))
+    later = products_ahead(site)
+    lines = []
+    for v in vectors:
+        # A is read once in each block, often from beyond the first cache; B stays there.
+        place = f"an + l * {site.lda}" if later else f"ar + (l + {_PREFETCH}) * {site.lda}"
+        lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
+        lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
+    if block.next_b:
+        lines += _fetched(site, block)
+    lines.append(f"      const {element} *bl = br + l * {site.stride_bk};")
+    if _columns_meet(site, block):
+        # Or the compiler keeps elements for the step that reads them again, and vectors of C leave their registers.
+        lines.append('      __asm__("" : "+r"(bl));')
+    for u in columns:
+        updates = " ".join(f"c{v}_{u} += a{v} * b{u};" for v in vectors)
+        lines.append(f"      const {element} b{u} = bl[{block.columns_b[u]}]; {updates}")
+    if block.lines:
+        # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
+        lines.append(f"      if (l % {block.every} == 0) {{")
+        lines += [f"        __builtin_prefetch(ahead + {line * LINE}, 0, 2);" for line in range(block.lines)]
+        lines += [f"        ahead += {block.lines * LINE};", "      }"]
+    elif site.ahead:
+        lines.append("      (void)ahead;")
+    return lines
+
+
+def products_ahead(site: GemmSite) -> int:
+    """How many products on A is fetched, where they have too few steps to fetch it within one."""
+    return -(-_PREFETCH // site.k[0]) if site.k[0] < _PREFETCH and len(site.offsets_a) > 1 else 0
+
+
+def _columns_meet(site: GemmSite, block: Block) -> bool:
+    """Whether two columns read the same element of B in different steps of k, as those of a row of an image do."""
+    places, step = block.columns_b, site.stride_bk
+    apart = {other - one for number, one in enumerate(places) for other in places[number + 1 :]}
+    return step != 0 and any(way % step == 0 and 0 < abs(way // step) < site.k[0] for way in apart)
+
+
+def _fetched(site: GemmSite, block: Block) -> list[str]:
+    """The lines of the next columns of B that one step of k fetches: all of them in as many steps as a line has."""
+    length = LINE // VECTOR_BYTES[site.element]
+    columns = len(block.columns_b)
+    stride = block.next_b // columns
+    column = f"(l & {length - 1}) * {columns} / {length}"
+    found = []
+    for place in range(0, columns, length):
+        if columns > length:
+            column = f"({place} + (l & {length - 1}))"
+        found.append(
+            f"      __builtin_prefetch(br + (l & ~{length - 1}l) + {block.next_b} + {column} * {stride}, 0, 2);"
+        )
+    return found
+
+
+def scalar_block(name: str, site: GemmSite, rows: int) -> str:
+    """A function for element types without vectors of their own."""
+    first = f"first ? ({site.accumulator})0 : " if site.overwrites else ""
+    return "\n".join(
+        [
+            f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
+            f"long n, long k, long count{FIRST if site.overwrites else ''})",
+            "{",
+            "  for (long j = 0; j < n; ++j) {",
+            # Aligned by hand: gcc 12 with AVX-512 was seen to store a whole vector into a misaligned red zone.
+            f"    {site.accumulator} sum[{rows}] __attribute__((aligned(64)));",
+            f"    for (int i = 0; i < {rows}; ++i)",
+            f"      sum[i] = {first}c[i + j * {site.ldc}];",
+            "    for (long r = 0; r < count; ++r)",
+            "      for (long l = 0; l < k; ++l) {",
+            f"        const {site.accumulator} bv = ({site.accumulator})b[{site.prefix}_offsets_b[r] + "
+            f"j * {site.stride_bn} + l * {site.stride_bk}];",
+            f"        for (int i = 0; i < {rows}; ++i)",
+            f"          sum[i] += ({site.accumulator})a[{site.prefix}_offsets_a[r] + i + l * {site.lda}] * bv;",
+            "      }",
+            f"    for (int i = 0; i < {rows}; ++i)",
+            f"      c[i + j * {site.ldc}] = sum[i];",
+            "  }",
+            "}",
+        ]
+    )
