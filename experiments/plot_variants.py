@@ -36,7 +36,7 @@ def plot(report: dict[str, Any], path: Path) -> None:
     )
     axes.set_xlabel("place in the predicted ranking")
     axes.set_ylabel("GFLOPS")
-    axes.set_ylim(0, 1.12 * peak)
+    axes.set_ylim(0, 1.12 * max(peak, *(each["gflops"] for each in passed)))
     axes.set_title(
         f"{len(passed)} variants of {nest['function']}, {machine['name']}, {machine['threads']} threads", fontsize=10
     )
