@@ -76,6 +76,11 @@ class Array:
         return self.elements * self.element_bytes
 
     @property
+    def memory(self) -> str:
+        """The array whose memory this one shows: itself, if it is no view."""
+        return self.view_of or self.name
+
+    @property
     def strides(self) -> tuple[int, ...]:
         """Distance in elements between neighbours along each dimension (row-major)."""
         strides: list[int] = []
@@ -294,6 +299,12 @@ class Scop:
             if array.name == name:
                 return array
         raise KeyError(name)
+
+    def stride(self, access: Access, iterator: int) -> int:
+        """Elements by which one step of an iterator of its statement moves an access with affine subscripts."""
+        assert access.subscripts is not None
+        steps = self.array(access.array).strides
+        return sum(step * form.coefficients[iterator] for step, form in zip(steps, access.subscripts, strict=True))
 
     def statement(self, name: str) -> Statement:
         for statement in self.statements:

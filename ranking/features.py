@@ -147,16 +147,17 @@ def ideal_seconds(candidate: Candidate, machine: Machine) -> float:
     return max(candidate.flops, 1) / (machine.peak_gflops * 1e9 * machine.threads)
 
 
-def heaviest_microkernel(candidate: Candidate) -> str:
-    """The name of the microkernel of the nest with the most arithmetic, empty if it has none."""
-    return next((use.name for use in candidate.microkernels if use.nest == _heaviest(candidate)), "")
+def heaviest_use(candidate: Candidate) -> MicrokernelUse | None:
+    """The microkernel of the nest with the most arithmetic, if it has one."""
+    heaviest = candidate.cycles.index(max(candidate.cycles))
+    return next((use for use in candidate.microkernels if use.nest == heaviest), None)
 
 
 def _sizes(candidate: Candidate) -> list[float]:
-    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == _heaviest(candidate)]
-    if not found:
+    use = heaviest_use(candidate)
+    if use is None:
         return [0.0] * 8
-    use, calls = found[0]
+    calls = candidate.calls[use.nest]
     return [float(size) for size in (calls, use.m, use.n * use.rows, use.k, use.batch, use.lda, use.ldb, use.ldc)]
 
 
@@ -164,11 +165,6 @@ def _moved(candidate: Candidate) -> list[float]:
     """Bytes into each of the paper's three caches; the outermost cache's last."""
     totals = [float(sum(level)) for level in zip(*candidate.traffic, strict=True)]
     return [*totals[: _LEVELS - 1], *[0.0] * (_LEVELS - len(totals)), totals[-1]]
-
-
-def _heaviest(candidate: Candidate) -> int:
-    """The nest with the most arithmetic."""
-    return candidate.cycles.index(max(candidate.cycles))
 
 
 def _row(
@@ -211,13 +207,13 @@ def _microkernel(
     candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUse, int], list[float]]
 ) -> list[float]:
     """Of the nest with the most arithmetic; zeros where that has no microkernel."""
-    heaviest = _heaviest(candidate)
-    found = [(use, candidate.calls[use.nest]) for use in candidate.microkernels if use.nest == heaviest]
-    if not found:
+    use = heaviest_use(candidate)
+    if use is None:
         return [0.0] * (RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1)
-    row = known.get(found[0])
+    key = (use, candidate.calls[use.nest])
+    row = known.get(key)
     if row is None:
-        row = known[found[0]] = _calls(*found[0], machine)
+        row = known[key] = _calls(*key, machine)
     return row
 
 

@@ -109,7 +109,8 @@ class UtilityTournament(_Learned):
         if not candidates:
             return []
         seen = features.rich(candidates, machine, times)
-        known = [features.heaviest_microkernel(each) in LEARNED for each in candidates]
+        uses = map(features.heaviest_use, candidates)
+        known = [use is not None and use.name in LEARNED for use in uses]
         alone = machine.threads == 1
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - predicted).tolist()

@@ -148,12 +148,8 @@ def _again(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int]) 
         return False
     number = scop.statement(plan.nest.statements[0]).betas[0]
     beside = (statement for statement in scop.statements if statement.betas[0] == number)
-    memory = _memory(scop, operand)
-    return all(_memory(scop, access) != memory for statement in beside for access in statement.writes)
-
-
-def _memory(scop: Scop, access: Access) -> str:
-    return scop.array(access.array).view_of or access.array
+    memory = scop.array(operand.array).memory
+    return all(scop.array(access.array).memory != memory for statement in beside for access in statement.writes)
 
 
 def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel, *, overwrites: bool = False) -> Site:
@@ -184,9 +180,11 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
         rows_b=_offsets(plan, match.form.strides_b, step.rows),
         rows_c=_offsets(plan, match.form.strides_c, step.rows),
         overwrites=overwrites,
-        again_a=_again(scop, plan, match.form.a, match.form.strides_a),
-        again_b=_again(scop, plan, match.form.b, match.form.strides_b),
     )
+    if "copies" in kernel.abilities:
+        again_a = _again(scop, plan, match.form.a, match.form.strides_a)
+        again_b = _again(scop, plan, match.form.b, match.form.strides_b)
+        gemm = replace(gemm, again_a=again_a, again_b=again_b)
     ahead = ahead_of(plan, match, gemm) if "ahead" in kernel.abilities else None
     if ahead is not None:
         gemm = replace(gemm, ahead=ahead.share)

@@ -17,7 +17,7 @@ from polydl.contracts import GemmSite
 from polydl.poly.plans import NestPlan, Plan, trips
 from polydl.poly.products import GemmMatch
 from polydl.poly.rewrites import make_domain
-from polydl.types import Access, Affine, Loop, Scop, Statement
+from polydl.types import Affine, Loop, Scop, Statement
 
 _ELEMENTS = ("float", "double")
 # With fewer columns of C than this, a tile is needed about as fast as it can be copied.
@@ -203,7 +203,7 @@ def _column_stride(scop: Scop, copy: Statement, depth: int, extents: tuple[int, 
     k, m = loops
     assert k is not None
     assert m is not None
-    step, column = _stride(scop, source, m), _stride(scop, source, k)
+    step, column = scop.stride(source, m), scop.stride(source, k)
     return column if step == 1 and column > 0 else None
 
 
@@ -214,12 +214,6 @@ def _lone(form: Affine, box: Sequence[tuple[int, int]], extent: int) -> int | No
         return None
     low, high = box[used[0]]
     return used[0] if (low + form.constant, high + form.constant) == (0, extent - 1) else None
-
-
-def _stride(scop: Scop, access: Access, loop: int) -> int:
-    assert access.subscripts is not None
-    strides = scop.array(access.array).strides
-    return sum(stride * form.coefficients[loop] for stride, form in zip(strides, access.subscripts, strict=True))
 
 
 def _full_calls(plan: NestPlan) -> float:

@@ -132,10 +132,9 @@ def visits_once(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether the loops that move the access together reach no element twice, as can be told from strides."""
     assert access.subscripts is not None
     assert statement.box is not None
-    strides = scop.array(access.array).strides
     steps = []
     for place, (low, high) in enumerate(statement.box):
-        step = sum(s * form.coefficients[place] for s, form in zip(strides, access.subscripts, strict=True))
+        step = scop.stride(access, place)
         if step:
             steps.append((abs(step), high - low + 1))
     reach = 0

@@ -17,12 +17,7 @@ _ADDITION = 4.0
 
 
 def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
-    found = []
-    for access in statement.accesses:
-        if access.subscripts is not None:
-            steps = scop.array(access.array).strides
-            found.append(abs(sum(s * f.coefficients[iterator] for s, f in zip(steps, access.subscripts, strict=True))))
-    return found
+    return [abs(scop.stride(each, iterator)) for each in statement.accesses if each.subscripts is not None]
 
 
 def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) -> float:

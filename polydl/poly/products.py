@@ -130,11 +130,7 @@ def _operand(scop: Scop, statement: Statement, factor: Expression, accumulator: 
 def _element_strides(scop: Scop, access: Access, depth: int) -> tuple[int, ...] | None:
     if access.subscripts is None:
         return None
-    strides = scop.array(access.array).strides
-    return tuple(
-        sum(step * subscript.coefficients[loop] for step, subscript in zip(strides, access.subscripts, strict=True))
-        for loop in range(depth)
-    )
+    return tuple(scop.stride(access, loop) for loop in range(depth))
 
 
 def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:

@@ -287,9 +287,7 @@ def _view(scop: Scop, array: Array, first: int) -> Array:
         prod(array.extents[first : first + 2]),
         *array.extents[first + 2 :],
     )
-    return replace(
-        array, name=fresh_name(scop, f"{array.name}_flat"), extents=extents, view_of=array.view_of or array.name
-    )
+    return replace(array, name=fresh_name(scop, f"{array.name}_flat"), extents=extents, view_of=array.memory)
 
 
 def _coalesced(

@@ -26,25 +26,20 @@ def streamable(scop: Scop, nests: Sequence[Nest], nest: Nest) -> tuple[Array, ..
         if other.index > nest.index or (other.index < nest.index and other.depth and nest.depth)
         for name in other.statements
     ]
-    busy = {_memory(scop, access.array) for statement in others for access in statement.accesses}
+    busy = {scop.array(access.array).memory for statement in others for access in statement.accesses}
     written = dict.fromkeys(access.array for statement in statements for access in statement.writes)
     return tuple(
         scop.array(name)
         for name in written
-        if _memory(scop, name) not in busy
+        if scop.array(name).memory not in busy
         and scop.array(name).storage != "local"
         and _written_first(scop, statements, name)
     )
 
 
-def _memory(scop: Scop, array: str) -> str:
-    """The array whose memory this one shows, or the array itself."""
-    return scop.array(array).view_of or array
-
-
 def _written_first(scop: Scop, statements: Sequence[Statement], array: str) -> bool:
-    memory = _memory(scop, array)
-    accesses = [(s, access) for s in statements for access in s.accesses if _memory(scop, access.array) == memory]
+    memory = scop.array(array).memory
+    accesses = [(s, access) for s in statements for access in s.accesses if scop.array(access.array).memory == memory]
     first, target = accesses[0]
     if target.subscripts is None:
         return False
@@ -55,7 +50,4 @@ def _written_first(scop: Scop, statements: Sequence[Statement], array: str) -> b
 
 def stride(scop: Scop, statement: Statement, array: str, iterator: int) -> int:
     """How many elements one iteration of a loop moves on in an array that all accesses touch at the same place."""
-    target = next(access for access in statement.accesses if access.array == array)
-    assert target.subscripts is not None
-    steps = scop.array(array).strides
-    return sum(step * form.coefficients[iterator] for step, form in zip(steps, target.subscripts, strict=True))
+    return scop.stride(next(access for access in statement.accesses if access.array == array), iterator)

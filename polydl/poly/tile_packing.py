@@ -37,12 +37,7 @@ def waiting_cycles(scop: Scop, nest: Nest) -> float:
     read = statement.reads[0]
     if scop.array(statement.writes[0].array).storage != "local" or read.subscripts is None:
         return 0.0
-    strides = scop.array(read.array).strides
-    steps = (
-        sum(stride * form.coefficients[loop] for stride, form in zip(strides, read.subscripts, strict=True))
-        for loop in range(nest.depth, statement.depth)
-    )
-    rows = max(steps, default=0)
+    rows = max((scop.stride(read, loop) for loop in range(nest.depth, statement.depth)), default=0)
     size = scop.array(read.array).element_bytes
     return statement.instances * size / _LINE_BYTES * _LINE_CYCLES if rows * size >= _ROW_BYTES else 0.0
 
@@ -70,11 +65,8 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
     assert read.subscripts is not None
     depth = len(step.shared)
     # The buffer is written in whatever order reads the array straight on: that comes from farther away.
-    strides = scop.array(step.array).strides
     inner = [statement.iterators.index(name) for name in step.loops]
-    forms = read.subscripts
-    step_of = {at: sum(each * form.coefficients[at] for each, form in zip(strides, forms, strict=True)) for at in inner}
-    across = sorted(inner, key=lambda at: -step_of[at])
+    across = sorted(inner, key=lambda at: -scop.stride(read, at))
     box = tuple(statement.box[at] for at in (*range(depth), *across))
     extents = tuple(high - low + 1 for low, high in (statement.box[at] for at in inner))
     tile = Array(fresh_name(scop, f"{array.name}_tile"), array.element, array.element_bytes, extents, "local")
