@@ -41,7 +41,7 @@ from polydl.microkernels.amx_operands import (
     step_of,
 )
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import FIRST
+from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles
 
 _LEAST_STEP = 16
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -67,6 +67,12 @@ def _configuration(rows: tuple[int, int], columns: tuple[int, int], pairs: int) 
     return "{" + ", ".join(map(str, content)) + "}"
 
 
+@functools.cache
+def _support() -> str:
+    """The C that all sites share."""
+    return Path(__file__).with_name("amx_support.c").read_text(encoding="utf-8").rstrip("\n")
+
+
 class _Writer:
     def __init__(self, site: GemmSite) -> None:
         self.site = site
@@ -80,24 +86,19 @@ class _Writer:
     def text(self) -> str:
         site, prefix = self.site, self.site.prefix
         parts = [
-            Path(__file__).with_name("amx_support.c").read_text(encoding="utf-8").rstrip("\n"),
+            _support(),
             _loops(site),
             "#ifdef POLYDL_HAS_TILES",
             self._buffers(),
         ]
         cases = []
-        for number, ((last_m, last_n, last_k), call) in enumerate(self.calls.items()):
-            name = f"{prefix}_run_{last_m}{last_n}{last_k}"
+        for number, (index, call) in enumerate(self.calls.items()):
+            name = f"{prefix}_run_{''.join(map(str, index))}"
             parts.append(self._panel_a(f"{name}_a", call))
             if site.again_a:
                 parts.append(self._kept_a(f"{name}_a", number, call))
             parts += [self._split_b(f"{name}_b", number, call), self._run(name, call)]
-            tests = [
-                f"{'' if last else '!'}last_{role}"
-                for role, last, ends in zip("mnk", (last_m, last_n, last_k), (site.m, site.n, site.k), strict=True)
-                if ends[0] != ends[1]
-            ]
-            cases += [f"    if ({' && '.join(tests) or '1'})", f"      {name}(a, b, c, count, first);"]
+            cases += [f"    if ({which_tiles(site, index)})", f"      {name}(a, b, c, count, first);"]
         parts += [
             "#endif",
             f"static void {prefix}_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, "
@@ -152,6 +153,16 @@ class _Writer:
             ]
         )
 
+    def _what_is_held(self, operand: str, number: int) -> tuple[tuple[str, object], ...]:
+        """What tells one split operand from another: where it begins, how much of it, for which shape, since when."""
+        return ("from", operand), ("count", "count"), ("shape", number), ("round", f"{self.site.prefix}_round")
+
+    def _is_held(self, place: str, operand: str, number: int) -> str:
+        return " && ".join(f"{place}.{name} == {value}" for name, value in self._what_is_held(operand, number))
+
+    def _hold(self, place: str, operand: str, number: int) -> list[str]:
+        return [f"  {place}.{name} = {value};" for name, value in self._what_is_held(operand, number)]
+
     def _kept_a(self, name: str, number: int, call: Blocks) -> str:
         """A function that finds all of A split, or splits it, panel by panel."""
         prefix = self.site.prefix
@@ -161,15 +172,11 @@ class _Writer:
                 f"static const unsigned short *{name}(const float *a, long count)",
                 "{",
                 f"  for (int slot = 0; slot < {self.slots}; ++slot)",
-                f"    if ({held}[slot].from == a && {held}[slot].count == count && {held}[slot].shape == {number} && "
-                f"{held}[slot].round == {prefix}_round)",
+                f"    if ({self._is_held(f'{held}[slot]', 'a', number)})",
                 f"      return {prefix}_parts_a[slot];",
                 f"  const int slot = {prefix}_next_a;",
                 f"  {prefix}_next_a = (slot + 1) % {self.slots};",
-                f"  {held}[slot].from = a;",
-                f"  {held}[slot].count = count;",
-                f"  {held}[slot].shape = {number};",
-                f"  {held}[slot].round = {prefix}_round;",
+                *self._hold(f"{held}[slot]", "a", number),
                 f"  for (int row = 0; row < {call.shape.m}; row += {side})",
                 f"    {name}_panel(a, row, {call.shape.m} - row > {SIDE} ? 2 : 1, count, "
                 f"{prefix}_parts_a[slot] + row * {call.per_row} * count);",
@@ -185,13 +192,9 @@ class _Writer:
         head = [f"static const unsigned short *{name}(const float *b, long count)", "{"]
         if site.again_b:
             head += [
-                f"  if ({held}.from == b && {held}.count == count && {held}.shape == {number} && "
-                f"{held}.round == {prefix}_round)",
+                f"  if ({self._is_held(held, 'b', number)})",
                 f"    return {prefix}_parts_b;",
-                f"  {held}.from = b;",
-                f"  {held}.count = count;",
-                f"  {held}.shape = {number};",
-                f"  {held}.round = {prefix}_round;",
+                *self._hold(held, "b", number),
             ]
         copies = [
             f"  static const long runs[][3] = {{{', '.join(f'{{{a}, {b}, {c}}}' for a, b, c in columns.runs)}}};",
@@ -248,7 +251,7 @@ class _Writer:
                     site.rows_c[row] + first * site.ldc,
                 ]
             entries.append([*fields, int(two is not None), configured(rows, (SIDE, SIDE)), configured(rows, last)])
-        table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
+        rows_of_table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
         starts = [start for row in columns.starts for start in row]
         common = (
             f"{columns.length}, {columns.stride}, c + block[2] + at, c + block[5] + at, {site.ldc}, count, "
@@ -290,7 +293,7 @@ class _Writer:
                 "  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {",
                 ",\n".join(f"    {_configuration(rows, width, pairs)}" for rows, width in configurations),
                 "  };",
-                f"  static const long blocks[][9] = {{\n{table}\n  }};",
+                f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const unsigned short *parts_b = {name}_b(b, count);",
                 f"  const unsigned short *parts_a = {parts_a};",
@@ -309,7 +312,7 @@ def _loops(site: GemmSite) -> str:
         f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
     )
     tables = [
-        f"static const long {prefix}_{name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
+        table(f"{prefix}_{name}", values)
         for name, values in (
             ("offsets_a", site.offsets_a),
             ("offsets_b", site.offsets_b),

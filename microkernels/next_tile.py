@@ -20,13 +20,13 @@ static inline long {prefix}_part(long left, long most)
 # Columns by which the one that is copied was fetched before.
 _COLUMNS_AHEAD = 4
 # Steps that are written out together.
-_UNROLL = 4
+UNROLL = 4
 
 
 def steps_between(k: int, columns: int) -> int:
     """After how many steps of k the next of so many columns is copied, so that all are within ``k`` steps."""
     steps = k // max(1, columns)
-    return steps - steps % _UNROLL or steps
+    return steps - steps % UNROLL or steps
 
 
 def fetched_output(columns: int, lines: int, between: int, k: int, *, line: int, ldc: int) -> list[str]:
@@ -49,7 +49,7 @@ def copying_loops(
     step: Sequence[str],
     output: Sequence[str],
     *,
-    element: str,
+    line: int,
     vector: str,
     starts: Sequence[int],
     rows: int,
@@ -59,9 +59,9 @@ def copying_loops(
     """The loop over k, of whose steps ``step`` is the C for step ``l``, with columns copied on the way.
 
     A column has ``rows`` rows in vectors that begin at ``starts``, or none if there are fewer rows than in a vector. It
-    lies ``lda`` elements after the one before, and is stored right behind it. With each goes the C of ``output``.
+    lies ``lda`` elements after the one before, and is stored right behind it. ``line`` elements are fetched at once.
+    With each column goes the C of ``output``.
     """
-    line = 64 // (4 if element == "float" else 8)
     copied = [f"__builtin_prefetch(from + {_COLUMNS_AHEAD * lda + row}, 0, 3);" for row in range(0, rows, line)]
     if starts:
         copied += [f"*({vector} *)(to + {row}) = *(const {vector} *)(from + {row});" for row in starts]
@@ -74,12 +74,12 @@ def copying_loops(
         *(f"      {text}" for text in copied),
         f"      from += {lda};",
         f"      to += {rows};",
-        f'      _Pragma("GCC unroll {_UNROLL}")',
+        f'      _Pragma("GCC unroll {UNROLL}")',
         f"      for (long s = 0; s < {between}; ++s, ++l) {{",
         *(f"  {text}" for text in step),
         "      }",
         "    }",
-        f'    _Pragma("GCC unroll {_UNROLL}")',
+        f'    _Pragma("GCC unroll {UNROLL}")',
         "    for (; l < k; ++l) {",
         *step,
         "    }",

@@ -23,8 +23,10 @@ from polydl.microkernels.plain_c_blocks import (
     more_parameters,
     products_ahead,
     scalar_block,
+    table,
     vector_block,
     vectors_of,
+    which_tiles,
 )
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tile_sizes, tiling_cycles
 
@@ -50,10 +52,6 @@ _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
 def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
-
-
-def _table(name: str, values: Sequence[int]) -> str:
-    return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
 
 
 def tiling_of(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
@@ -95,7 +93,7 @@ class Writer:
 
     def shared(self) -> list[str]:
         """The tables and functions that calls of blocks use."""
-        tables = [_table(name, values) for values, name in self.tables.items()]
+        tables = [table(name, values) for values, name in self.tables.items()]
         return [*tables, *(text for _, text in self.functions.values())]
 
     def text(self, name: str, block: Block) -> str:
@@ -231,18 +229,13 @@ class Writer:
         bodies = [self.run(runs[index], shape) for index, shape in site.shapes()]
         again = islice(cycle(site.offsets_a), products_ahead(site))
         tables = [
-            _table(f"{site.prefix}_offsets_a", [*site.offsets_a, *again]),
-            _table(f"{site.prefix}_offsets_b", site.offsets_b),
+            table(f"{site.prefix}_offsets_a", [*site.offsets_a, *again]),
+            table(f"{site.prefix}_offsets_b", site.offsets_b),
         ]
         more = f"{self.more}{', ahead' if site.ahead else ''}{', from, to, columns' if site.copied else ''}"
         cases = []
         for index, name in runs.items():
-            condition = " && ".join(
-                f"{'' if last else '!'}last_{role}"
-                for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
-                if ends[0] != ends[1]
-            )
-            cases.append(f"  if ({condition or '1'})\n    {name}(a, b, c, count{more});")
+            cases.append(f"  if ({which_tiles(site, index)})\n    {name}(a, b, c, count{more});")
         unused = [
             f"  (void)last_{r};" for r, ends in zip("mnk", (site.m, site.n, site.k), strict=True) if ends[0] == ends[1]
         ]

@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polydl.contracts import GemmSite
-from polydl.microkernels.next_tile import COPY, copying_loops, fetched_output
+from polydl.microkernels.next_tile import COPY, UNROLL, copying_loops, fetched_output
 
 VECTOR_BYTES = {"float": 4, "double": 8}
 # The parameter that says whether C is to be written without being read.
 FIRST = ", int first"
 # The one for the address from which to fetch.
 AHEAD = ", const char *ahead"
-# Steps of k that are written out together, and steps by which A is fetched ahead.
-_UNROLL = 4
+# Steps by which A is fetched ahead.
 _PREFETCH = 8
 # Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.
 LINE = 64
@@ -43,6 +42,20 @@ class Block:
     next_b: int = 0
     copied: int = 0
     between: int = 0
+
+
+def table(name: str, values: Sequence[int]) -> str:
+    return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
+
+
+def which_tiles(site: GemmSite, index: tuple[int, int, int]) -> str:
+    """The condition under which a call is of the full (0) and last (1) tiles of m, n and k that ``index`` names."""
+    tests = [
+        f"{'' if last else '!'}last_{role}"
+        for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
+        if ends[0] != ends[1]
+    ]
+    return " && ".join(tests) or "1"
 
 
 def vectors_of(width: int, rows: int) -> tuple[int, ...]:
@@ -130,7 +143,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
         lines += copying_loops(
             steps,
             _next_output(site, block),
-            element=element,
+            line=LINE // VECTOR_BYTES[element],
             vector=vector,
             starts=starts,
             rows=block.copied,
@@ -138,7 +151,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
             between=block.between,
         )
     else:
-        lines += [f'    _Pragma("GCC unroll {_UNROLL}")', "    for (long l = 0; l < k; ++l) {", *steps, "    }"]
+        lines += [f'    _Pragma("GCC unroll {UNROLL}")', "    for (long l = 0; l < k; ++l) {", *steps, "    }"]
     return block_function(name, site, block, lines, read, written)
 
 
