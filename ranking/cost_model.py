@@ -12,14 +12,19 @@ a cache that holds all of its arrays is never filled again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking.equation_1 import cost
-from polydl.ranking.ordering import busiest_share, ordered, where_reused
+from polydl.ranking.ordering import ordered, where_reused
 from polydl.types import Ranking
+
+Numbers = np.ndarray[Any, np.dtype[Any]]
 
 # How much of the time for what moves between the caches beyond the first still shows: of what comes when it is asked
 # for, and of what a microkernel's calls fetched ahead.
@@ -31,65 +36,98 @@ EXPOSED_AHEAD = 0.1
 class NestTime:
     """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first.
 
-    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead.
+    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead. In
+    ``total`` is what still shows of all these.
     """
 
     arithmetic: float
     transfers: tuple[float, ...]
-    fetched: tuple[float, ...] = ()
-
-    @property
-    def total(self) -> float:
-        near, *far = self.transfers
-        seconds = max(self.arithmetic, near) + EXPOSED * sum(far[:-1]) + sum(far[-1:])
-        if any(self.fetched):
-            shown = [EXPOSED] * (len(far) - 1) + [1.0]
-            seconds -= sum([(show - EXPOSED_AHEAD) * each for show, each in zip(shown, self.fetched, strict=False)])
-        return seconds
+    fetched: tuple[float, ...]
+    total: float
 
 
-def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
+@dataclass(frozen=True, eq=False)
+class Times:
+    """``NestTime`` of all nests of several candidates, those of each one after the other; ``counts`` says how many.
+
+    ``transfers`` and ``fetched`` have a row for each cache and an entry in it for each nest.
+    """
+
+    counts: Numbers
+    arithmetic: Numbers
+    transfers: Numbers
+    fetched: Numbers
+    total: Numbers
+
+    def of(self, place: int) -> tuple[NestTime, ...]:
+        """Those of one candidate."""
+        first = int(self.counts[:place].sum())
+        return tuple(
+            NestTime(
+                float(self.arithmetic[nest]),
+                tuple(self.transfers[:, nest].tolist()),
+                tuple(self.fetched[:, nest].tolist()),
+                float(self.total[nest]),
+            )
+            for nest in range(first, first + int(self.counts[place]))
+        )
+
+    def summed(self, seconds: Numbers) -> Numbers:
+        """From an entry for each nest, one for each candidate."""
+        owner = np.repeat(np.arange(len(self.counts)), self.counts)
+        return np.bincount(owner, weights=seconds, minlength=len(self.counts))
+
+
+def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     """One prediction per nest, for the busiest thread.
 
     A core's peak is two multiply-adds per lane of a vector of floats and cycle.
     """
     cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
-    sources = machine.bandwidths()[1:]
-    found = []
-    ahead = {use.nest: use.ahead * candidate.calls[use.nest] for use in candidate.microkernels}
-    copying = {use.nest for use in candidate.microkernels if use.copied}
-    nests = zip(candidate.cycles, candidate.parallel_iterations, candidate.traffic, strict=True)
-    for index, (cycles, iterations, traffic) in enumerate(nests):
-        share = busiest_share(iterations, machine.threads)
-        transfers = tuple(
-            [
-                share * size / rate if candidate.footprint > level.bytes else 0.0
-                for size, rate, level in zip(traffic, sources, machine.caches, strict=True)
-            ]
-        )
-        # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
-        # the next part of C as well, and B's rows are walked straight on.
-        early = [ahead.get(index, 0)] + [0] * (len(traffic) - 3) if len(traffic) > 2 else []
-        if index in copying:
-            early = list(traffic[1:])
-        fetched = tuple(
-            seconds * min(1.0, size / max(1, whole))
-            for seconds, size, whole in zip(transfers[1:], early, traffic[1:], strict=False)
-        )
-        found.append(NestTime(share * cycles * cycle, transfers, fetched))
-    return tuple(found)
+    caches = len(machine.caches)
+    counts = np.array([len(each.cycles) for each in candidates], np.intp)
+    iterations = np.array([own for each in candidates for own in each.parallel_iterations], np.float64)
+    share = np.ceil(iterations / machine.threads) / iterations
+    arithmetic = share * np.array([own for each in candidates for own in each.cycles], np.float64) * cycle
+    moved = np.array([own for each in candidates for own in each.traffic], np.float64).reshape(-1, caches).T
+    footprints = np.repeat(np.array([each.footprint for each in candidates], np.float64), counts)
+    filled = footprints > np.array([[level.bytes] for level in machine.caches])
+    transfers = np.where(filled, share * moved / np.array([[rate] for rate in machine.bandwidths()[1:]]), 0.0)
+    # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
+    # the next part of C as well, and B's rows are walked straight on.
+    early = np.zeros((caches - 1, len(share)))
+    first = 0
+    for each in candidates:
+        for use in each.microkernels:
+            if use.copied:
+                early[:, first + use.nest] = moved[1:, first + use.nest]
+            elif use.ahead and caches > 2:
+                early[0, first + use.nest] = use.ahead * each.calls[use.nest]
+        first += len(each.cycles)
+    fetched = transfers[1:] * np.minimum(1.0, early / np.maximum(1.0, moved[1:]))
+    total = np.maximum(arithmetic, transfers[0])
+    shown = [EXPOSED] * (caches - 2) + [1.0]
+    for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
+        total += part * seconds - (part - EXPOSED_AHEAD) * ahead
+    return Times(counts, arithmetic, transfers, fetched, total)
 
 
-def reason(candidate: Candidate, machine: Machine, times: Sequence[NestTime] | None = None) -> str:
-    """What the predicted time is made of, and where data is reused. ``times`` are its ``nest_times`` if known."""
-    times = nest_times(candidate, machine) if times is None else times
-    parts = [("arithmetic", sum([time.arithmetic for time in times]))]
-    parts += [
-        (f"filling {level.name}", sum([time.transfers[place] for time in times]))
-        for place, level in enumerate(machine.caches)
-    ]
-    words = ", ".join([f"{name} {seconds * 1e3:.3g} ms" for name, seconds in parts])
-    return f"{words}; {where_reused(candidate.working_sets, machine)}"
+def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
+    """``predicted_times`` of a single candidate."""
+    return predicted_times((candidate,), machine).of(0)
+
+
+def reasons(candidates: Sequence[Candidate], machine: Machine, times: Times) -> Callable[[int], str]:
+    """For the candidate at each place, what its predicted time is made of, and where data is reused."""
+    parts = ("arithmetic", *(f"filling {level.name}" for level in machine.caches))
+    all_seconds = [times.summed(times.arithmetic), *(times.summed(seconds) for seconds in times.transfers)]
+    milliseconds = (1e3 * np.array(all_seconds)).T.tolist()
+
+    def reason(place: int) -> str:
+        words = ", ".join([f"{part} {own:.3g} ms" for part, own in zip(parts, milliseconds[place], strict=True)])
+        return f"{words}; {where_reused(candidates[place].working_sets, machine)}"
+
+    return reason
 
 
 @dataclass(frozen=True)
@@ -99,19 +137,16 @@ class CostModel:
     name: str = "cost-model"
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
-        largest = max((cost(c.working_sets, machine) for c in candidates), default=0.0) or 1.0
-
-        def score(candidate: Candidate) -> float:
-            # Where the prediction is the same, the paper's cost function decides.
-            seconds = sum(time.total for time in nest_times(candidate, machine))
-            return seconds * (1.0 + 1e-6 * cost(candidate.working_sets, machine) / largest)
-
+        times = predicted_times(candidates, machine)
+        # Where the prediction is the same, the paper's cost function decides.
+        costs = np.array([cost(each.working_sets, machine) for each in candidates])
+        scores = times.summed(times.total) * (1.0 + 1e-6 * costs / (costs.max(initial=0.0) or 1.0))
         return ordered(
             self.name,
             candidates,
             machine,
-            scores=[score(c) for c in candidates],
-            reason=lambda candidate: reason(candidate, machine),
+            scores=scores.tolist(),
+            reason=reasons(candidates, machine, times),
         )
 
 

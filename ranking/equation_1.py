@@ -44,7 +44,7 @@ class Equation1:
             candidates,
             machine,
             scores=[self.function(c.working_sets, machine) for c in candidates],
-            reason=lambda c: where_reused(c.working_sets, machine),
+            reason=lambda place: where_reused(candidates[place].working_sets, machine),
         )
 
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import gcd, log, log1p, log2
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from polydl.contracts import Candidate
 from polydl.machine import Machine
-from polydl.ranking.cost_model import NestTime, nest_times
+from polydl.ranking.cost_model import Numbers, Times, predicted_times
 from polydl.ranking.ordering import busiest_share
 from polydl.types import MicrokernelUse
 
@@ -96,31 +96,55 @@ def working_sets(candidates: Sequence[Candidate]) -> Matrix:
 
 
 def rich(
-    candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
+    candidates: Sequence[Candidate],
+    machine: Machine,
+    times: Times | None = None,
+    uses: Sequence[MicrokernelUse | None] | None = None,
 ) -> Matrix:
     """A row of ``RICH_NAMES`` for each candidate, as a single thread would run it, however many the machine has.
 
-    ``times`` are the ``nest_times`` of each on this machine, if they are known.
+    ``times`` are the ``predicted_times`` of a single thread, and ``uses`` each candidate's ``heaviest_use``, if known.
     """
-    if machine.threads > 1:
-        machine, times = replace(machine, threads=1), None
-    alone = [nest_times(each, machine) for each in candidates] if times is None else times
-    # Many variants of a nest call the same microkernel.
-    known: dict[tuple[MicrokernelUse, int], list[float]] = {}
-    rows = [_row(each, machine, own, known) for each, own in zip(candidates, alone, strict=True)]
-    return np.array(rows, np.float32).reshape(len(candidates), len(RICH_NAMES))
-
-
-def predicted(
-    candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
-) -> Matrix:
-    """Logarithms of the times that the cost model predicts on all threads, over the times at their peak."""
-    known = [nest_times(each, machine) for each in candidates] if times is None else times
-    ratios = [
-        _ratio(sum([time.total for time in own]), ideal_seconds(each, machine))
-        for each, own in zip(candidates, known, strict=True)
+    if not candidates:
+        return np.zeros((0, len(RICH_NAMES)), np.float32)
+    machine = replace(machine, threads=1) if machine.threads > 1 else machine
+    times = times or predicted_times(candidates, machine)
+    uses = uses or [heaviest_use(each) for each in candidates]
+    total, arithmetic = times.summed(times.total), times.summed(times.arithmetic)
+    moved = _three([times.summed(seconds) for seconds in times.transfers])
+    ideal = ideal_seconds(candidates, machine)
+    longest = np.sort([arithmetic, *moved], axis=0)
+    sizes = [level.bytes for level in machine.caches[:_LEVELS]]
+    held = np.array([each.working_sets.levels[:_LEVELS] for each in candidates], np.float64).T
+    filled = [np.log1p(size / cache) for size, cache in zip(held, sizes, strict=True)]
+    beyond = np.array([each.working_sets.memory for each in candidates], np.float64)
+    footprints = np.maximum(np.array([each.footprint for each in candidates], np.float64), 1.0)
+    heaviest = np.zeros(len(candidates))
+    np.maximum.at(heaviest, np.repeat(np.arange(len(candidates)), times.counts), times.total)
+    columns = [
+        np.log(_operations(candidates)),
+        _ratio(arithmetic, ideal),
+        *(_ratio(seconds, ideal) for seconds in moved),
+        _ratio(total, ideal),
+        _ratio(longest[-2], longest[-1]),
+        *filled,
+        *[np.zeros(len(candidates))] * (_LEVELS - len(filled)),
+        np.log1p(beyond / sizes[-1]),
+        *_microkernels(candidates, uses, machine),
+        np.where(total > 0, 1.0 - heaviest / np.where(total > 0, total, 1.0), 0.0),
+        times.counts,
+        *(np.log2(footprints / cache) for cache in (*sizes, *[sizes[-1]] * _LEVELS)[:_LEVELS]),
     ]
-    return np.array(ratios, np.float32)
+    return np.array(columns, np.float32).T.copy()
+
+
+def predicted(candidates: Sequence[Candidate], machine: Machine, times: Times | None = None) -> Matrix:
+    """Logarithms of the times that the cost model predicts on all threads, over the times at their peak.
+
+    ``times`` are the ``predicted_times`` on this machine, if they are known.
+    """
+    times = times or predicted_times(candidates, machine)
+    return _ratio(times.summed(times.total), ideal_seconds(candidates, machine)).astype(np.float32)
 
 
 def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
@@ -142,15 +166,22 @@ def parameters(candidates: Sequence[Candidate], machine: Machine) -> Matrix:
     return np.array(rows, np.float32).reshape(len(candidates), len(PARAMETER_NAMES))
 
 
-def ideal_seconds(candidate: Candidate, machine: Machine) -> float:
-    """The time of a candidate's arithmetic at the peak of all threads."""
-    return max(candidate.flops, 1) / (machine.peak_gflops * 1e9 * machine.threads)
+def ideal_seconds(candidates: Sequence[Candidate], machine: Machine) -> Numbers:
+    """The time of each candidate's arithmetic at the peak of all threads."""
+    return _operations(candidates) / (machine.peak_gflops * 1e9 * machine.threads)
+
+
+def _operations(candidates: Sequence[Candidate]) -> Numbers:
+    return np.array([max(each.flops, 1) for each in candidates], np.float64)
 
 
 def heaviest_use(candidate: Candidate) -> MicrokernelUse | None:
     """The microkernel of the nest with the most arithmetic, if it has one."""
     heaviest = candidate.cycles.index(max(candidate.cycles))
-    return next((use for use in candidate.microkernels if use.nest == heaviest), None)
+    for use in candidate.microkernels:
+        if use.nest == heaviest:
+            return use
+    return None
 
 
 def _sizes(candidate: Candidate) -> list[float]:
@@ -162,125 +193,100 @@ def _sizes(candidate: Candidate) -> list[float]:
 
 
 def _moved(candidate: Candidate) -> list[float]:
-    """Bytes into each of the paper's three caches; the outermost cache's last."""
-    totals = [float(sum(level)) for level in zip(*candidate.traffic, strict=True)]
-    return [*totals[: _LEVELS - 1], *[0.0] * (_LEVELS - len(totals)), totals[-1]]
+    """Bytes into each of the paper's three caches."""
+    return [float(size) for size in _three([sum(level) for level in zip(*candidate.traffic, strict=True)])]
 
 
-def _row(
-    candidate: Candidate,
-    machine: Machine,
-    times: Sequence[NestTime],
-    known: dict[tuple[MicrokernelUse, int], list[float]],
-) -> list[float]:
-    totals = [time.total for time in times]
-    total = sum(totals)
-    ideal = ideal_seconds(candidate, machine)
-    transfers = [sum(level) for level in zip(*[time.transfers for time in times], strict=True)]
-    transfers = [*transfers[: _LEVELS - 1], *[0.0] * (_LEVELS - len(transfers)), transfers[-1]]
-    arithmetic = sum([time.arithmetic for time in times])
-    longest = sorted([arithmetic, *transfers], reverse=True)
-    held = candidate.working_sets.levels[:_LEVELS]
-    sizes = [level.bytes for level in machine.caches[:_LEVELS]]
-    filled = [log1p(size / cache) for size, cache in zip(held, sizes, strict=True)]
-    filled += [0.0] * (_LEVELS - len(filled))
-    return [
-        log(max(candidate.flops, 1)),
-        _ratio(arithmetic, ideal),
-        *(_ratio(seconds, ideal) for seconds in transfers[:_LEVELS]),
-        _ratio(total, ideal),
-        _ratio(longest[1], longest[0]),
-        *filled,
-        log1p(candidate.working_sets.memory / sizes[-1]),
-        *_microkernel(candidate, machine, known),
-        1.0 - max(totals) / total if total else 0.0,
-        float(len(times)),
-        *(log2(max(candidate.footprint, 1) / cache) for cache in (*sizes, *[sizes[-1]] * _LEVELS)[:_LEVELS]),
-    ]
+def _three(levels: Sequence[Any]) -> list[Any]:
+    """Of any number of caches, the paper's three: of more, the outermost is the third; missing ones get nothing."""
+    return (
+        [*levels[: _LEVELS - 1], levels[-1]]
+        if len(levels) >= _LEVELS
+        else [*levels, *[0.0 * levels[0]] * (_LEVELS - len(levels))]
+    )
 
 
-def _ratio(part: float, whole: float) -> float:
-    return log(max(part / max(whole, 1e-30), _LEAST))
+def _ratio(part: Numbers, whole: Numbers) -> Numbers:
+    found: Numbers = np.log(np.maximum(part / np.maximum(whole, 1e-30), _LEAST))
+    return found
 
 
-def _microkernel(
-    candidate: Candidate, machine: Machine, known: dict[tuple[MicrokernelUse, int], list[float]]
-) -> list[float]:
-    """Of the nest with the most arithmetic; zeros where that has no microkernel."""
-    use = heaviest_use(candidate)
-    if use is None:
-        return [0.0] * (RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1)
-    key = (use, candidate.calls[use.nest])
-    row = known.get(key)
-    if row is None:
-        row = known[key] = _calls(*key, machine)
-    return row
+_CALL = attrgetter("m", "n", "rows", "k", "batch", "lda", "ldb", "ldc", "stride_bn", "stride_bk", "ahead")
 
 
-def _calls(use: MicrokernelUse, calls: int, machine: Machine) -> list[float]:
-    columns = use.n * use.rows
-    depth = use.k * use.batch
+def _microkernels(candidates: Sequence[Candidate], uses: Sequence[MicrokernelUse | None], machine: Machine) -> Numbers:
+    """A row for each name from ``calls`` to ``microkernel``; zeros where there is none."""
+    found = np.zeros((RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1, len(candidates)))
+    known = [(place, use) for place, use in enumerate(uses) if use is not None]
+    if known:
+        numbers = np.array([(*_CALL(use), candidates[place].calls[use.nest]) for place, use in known], np.int64).T
+        libxsmm = np.array([use.name == "libxsmm" for _, use in known])
+        found[:, [place for place, _ in known]] = _calls(numbers, libxsmm, machine)
+    return found
+
+
+def _calls(numbers: Numbers, libxsmm: Numbers, machine: Machine) -> Numbers:
+    """``numbers`` has a row for each of ``_CALL``, and one of how many calls there are."""
+    m, n, rows, k, batch, lda, ldb, ldc, stride_bn, stride_bk, ahead, calls = numbers
+    columns, depth = n * rows, k * batch
     lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
     first, second = machine.caches[0].bytes, machine.caches[min(1, len(machine.caches) - 1)].bytes
-    operands = [_FLOAT_BYTES * size for size in (use.m * depth, columns * depth, use.m * columns)]
-    leading = [_FLOAT_BYTES * size for size in (use.lda, use.ldb, use.ldc)]
+    operands = [_FLOAT_BYTES * size for size in (m * depth, columns * depth, m * columns)]
     # Of each operand: how many runs through memory, how long each is, and how far apart they are.
     blocks = [
-        (depth, _FLOAT_BYTES * use.m, leading[0]),
-        (columns * use.batch, _FLOAT_BYTES * use.k, leading[1]),
-        (columns, _FLOAT_BYTES * use.m, leading[2]),
+        (depth, _FLOAT_BYTES * m, _FLOAT_BYTES * lda),
+        (columns * batch, _FLOAT_BYTES * k, _FLOAT_BYTES * ldb),
+        (columns, _FLOAT_BYTES * m, _FLOAT_BYTES * ldc),
     ]
-    return [
-        log(max(calls, 1)),
-        log(2.0 * use.m * columns * depth),
-        log2(use.m),
-        log2(columns),
-        log2(use.rows),
-        log2(use.k),
-        log2(use.batch),
-        use.m / (lanes * -(-use.m // lanes)),
-        log2(-(-use.m // lanes) * columns),
-        log2(depth),
-        *(log2(size) for size in leading),
-        *(
-            log2(_FLOAT_BYTES * max(stride, 1) / run)
-            for stride, (_, run, _) in zip((use.lda, use.ldb, use.ldc), blocks, strict=True)
-        ),
-        *(log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
-        log2(sum(_pages(*block) for block in blocks)),
-        *(log2(_run(*block)) for block in blocks),
-        *(min(4.0, size / first) for size in operands),
-        min(4.0, sum(operands) / first),
-        min(4.0, sum(operands) / second),
-        log2(_uses_of_each(use.n, use.k, use.stride_bn, use.stride_bk)),
-        float(use.ahead > 0),
-        float(use.name == "libxsmm"),
-        1.0,
-    ]
+    vectors = -(-m // lanes)
+    return np.array(
+        [
+            np.log(np.maximum(calls, 1)),
+            np.log(2.0 * m * columns * depth),
+            *(np.log2(size) for size in (m, columns, rows, k, batch)),
+            m / (lanes * vectors),
+            np.log2(vectors * columns),
+            np.log2(depth),
+            *(np.log2(stride) for _, _, stride in blocks),
+            *(np.log2(np.maximum(stride, _FLOAT_BYTES) / run) for _, run, stride in blocks),
+            *(np.log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
+            np.log2(sum(_pages(*block) for block in blocks)),
+            *(np.log2(_run(*block)) for block in blocks),
+            *(np.minimum(4.0, size / first) for size in operands),
+            np.minimum(4.0, sum(operands) / first),
+            np.minimum(4.0, sum(operands) / second),
+            np.log2(_uses_of_each(n, k, stride_bn, stride_bk)),
+            ahead > 0,
+            libxsmm,
+            np.ones(len(m)),
+        ]
+    )
 
 
-def _uses_of_each(n: int, k: int, stride_n: int, stride_k: int) -> float:
+def _uses_of_each(n: Numbers, k: Numbers, stride_n: Numbers, stride_k: Numbers) -> Numbers:
     """How often a call uses each element of B in one product, on average: windows of neighbouring columns overlap."""
-    for one, other, further, nearer in ((n, k, stride_n, stride_k), (k, n, stride_k, stride_n)):
-        if nearer and further % nearer == 0 and further // nearer < other:
-            return n * k / ((one - 1) * (further // nearer) + other)
-    return 1.0
+    found = np.ones(len(n))
+    for one, other, further, nearer in ((k, n, stride_k, stride_n), (n, k, stride_n, stride_k)):
+        steps = further // np.maximum(nearer, 1)
+        overlap = (nearer > 0) & (steps * nearer == further) & (steps < other)
+        found = np.where(overlap, n * k / ((one - 1) * steps + other), found)
+    return found
 
 
-def _lines_per_set(count: int, run: int, stride: int, period: int) -> float:
+def _lines_per_set(count: Numbers, run: Numbers, stride: Numbers, period: int) -> Numbers:
     """How many lines of a block fall into each set of a cache that they use at all."""
     lines = -(-run // _LINE_BYTES)
-    starts = min(count, period // gcd(stride, period))
-    return count * lines / min(period // _LINE_BYTES, starts * lines)
+    starts = np.minimum(count, period // np.gcd(stride, period))
+    found: Numbers = count * lines / np.minimum(period // _LINE_BYTES, starts * lines)
+    return found
 
 
-def _pages(count: int, run: int, stride: int) -> float:
+def _pages(count: Numbers, run: Numbers, stride: Numbers) -> Numbers:
     """How many pages of memory a block lies in, about."""
-    if stride >= _PAGE_BYTES:
-        return count * max(1.0, run / _PAGE_BYTES)
-    return max(1.0, count * stride / _PAGE_BYTES)
+    apart = count * np.maximum(1.0, run / _PAGE_BYTES)
+    return np.where(stride >= _PAGE_BYTES, apart, np.maximum(1.0, count * stride / _PAGE_BYTES))
 
 
-def _run(count: int, run: int, stride: int) -> int:
+def _run(count: Numbers, run: Numbers, stride: Numbers) -> Numbers:
     """Bytes of a block that lie one after the other."""
-    return count * run if stride <= run else run
+    return np.where(stride <= run, count * run, run)

@@ -16,7 +16,7 @@ import numpy as np
 from polydl.contracts import Candidate
 from polydl.machine import Machine
 from polydl.ranking import features
-from polydl.ranking.cost_model import NestTime, nest_times, reason
+from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
 from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins
@@ -70,7 +70,7 @@ class PaperTournament(_Learned):
             candidates,
             machine,
             scores=[float(-number) for number in won],
-            reason=lambda c: where_reused(c.working_sets, machine),
+            reason=lambda place: where_reused(candidates[place].working_sets, machine),
         )
 
 
@@ -88,32 +88,31 @@ class UtilityTournament(_Learned):
     features: str = features.RICH
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
-        times = {each.variant.id: nest_times(each, machine) for each in candidates}
-        ratings = np.exp(-np.array(self.ratings(candidates, machine, [times[each.variant.id] for each in candidates])))
-        ideal = [features.ideal_seconds(each, machine) for each in candidates]
+        times = predicted_times(candidates, machine)
+        ratings = self._ratings(candidates, machine, times)
+        scores = np.exp(-ratings) * features.ideal_seconds(candidates, machine)
         return ordered(
             self.name,
             candidates,
             machine,
-            scores=[rating * seconds for rating, seconds in zip(ratings.tolist(), ideal, strict=True)],
-            reason=lambda candidate: reason(candidate, machine, times[candidate.variant.id]),
+            scores=scores.tolist(),
+            reason=reasons(candidates, machine, times),
         )
 
-    def ratings(
-        self, candidates: Sequence[Candidate], machine: Machine, times: Sequence[Sequence[NestTime]] | None = None
-    ) -> list[float]:
-        """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak.
+    def ratings(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
+        """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak."""
+        rated: list[float] = self._ratings(candidates, machine, predicted_times(candidates, machine)).tolist()
+        return rated
 
-        ``times`` are the ``nest_times`` of each candidate, if they are known.
-        """
+    def _ratings(self, candidates: Sequence[Candidate], machine: Machine, times: Times) -> Numbers:
         if not candidates:
-            return []
-        seen = features.rich(candidates, machine, times)
-        uses = map(features.heaviest_use, candidates)
-        known = [use is not None and use.name in LEARNED for use in uses]
+            return np.zeros(0)
+        uses = [features.heaviest_use(each) for each in candidates]
         alone = machine.threads == 1
+        seen = features.rich(candidates, machine, times if alone else None, uses)
+        known = [use is not None and use.name in LEARNED for use in uses]
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
-        rated: list[float] = (np.where(known, self.corrections(seen), 0.0) - predicted).tolist()
+        rated: Numbers = (np.where(known, self.corrections(seen), 0.0) - predicted).astype(np.float64)
         return rated
 
     def corrections(self, seen: Array) -> Array:
@@ -142,7 +141,7 @@ class Regression(_Learned):
             candidates,
             machine,
             scores=self.seconds(candidates, machine),
-            reason=lambda c: where_reused(c.working_sets, machine),
+            reason=lambda place: where_reused(candidates[place].working_sets, machine),
         )
 
     def seconds(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:

@@ -15,19 +15,26 @@ def ordered(
     candidates: Sequence[Candidate],
     machine: Machine,
     scores: Sequence[float],
-    reason: Callable[[Candidate], str],
+    reason: Callable[[int], str],
 ) -> Ranking:
-    """Candidates by score, lower first. There is one score per candidate.
+    """Candidates by score, lower first. There is one score per candidate, and a reason for that at each place.
 
     Equal scores are ordered by the time that threads wait for the busiest one, then by the bytes that no cache
     holds, then by the variant's id.
     """
-    scored = [
-        (score, idle_share(c, machine), c.working_sets.memory, c.variant.id, c)
-        for c, score in zip(candidates, scores, strict=True)
+    idle = [idle_share(each, machine) for each in candidates] if machine.threads > 1 else [0.0] * len(candidates)
+    keys = [
+        (score, waiting, each.working_sets.memory, each.variant.id)
+        for score, waiting, each in zip(scores, idle, candidates, strict=True)
     ]
-    scored.sort(key=lambda entry: entry[:4])
-    return Ranking(ranker, tuple(RankedVariant(c.variant, c.working_sets, s, reason(c)) for s, _, _, _, c in scored))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return Ranking(
+        ranker,
+        tuple(
+            RankedVariant(candidates[place].variant, candidates[place].working_sets, scores[place], reason(place))
+            for place in order
+        ),
+    )
 
 
 def busiest_share(iterations: int, threads: int) -> float:

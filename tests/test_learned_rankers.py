@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,12 +19,13 @@ from polydl.learning.evaluation import judge
 from polydl.learning.metrics import geomean, random_quality
 from polydl.ranking import features
 from polydl.ranking.bound import lower_bounds
-from polydl.ranking.cost_model import COST_MODEL, nest_times
+from polydl.ranking.cost_model import COST_MODEL, nest_times, predicted_times
 from polydl.ranking.explanation import explain
 from polydl.ranking.learned import DNN, DNN_PAPER, REGRESSION, SHARPNESS, UtilityTournament
 from polydl.ranking.network import Network, Weights, load, network_of
 from polydl.ranking.tournament import BEST, EVERYONE, THRESHOLD, wins
 
+PARTS = ("total", "arithmetic")
 PAPER_SIZES = (8, 64, 32, 16, 8, 2)
 
 
@@ -209,6 +211,54 @@ def test_features_have_a_row_each_and_are_finite() -> None:
         assert (plain >= 0).all()
         sets = features.working_sets(nest.candidates)
         assert sets[:, :3] == pytest.approx(np.array([c.working_sets.levels for c in nest.candidates]), rel=1e-6)
+
+
+def test_what_is_seen_of_a_candidate_does_not_depend_on_the_others() -> None:
+    for nest in NESTS[::9]:
+        some = nest.candidates[::5]
+        together, times = features.rich(some, MACHINE), predicted_times(some, MACHINE)
+        for place, candidate in enumerate(some):
+            assert (features.rich([candidate], MACHINE)[0] == together[place]).all()
+            assert times.of(place) == nest_times(candidate, MACHINE)
+        predicted = [sum(time.total for time in nest_times(each, MACHINE)) for each in some]
+        assert times.summed(times.total) == pytest.approx(predicted, rel=1e-12)
+        scores = {entry.variant: entry.score for entry in DNN.rank(some, MACHINE).entries}
+        alone = [entry.score for each in some for entry in DNN.rank([each], MACHINE).entries]
+        assert [scores[each.variant] for each in some] == pytest.approx(alone, rel=1e-5)
+
+
+def test_features_count_what_they_name() -> None:
+    column = {name: number for number, name in enumerate(features.RICH_NAMES)}
+    nest = next(nest for nest in NESTS if nest.name == "gemm_128x2048x4096")
+    for candidate in nest.candidates[::4]:
+        use = features.heaviest_use(candidate)
+        assert use is not None
+        seen = features.rich([candidate], MACHINE)[0]
+        elements = {i * use.stride_bn + j * use.stride_bk for i in range(use.n) for j in range(use.k)}
+        assert seen[column["shared B"]] == pytest.approx(np.log2(use.n * use.k / len(elements)), abs=1e-6)
+        # Columns of C begin with a line.
+        lines = {(j * use.ldc * 4 + i * 4) // 64 for j in range(use.n * use.rows) for i in range(use.m)}
+        held = Counter(line % (4096 // 64) for line in lines)
+        assert seen[column["C lines per set of L1"]] == pytest.approx(np.log2(len(lines) / len(held)), abs=1e-6)
+        total, arithmetic = (sum(getattr(time, part) for time in nest_times(candidate, MACHINE)) for part in PARTS)
+        ideal = candidate.flops / (MACHINE.peak_gflops * 1e9)
+        assert seen[column["predicted"]] == pytest.approx(np.log(total / ideal), rel=1e-5)
+        assert seen[column["arithmetic"]] == pytest.approx(np.log(arithmetic / ideal), rel=1e-5)
+        assert seen[column["calls"]] == pytest.approx(np.log(candidate.calls[use.nest]), rel=1e-5)
+
+
+def test_machines_may_have_fewer_or_more_caches() -> None:
+    for count in (1, 2, 3, 4):
+        outermost = replace(MACHINE.caches[-1], name="L4", bytes=2 * MACHINE.caches[-1].bytes)
+        machine = replace(MACHINE, caches=(*MACHINE.caches, outermost)[:count], total_bandwidths=())
+        some = []
+        for each in NESTS[0].candidates[:5]:
+            levels, traffic = (*each.working_sets.levels, 0)[:count], each.traffic
+            sets = replace(each.working_sets, levels=levels)
+            moved = tuple((*own, own[-1])[:count] for own in traffic)
+            some.append(replace(each, working_sets=sets, traffic=moved))
+        for ranker in (COST_MODEL, DNN, DNN_PAPER, REGRESSION):
+            assert len(ranker.rank(some, machine).entries) == 5
 
 
 def test_explanations_name_what_differs() -> None:
