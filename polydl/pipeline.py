@@ -95,12 +95,13 @@ def parse(
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:
+    """``name`` may be several, with commas between them."""
     if name == NO_MICROKERNEL:
         return ()
     if name == AUTOMATIC:
         return tuple(registry.load("microkernels", each) for each in registry.names("microkernels"))
     try:
-        return (registry.load("microkernels", name),)
+        return tuple(registry.load("microkernels", each) for each in name.split(","))
     except OptionError as error:
         known = ", ".join((AUTOMATIC, NO_MICROKERNEL, *registry.names("microkernels")))
         raise OptionError(f"unknown microkernel {name!r}", remedy=f"one of {known}") from error

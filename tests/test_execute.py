@@ -10,6 +10,7 @@ import textwrap
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -415,6 +416,20 @@ def test_rounds_go_on_for_those_that_may_be_the_fastest(toolchain: Toolchain, tm
         each.id: each.samples for each in measured
     }
     assert all(each.probe_gflops > 0 and each.baseline_seconds for each in finished)
+
+
+@pytest.mark.parametrize("least", [0, 3])
+def test_a_budget_does_not_cut_short_the_samples_that_everyone_needs(
+    toolchain: Toolchain, tmp_path: Path, least: int
+) -> None:
+    kernels = [matmul_kernel("original"), matmul_kernel("one"), slow_kernel("slow")]
+    built = EXECUTOR.build(kernels, toolchain, tmp_path)
+    policy = replace(ADAPTIVE, warmup=0, budget_seconds=1e-3, least_undisturbed=least)
+    original, *others = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=policy)
+    assert len(original.samples) == 2
+    for each in others:
+        undisturbed = sum(not sample.disturbed for sample in each.samples)
+        assert len(each.samples) == 2 if not least else undisturbed >= least or len(each.samples) == 6
 
 
 def test_the_fastest_of_all_waves_meet_in_the_end(

@@ -87,12 +87,15 @@ def test_layers_of_suites_are_different_problems() -> None:
 
 def test_the_default_order_and_the_leaders_are_among_the_chosen(tmp_path: Path) -> None:
     scop = pipeline.parse(workloads.workload("mobilenet_11").write(tmp_path))
-    options = CollectionOptions(variants=8, leaders=2, pool=40)
+    options = CollectionOptions(variants=8, leaders=2, pool=40, microkernel="c,libxsmm")
     chosen, default = choose(scop, MACHINE, options)
     assert chosen[0].variant.id == default
     leaders = pipeline.rank(scop, [each.variant for each in chosen], machine=MACHINE).entries[:1]
     assert leaders[0].variant in [each.variant for each in chosen[:3]]
     assert len({each.variant for each in chosen}) == len(chosen) <= 8
+    assert {use.name for each in chosen for use in each.microkernels} <= {"c", "libxsmm"}
+    with pytest.raises(OptionError, match="c,other"):
+        choose(scop, MACHINE, replace(options, microkernel="c,other"))
 
 
 def test_what_a_ranker_saw_comes_back_from_a_record() -> None:
@@ -201,7 +204,8 @@ def test_evaluation_sets_rankers_beside_the_default_order_and_chance() -> None:
 
 def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records, work = tmp_path / "records", tmp_path / "work"
-    collect = ["collect", "--suite", "mobilenet", "--layers", "1", "--variants", "12", "--rounds", "2"]
+    collect = ["collect", "--suite", "mobilenet", "--layers", "1", "--workload", "mobilenet_06", "--microkernel", "c"]
+    collect += ["--variants", "12", "--rounds", "2"]
     collect += ["--records", str(records), "--work", str(work)]
     assert main([*collect, "--compile-only"], standalone_mode=False) == 0
     assert "compiled" in capsys.readouterr().out
@@ -211,6 +215,7 @@ def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pyt
     written = list(read_records(records))
     assert len(written) == 12
     assert {record.status for record in written} == {"ok"}
+    assert {use["name"] for record in written for use in record.features["microkernels"]} == {"c"}
     assert sum(bool(record.features["default"]) for record in written) == 1
     if sum(map(usable, written)) >= 10:
         assert main(collect, standalone_mode=False) == 0

@@ -26,7 +26,9 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 
 @click.command()
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all ten), gemm-paper, resnet …")
+@click.option("--workload", "workloads", multiple=True, metavar="NAME", help="One alone: resnet_03, gemm_64x96x128 …")
 @click.option("--layers", type=click.IntRange(min=1), metavar="N", help="At most N different layers of each suite.")
+@click.option("--microkernel", default="auto", show_default=True, metavar="NAMES", help="Those to use: c,libxsmm …")
 @click.option("--variants", type=click.IntRange(min=2), default=48, show_default=True, metavar="N", help="Per nest.")
 @click.option("--budget", default="2h", show_default=True, metavar="TIME", callback=_seconds, help="Begin none later.")
 @click.option(
@@ -50,7 +52,9 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 @debug_option
 def collect(
     suites: tuple[str, ...],
+    workloads: tuple[str, ...],
     layers: int | None,
+    microkernel: str,
     variants: int,
     budget: float,
     rounds: int,
@@ -70,16 +74,17 @@ def collect(
     from polydl.machine import Machine
     from polydl.presentation.progress import progress_bar
     from polydl.records.store import default_directory
+    from polydl.workloads import workload
 
     if export is not None:
         return _export(records or default_directory(), export, threads)
-    if not suites:
+    if not suites and not workloads:
         raise OptionError("no workloads were named", remedy="give --suite, for example --suite networks")
     if compile_only and work is None:
         raise OptionError("compiled libraries would be lost", construct="--compile-only", remedy="give --work as well")
     if measure_only and (work is None or compile_only):
         raise OptionError("there is nothing to do", construct="--measure-only", remedy="give --work alone with it")
-    names = layers_of(suites, layers)
+    names = tuple(dict.fromkeys((*layers_of(suites, layers), *(workload(name).name for name in workloads))))
     if measure_only and work is not None:
         there = compiled(work)
         names = tuple(name for name in names if name in there)
@@ -92,6 +97,7 @@ def collect(
         budget_seconds=budget,
         rounds=rounds,
         nest_seconds=nest_budget,
+        microkernel=microkernel,
         compiler=compiler,
         anew=again,
     )

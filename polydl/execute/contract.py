@@ -19,12 +19,15 @@ class TimingPolicy:
     ``warmup`` counts the untimed invocations before each sample. ``budget_seconds`` bounds the timing of all
     candidates together, and ``timeout_seconds`` each single invocation. With ``cold`` the arrays are flushed from the
     caches before every timed invocation. If ``adaptive``, ``rounds`` is the most that there are: after
-    ``fewest_rounds`` whoever is clearly behind takes no further part, and the rest ends once the order is settled.
+    ``fewest_rounds`` whoever is clearly behind takes no further part, and the rest ends once the order is settled;
+    candidates with fewer than ``least_undisturbed`` samples that nothing disturbed go on when the budget is spent, for
+    up to twice the fewest rounds.
     """
 
     rounds: int = 7
     adaptive: bool = False
     fewest_rounds: int = 3
+    least_undisturbed: int = 0
     minimum_sample_seconds: float = 0.01
     warmup: int = 1
     budget_seconds: float = 20.0
@@ -35,6 +38,7 @@ class TimingPolicy:
         lowest = {
             "rounds": 1,
             "fewest_rounds": 2,
+            "least_undisturbed": 0,
             "minimum_sample_seconds": 1e-4,
             "warmup": 0,
             "budget_seconds": 1e-3,

@@ -21,7 +21,7 @@ _MOST_WAITED = 0.02
 _CLEARLY = 1.9
 # Medians that are this close after so many samples are as good as equal.
 _EQUAL, _SOME, _MANY = 0.01, 5, 9
-# One invocation of that many seconds needs no warm-up, and the run that was checked counts as a sample.
+# One invocation of that many seconds is not warmed up by another one, and the run that was checked counts as a sample.
 LONG_SECONDS = 0.5
 
 

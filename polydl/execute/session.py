@@ -352,7 +352,8 @@ class Session:
     def _time_contenders(self, participants: Sequence[Participant], budget_seconds: float) -> None:
         """Interleaved rounds in random order, of whoever may still be the fastest, until their order is settled.
 
-        The original is in the first rounds only. The first samples are taken in any case and not charged to the budget.
+        The original is in the first rounds only. The samples that everyone needs are taken in any case and not charged
+        to the budget.
         """
         policy = self._job.policy
         active = list(participants)
@@ -360,14 +361,14 @@ class Session:
         for index in range(policy.rounds):
             self._rounds_done += 1
             self._report(Progress("time", self._rounds_done, self._rounds))
-            needed = [p for p in active if len(p.raw) < _FEWEST_SAMPLES]
-            chosen = active if time.monotonic() + sum(p.cost for p in active) <= deadline else needed
+            usual = usual_rate(sample for participant in participants for sample in participant.raw)
+            needed = [p for p in active if self._lacks_samples(p, index, usual)]
+            chosen = active if time.monotonic() + sum(p.cost for p in active) <= deadline else list(needed)
             self._order.shuffle(chosen)
             for participant in chosen:
                 start = time.monotonic()
-                first = len(participant.raw) < _FEWEST_SAMPLES
                 self._attempt(participant, self._sample)
-                if first:
+                if participant in needed:
                     deadline += time.monotonic() - start
             active = [p for p in active if p.failure is None]
             if not chosen:
@@ -387,6 +388,14 @@ class Session:
         if skipped:
             self._rounds_done += skipped
             self._report(Progress("time", self._rounds_done, self._rounds))
+
+    def _lacks_samples(self, participant: Participant, index: int, usual: float) -> bool:
+        """Must it be in the round of this index whatever the budget says?"""
+        if len(participant.raw) < _FEWEST_SAMPLES:
+            return True
+        policy = self._job.policy
+        lacking = len(participant.undisturbed(usual)) < policy.least_undisturbed
+        return lacking and index < 2 * policy.fewest_rounds and participant is not self._original
 
     def _time_all(self, participants: Sequence[Participant], budget_seconds: float) -> None:
         """Interleaved rounds in random order; then a few more for those with too few undisturbed samples.

@@ -22,6 +22,7 @@ from polydl.native import runtime
 # Elements per array that are looked at to see where the values drift.
 _INSPECTED = 1 << 16
 _MOST_COLD_REPEATS = 50
+_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -150,8 +151,8 @@ class Worker:
             if self._batch < MOST_REPEATS and not fresh:
                 self._refill(self._outputs)
                 fresh = True
-            if warmup and not cold:
-                self._invocations(warmup)
+            if not cold:
+                self._warm(warmup)
             if cold:
                 for buffer in self._buffers:
                     self._flush(buffer.address, buffer.values.nbytes)
@@ -169,6 +170,14 @@ class Worker:
             total += seconds
             done += batch
         return total
+
+    def _warm(self, invocations: int) -> None:
+        """Bring the arrays into the caches, without an invocation where that takes too long."""
+        if invocations:
+            self._invocations(invocations)
+            return
+        for buffer in self._buffers:
+            buffer.values.view(np.uint8)[::_LINE_BYTES].max(initial=0)
 
     def _drifted(self) -> bool:
         """Is some value of the outputs infinite, not a number, subnormal, or so large that it soon overflows?"""

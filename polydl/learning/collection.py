@@ -40,6 +40,8 @@ NETWORKS = "networks"
 FEWEST_OPERATIONS = 10**6
 # How many rounds there are at most, for each of those that everyone takes part in.
 FURTHER = 4
+# As many undisturbed samples as everyone needs, even of calls that take so long that a budget holds no more rounds.
+LEAST_UNDISTURBED = 3
 # In a nest's directory: its variants, chosen and compiled, as this version of polydl left them.
 _COMPILED = "compiled.pickle"
 
@@ -48,8 +50,10 @@ _COMPILED = "compiled.pickle"
 class CollectionOptions:
     """``variants`` per nest, of which ``leaders`` come from the better half of the default order of a ``pool``.
 
-    Everyone is timed in ``rounds`` rounds, the fastest in up to ``FURTHER`` times as many, within ``nest_seconds``.
-    No nest is begun after ``budget_seconds``. ``anew`` measures nests that were measured before.
+    Everyone is timed in ``rounds`` rounds, the fastest in up to ``FURTHER`` times as many, within ``nest_seconds``;
+    whoever lacks undisturbed samples then goes on for up to twice the rounds. ``microkernel`` names those that variants
+    may use, with commas between them. No nest is begun after ``budget_seconds``. ``anew`` measures nests that were
+    measured before.
     """
 
     variants: int = 48
@@ -62,6 +66,7 @@ class CollectionOptions:
     nest_seconds: float = 14.0
     timeout_seconds: float = 120.0
     images: int = 1
+    microkernel: str = pipeline.AUTOMATIC
     compiler: str | None = None
     anew: bool = False
 
@@ -197,7 +202,7 @@ def _one(
     else:
         scop = pipeline.parse(workload(name, images=options.images).write(place))
         chosen, default = choose(scop, machine, options)
-        space = pipeline.space_on(scop, machine)
+        space = pipeline.space_on(scop, machine, microkernel=options.microkernel)
         kernels = [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in chosen]
         built = executor.build([original(scop), *kernels], toolchain, place)
     if not run:
@@ -209,6 +214,7 @@ def _one(
         rounds=FURTHER * options.rounds,
         adaptive=True,
         fewest_rounds=max(2, options.rounds),
+        least_undisturbed=min(LEAST_UNDISTURBED, options.rounds),
         minimum_sample_seconds=options.sample_seconds,
         budget_seconds=options.nest_seconds,
         timeout_seconds=options.timeout_seconds,
@@ -224,8 +230,12 @@ def _one(
 
 def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[list[Candidate], str]:
     """The candidates to measure, the source's own loop order first; and the id of that."""
-    generation = pipeline.generate(scop, machine=machine, max_variants=options.pool, seed=options.seed)
-    analysed = {each.variant.id: each for each in pipeline.candidates(scop, generation.variants, machine=machine)}
+    kernel = options.microkernel
+    generation = pipeline.generate(
+        scop, machine=machine, max_variants=options.pool, seed=options.seed, microkernel=kernel
+    )
+    candidates = pipeline.candidates(scop, generation.variants, machine=machine, microkernel=kernel)
+    analysed = {each.variant.id: each for each in candidates}
     ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)
     entries = ranker.rank(tuple(analysed.values()), machine).entries
     leaders = [entries[place].variant for place in leading(len(entries), options.leaders)]
