@@ -13,7 +13,8 @@ What differs: an infinite operand may give NaN in place of an infinity, magnitud
 those below 1e-33 some bits are lost.
 
 A call splits its operands into buffers of the thread's own first: A into pairs of steps of k, which is how the
-instruction reads it, B as it lies or column by column. What later calls read again stays split for them.
+instruction reads it, B as it lies or column by column, beforehand or in passing (amx_panels.py). What later calls read
+again stays split for them.
 """
 
 from __future__ import annotations
@@ -36,10 +37,12 @@ from polydl.microkernels.amx_operands import (
     SPLIT_SHARE,
     STEP,
     Blocks,
+    Configurations,
     blocks_of,
     padded,
     step_of,
 )
+from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles
 
@@ -49,22 +52,6 @@ _MOST_KEPT = 8
 # Cycles of a call, and of a tile of C.
 _OVERHEAD = 300.0
 _TILE_OF_C = 80.0
-
-
-def _configuration(rows: tuple[int, int], columns: tuple[int, int], pairs: int) -> str:
-    """The 64 bytes that set the sizes of the tile registers: four of C, two of B, two of A."""
-    sizes = [
-        *((row, 4 * column) for row in rows for column in columns),
-        *((row, 4 * pairs) for row in rows),
-        *((pairs, 4 * column) for column in columns),
-    ]
-    content = [1, *(0,) * 15]
-    for _, width in sizes:
-        content += [width, 0]
-    content += [0] * 16
-    content += [height for height, _ in sizes]
-    content += [0] * 8
-    return "{" + ", ".join(map(str, content)) + "}"
 
 
 @functools.cache
@@ -77,11 +64,14 @@ class _Writer:
     def __init__(self, site: GemmSite) -> None:
         self.site = site
         self.calls = {index: blocks_of(site, shape) for index, shape in site.shapes()}
+        self.panels = all(walks_panels(site, call) for call in self.calls.values())
+        self.splits_all_a = site.again_a or self.panels
         self.slots = 1
-        longest = max(call.length_a(site.again_a) for call in self.calls.values())
+        longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
-        self.longest = longest, PARTS * max(call.columns.length for call in self.calls.values())
+        lengths = (2 * panel_elements(c) if self.panels else PARTS * c.columns.length for c in self.calls.values())
+        self.longest = longest, max(lengths)
 
     def text(self) -> str:
         site, prefix = self.site, self.site.prefix
@@ -95,9 +85,12 @@ class _Writer:
         for number, (index, call) in enumerate(self.calls.items()):
             name = f"{prefix}_run_{''.join(map(str, index))}"
             parts.append(self._panel_a(f"{name}_a", call))
-            if site.again_a:
-                parts.append(self._kept_a(f"{name}_a", number, call))
-            parts += [self._split_b(f"{name}_b", number, call), self._run(name, call)]
+            if self.splits_all_a:
+                parts.append(self._all_of_a(f"{name}_a", number, call))
+            if self.panels:
+                parts.append(panels_run(name, site, call))
+            else:
+                parts += [self._split_b(f"{name}_b", number, call), self._run(name, call)]
             cases += [f"    if ({which_tiles(site, index)})", f"      {name}(a, b, c, count, first);"]
         parts += [
             "#endif",
@@ -163,20 +156,25 @@ class _Writer:
     def _hold(self, place: str, operand: str, number: int) -> list[str]:
         return [f"  {place}.{name} = {value};" for name, value in self._what_is_held(operand, number)]
 
-    def _kept_a(self, name: str, number: int, call: Blocks) -> str:
-        """A function that finds all of A split, or splits it, panel by panel."""
+    def _all_of_a(self, name: str, number: int, call: Blocks) -> str:
+        """A function that splits all of A, panel by panel, unless it finds it split."""
         prefix = self.site.prefix
         held, side = f"{prefix}_held_a", 2 * SIDE
-        return "\n".join(
-            [
-                f"static const unsigned short *{name}(const float *a, long count)",
-                "{",
+        find = ["  const int slot = 0;"]
+        if self.site.again_a:
+            find = [
                 f"  for (int slot = 0; slot < {self.slots}; ++slot)",
                 f"    if ({self._is_held(f'{held}[slot]', 'a', number)})",
                 f"      return {prefix}_parts_a[slot];",
                 f"  const int slot = {prefix}_next_a;",
                 f"  {prefix}_next_a = (slot + 1) % {self.slots};",
                 *self._hold(f"{held}[slot]", "a", number),
+            ]
+        return "\n".join(
+            [
+                f"static const unsigned short *{name}(const float *a, long count)",
+                "{",
+                *find,
                 f"  for (int row = 0; row < {call.shape.m}; row += {side})",
                 f"    {name}_panel(a, row, {call.shape.m} - row > {SIDE} ? 2 : 1, count, "
                 f"{prefix}_parts_a[slot] + row * {call.per_row} * count);",
@@ -232,17 +230,12 @@ class _Writer:
         pairs = call.step // 2
         rest = shape.m % (2 * SIDE)
         whole = shape.m // (2 * SIDE)
-        configurations: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
-
-        def configured(rows: tuple[int, int], width: tuple[int, int]) -> int:
-            return configurations.setdefault((rows, width), len(configurations))
-
-        last = (min(rest, SIDE), max(1, rest - SIDE)) if rest else (SIDE, SIDE)
+        configurations = Configurations(pairs)
         entries = []
         for place in range(0, len(call.blocks), 2):
             one = call.blocks[place]
             two = call.blocks[place + 1] if place + 1 < len(call.blocks) else None
-            rows = (one[2], two[2] if two else 1)
+            used = (one[2], two[2] if two else 1)
             fields: list[int] = []
             for row, first, _ in (one, two or one):
                 fields += [
@@ -250,12 +243,12 @@ class _Writer:
                     first * columns.stride,
                     site.rows_c[row] + first * site.ldc,
                 ]
-            entries.append([*fields, int(two is not None), configured(rows, (SIDE, SIDE)), configured(rows, last)])
+            entries.append([*fields, int(two is not None), *configurations.of(used, shape.m)])
         rows_of_table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
         starts = [start for row in columns.starts for start in row]
         common = (
-            f"{columns.length}, {columns.stride}, c + block[2] + at, c + block[5] + at, {site.ldc}, count, "
-            f"{call.steps}, {pairs}, first"
+            f"{columns.length}, {columns.stride}, {2 * pairs}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
+            f"count, {call.steps}, {pairs}, first"
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
@@ -272,9 +265,9 @@ class _Writer:
                 f"      if (block[{column}] != set)",
                 f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{column}]]);",
                 "      if (block[6])",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 1);",
+                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 1, 0, 0, 0);",
                 "      else",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 0);",
+                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 0, 0, 0, 0);",
                 "    }",
                 *after,
                 "  }",
@@ -290,9 +283,7 @@ class _Writer:
             [
                 f"static void {name}(const float *a, const float *b, float *c, long count{FIRST})",
                 "{",
-                "  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {",
-                ",\n".join(f"    {_configuration(rows, width, pairs)}" for rows, width in configurations),
-                "  };",
+                configurations.text(),
                 f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const unsigned short *parts_b = {name}_b(b, count);",

@@ -157,3 +157,37 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
             pieces.append((row, first, size))
             first += size
     return Blocks(shape, chosen, tuple(pieces))
+
+
+class Configurations:
+    """The sizes of the tile registers that a call uses: four of C, two of B, two of A."""
+
+    def __init__(self, pairs: int) -> None:
+        self.pairs = pairs
+        self._numbers: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
+
+    def of(self, columns: tuple[int, int], rows: int) -> tuple[int, int]:
+        """The number of that for two blocks of columns and 32 of the rows of C, and of that for the last rows."""
+        rest = rows % (2 * SIDE)
+        last = (min(rest, SIDE), max(1, rest - SIDE)) if rest else (SIDE, SIDE)
+        whole, end = (self._numbers.setdefault((columns, sides), len(self._numbers)) for sides in ((SIDE, SIDE), last))
+        return whole, end
+
+    def text(self) -> str:
+        lines = ",\n".join(f"    {self._registers(*sides)}" for sides in self._numbers)
+        return f"  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {{\n{lines}\n  }};"
+
+    def _registers(self, columns: tuple[int, int], rows: tuple[int, int]) -> str:
+        """The 64 bytes that the processor is given."""
+        sizes = [
+            *((column, 4 * row) for column in columns for row in rows),
+            *((column, 4 * self.pairs) for column in columns),
+            *((self.pairs, 4 * row) for row in rows),
+        ]
+        content = [1, *(0,) * 15]
+        for _, width in sizes:
+            content += [width, 0]
+        content += [0] * 16
+        content += [height for height, _ in sizes]
+        content += [0] * 8
+        return "{" + ", ".join(map(str, content)) + "}"

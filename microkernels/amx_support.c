@@ -59,6 +59,22 @@ static inline void polydl_split_pairs(const float *from, long lda, unsigned shor
       _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
   }
 }
+/* Columns of B to be split, which fill up to two tiles: so many of all are the first tile's. */
+struct polydl_columns {
+  const float *b;
+  const long *from;
+  int of_first, all, begin; /* the next to be split */
+  unsigned short *to;
+};
+/* One step of k of some columns. The second tile follows the first; the parts of both lie 1,024 bfloat16s apart. */
+static inline __attribute__((always_inline)) void polydl_split_columns(
+    const struct polydl_columns *columns, int begin, int end, long offset, unsigned short *to, int length)
+{
+  for (int j = begin; j < end && j < columns->all; ++j) {
+    const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
+    polydl_split_run(columns->b + columns->from[j] + offset, to + 32 * place, 1024, length);
+  }
+}
 /* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
 #define POLYDL_TILE_PRODUCTS                                                                                           \
   do {                                                                                                                 \
@@ -66,6 +82,13 @@ static inline void polydl_split_pairs(const float *from, long lda, unsigned shor
     if (wide) POLYDL_TILE_PRODUCT(1, 4, 7);                                                                            \
     if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
     if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
+  } while (0)
+/* Vector units split columns of the next tiles meanwhile. */
+#define POLYDL_TILE_SPLIT(part)                                                                                        \
+  do {                                                                                                                 \
+    if (share)                                                                                                         \
+      polydl_split_columns(next, next->begin + share * (part) / 6, next->begin + share * ((part) + 1) / 6,             \
+                           offsets_b[r] + 2 * pairs * step, to, 2 * pairs);                                            \
   } while (0)
 #define POLYDL_TILES_OF_A(part)                                                                                        \
   do {                                                                                                                 \
@@ -79,9 +102,11 @@ static inline void polydl_split_pairs(const float *from, long lda, unsigned shor
   } while (0)
 static inline __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *first_b, const unsigned short *second_b, const long *offsets_first,
-    const long *offsets_second, long plane, long column, float *c0, float *c1, long ldc, long count, int steps,
-    int pairs, int first, int wide, int deep)
+    const long *offsets_second, long plane, long column, long advance, float *c0, float *c1, long ldc, long count,
+    int steps, int pairs, int first, int wide, int deep, const struct polydl_columns *next, int share,
+    const long *offsets_b)
 {
+  unsigned short *to = share ? next->to : 0;
   __asm__ volatile("" ::: "memory");
   if (first) {
     POLYDL_TILE_ZERO(0);
@@ -100,19 +125,26 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
       POLYDL_TILES_OF_A(2);
       POLYDL_TILES_OF_B(0);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(0);
       POLYDL_TILES_OF_A(1);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(1);
       POLYDL_TILES_OF_B(1);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(2);
       POLYDL_TILES_OF_A(0);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(3);
       POLYDL_TILES_OF_B(2);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(4);
       POLYDL_TILES_OF_B(0);
       POLYDL_TILE_PRODUCTS;
+      POLYDL_TILE_SPLIT(5);
       a += 3 * (wide ? 64 : 32) * pairs;
-      b0 += 2 * pairs;
-      b1 += 2 * pairs;
+      b0 += advance;
+      b1 += advance;
+      to += share ? 3 * 1024 : 0;
     }
   }
   POLYDL_TILE_STORE(0, c0, 4 * ldc);

@@ -89,7 +89,8 @@ WIDER = [
         stride_bn=9,
     ),
 ]
-# Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several.
+# Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
+# that are split for later calls, before a call, and in passing.
 TILED = [
     site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
     site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
@@ -122,6 +123,21 @@ TILED = [
         rows_c=(0, 300, 900),
     ),
     site(m=(16, 16), n=(16, 16), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 9000)),
+    site(
+        m=(96, 40),
+        n=(77, 5),
+        k=(64, 48),
+        lda=96,
+        ldc=100,
+        stride_bn=80,
+        batch=(3, 2),
+        offsets_a=(0, 6144, 12288),
+        offsets_b=(0, 20000, 40000),
+        rows_b=(0, 7000),
+        rows_c=(0, 7700),
+        again_a=True,
+        overwrites=True,
+    ),
     # B in forty pieces, each read by two products.
     site(
         m=(32, 32),

@@ -1,0 +1,110 @@
+"""Calls in tile registers that split two tiles of B while the two before are multiplied with all rows of A.
+
+Splitting is work for the vector units, which tile products leave idle. It pays where no later call reads the same B;
+the tiles are still in the first or second cache when they are read.
+"""
+
+from __future__ import annotations
+
+from polydl.contracts import GemmSite
+from polydl.microkernels.amx_operands import KEPT, PARTS, SIDE, STEP, Blocks, Configurations
+from polydl.microkernels.plain_c_blocks import FIRST
+
+_TILE = SIDE * STEP  # bfloat16s
+
+
+def walks_panels(site: GemmSite, call: Blocks) -> bool:
+    """Whether B is split in passing: its columns are contiguous and read by no other product or call, and A fits."""
+    return (
+        call.columns.by_column
+        and site.stride_bk == 1
+        and not site.again_b
+        and 2 * call.length_a(whole=True) <= KEPT
+        and 2 * 2 * panel_elements(call) <= KEPT
+    )
+
+
+def panel_elements(call: Blocks) -> int:
+    """bfloat16s of two tiles of B, split, for all steps of all products."""
+    return call.shape.batch * call.steps * PARTS * 2 * _TILE
+
+
+def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
+    """The C function of a call; that which splits A is called ``{name}_a``."""
+    prefix, step, rows = site.prefix, call.step, call.shape.m
+    rest = rows % (2 * SIDE)
+    configurations = Configurations(step // 2)
+    entries: list[list[int]] = []
+    columns: list[int] = []
+    for place in range(0, len(call.blocks), 2):
+        pair = call.blocks[place : place + 2]
+        widths = pair[0][2], pair[1][2] if len(pair) > 1 else 0
+        outputs = [site.rows_c[row] + first * site.ldc for row, first, _ in (pair[0], pair[-1])]
+        entries.append([*widths, len(columns), *outputs, *configurations.of((widths[0], widths[1] or 1), rows)])
+        for row, first, width in pair:
+            for column in range(first, first + width):
+                # Blocks may go on with the columns of the next rows.
+                more, within = divmod(column, call.shape.n)
+                columns.append(site.rows_b[row + more] + within * site.stride_bn)
+    entries.append([0] * len(entries[0]))  # nothing is split while the last ones are multiplied
+    blocks = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
+    columns += [0] * 2 * SIDE  # not read; compilers cannot see that
+    starts = [product * call.steps * PARTS * 2 * _TILE for product in range(call.shape.batch)]
+    panel = panel_elements(call)
+    passes = -(-rows // (2 * SIDE))
+    share = -(-2 * SIDE // passes)
+
+    def products(wide: int, column: int) -> list[str]:
+        def block(deep: int) -> str:
+            return (
+                f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
+                f"{PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
+                f"{step // 2}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b);"
+            )
+
+        return [
+            f"      if (block[{column}] != set)",
+            f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{column}]]);",
+            "      if (block[1])",
+            f"        {block(1)}",
+            "      else",
+            f"        {block(0)}",
+        ]
+
+    body = []
+    if rows > rest:
+        body += [
+            f"    for (; at < {rows - rest}; at += {2 * SIDE}, next.begin += {share}) {{",
+            *products(1, 5),
+            f"      from_a += {2 * SIDE * call.per_row} * count;",
+            "    }",
+        ]
+    if rest:
+        body += ["    {", *products(int(rest > SIDE), 6), "    }"]
+    return "\n".join(
+        [
+            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST})",
+            "{",
+            configurations.text(),
+            f"  static const long blocks[][7] = {{\n{blocks}\n  }};",
+            f"  static const long columns[] = {{{', '.join(map(str, columns))}}};",
+            f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
+            f"  const unsigned short *parts_a = {name}_a(a, count);",
+            "  struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};",
+            "  for (long r = 0; r < count; ++r)",
+            f"    for (int step = 0; step < {call.steps}; ++step)",
+            f"      polydl_split_columns(&next, 0, {2 * SIDE}, {prefix}_offsets_b[r] + {step} * step, "
+            f"{prefix}_parts_b + starts[r] + {PARTS * 2 * _TILE} * step, {step});",
+            "  long set = -1;",
+            f"  for (int i = 0; i < {len(entries) - 1}; ++i) {{",
+            "    const long *block = blocks[i], *after = blocks[i + 1];",
+            f"    const unsigned short *panel = {prefix}_parts_b + i % 2 * {panel}, *from_a = parts_a;",
+            "    next = (struct polydl_columns){b, columns + after[2], after[0], after[0] + after[1], 0, "
+            f"{prefix}_parts_b + (i + 1) % 2 * {panel}}};",
+            "    long at = 0;",
+            *body,
+            "  }",
+            "  POLYDL_TILE_RELEASE();",
+            "}",
+        ]
+    )
