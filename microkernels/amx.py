@@ -1,4 +1,4 @@
-"""Products of floats in tile registers: Intel's matrix extension (AMX), fed with three bfloat16s for each float.
+"""Products in tile registers: Intel's matrix extension (AMX), fed with bfloat16s, or with three of them for each float.
 
 A float has 24 significant bits and a bfloat16 eight, so that a float is a sum of three: a = a0 + a1 + a2, the first
 the nearest to it. Of the nine products of parts the six largest are computed, exactly, and
@@ -14,7 +14,8 @@ those below 1e-33 some bits are lost.
 
 A call splits its operands into buffers of the thread's own first: A into pairs of steps of k, which is how the
 instruction reads it, B as it lies or column by column, beforehand or in passing (amx_panels.py). What later calls read
-again stays split for them.
+again stays split for them. Of bfloat16s there is nothing to split: A is copied in pairs, and B read where it is, if k
+is contiguous there.
 """
 
 from __future__ import annotations
@@ -25,15 +26,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.divisors import divisors
 from polydl.microkernels.amx_operands import (
+    FORMATS,
     KEPT,
-    PARTS,
     PRODUCT_CYCLES,
-    PRODUCTS,
     SIDE,
-    SPLIT_CYCLES,
     SPLIT_SHARE,
     STEP,
     Blocks,
@@ -44,7 +44,7 @@ from polydl.microkernels.amx_operands import (
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles
+from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles, widened
 
 _LEAST_STEP = 16
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -67,10 +67,12 @@ class _Writer:
         self.panels = all(walks_panels(site, call) for call in self.calls.values())
         self.splits_all_a = site.again_a or self.panels
         self.slots = 1
+        self.operands = _operands(site)
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
-        lengths = (2 * panel_elements(c) if self.panels else PARTS * c.columns.length for c in self.calls.values())
+        self.parts = FORMATS[site.element].parts
+        lengths = (2 * panel_elements(c) if self.panels else self.parts * c.columns.length for c in self.calls.values())
         self.longest = longest, max(lengths)
 
     def text(self) -> str:
@@ -87,15 +89,13 @@ class _Writer:
             parts.append(self._panel_a(f"{name}_a", call))
             if self.splits_all_a:
                 parts.append(self._all_of_a(f"{name}_a", number, call))
-            if self.panels:
-                parts.append(panels_run(name, site, call))
-            else:
-                parts += [self._split_b(f"{name}_b", number, call), self._run(name, call)]
+            if call.columns.runs and not self.panels:
+                parts.append(self._split_b(f"{name}_b", number, call))
+            parts.append(panels_run(name, site, call) if self.panels else self._run(name, call))
             cases += [f"    if ({which_tiles(site, index)})", f"      {name}(a, b, c, count, first);"]
         parts += [
             "#endif",
-            f"static void {prefix}_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, "
-            f"long count{FIRST})",
+            f"static void {prefix}_run({self.operands}, int last_m, int last_n, int last_k, long count{FIRST})",
             "{",
             "#ifdef POLYDL_HAS_TILES",
             "  if (polydl_tiles) {",
@@ -110,37 +110,43 @@ class _Writer:
 
     def _buffers(self) -> str:
         prefix = self.site.prefix
-        held = "static _Thread_local struct { const float *from; long count, round; int shape; }"
+        held = f"static _Thread_local struct {{ const {self.site.element} *from; long count, round; int shape; }}"
         lines = []
         if self.site.again_a or self.site.again_b:
             lines.append(f"static long {prefix}_round = 1;")
         if self.site.again_a:
             lines.append(f"{held} {prefix}_held_a[{self.slots}];")
             lines.append(f"static _Thread_local int {prefix}_next_a;")
-        if self.site.again_b:
+        if self.site.again_b and self.longest[1]:
             lines.append(f"{held} {prefix}_held_b;")
         aligned = "__attribute__((aligned(64)))"
         lines += [
             f"static _Thread_local unsigned short {prefix}_parts_a[{self.slots}][{self.longest[0]}] {aligned};",
-            f"static _Thread_local unsigned short {prefix}_parts_b[{self.longest[1]}] {aligned};",
         ]
+        if self.longest[1]:
+            lines.append(f"static _Thread_local unsigned short {prefix}_parts_b[{self.longest[1]}] {aligned};")
         return "\n".join(lines)
 
     def _panel_a(self, name: str, call: Blocks) -> str:
         """A function that splits one or two tiles along m: every product's steps, and in a step, every part's tiles."""
         site, prefix = self.site, self.site.prefix
         pairs, rows = call.step // 2, call.shape.m
+        places = f"from + row + {SIDE} * tile, {site.lda}, to + {32 * pairs} * tile"
+        if self.parts == 1:
+            split = f"polydl_join_pairs({places},"
+        else:
+            split = f"polydl_split_pairs({places}, {32 * pairs} * tiles,"
         return "\n".join(
             [
-                f"static void {name}_panel(const float *a, int row, int tiles, long count, unsigned short *to)",
+                f"static void {name}_panel(const {site.element} *a, int row, int tiles, long count, "
+                "unsigned short *to)",
                 "{",
                 "  for (long r = 0; r < count; ++r)",
-                f"    for (int step = 0; step < {call.steps}; ++step, to += {PARTS * 32 * pairs} * tiles)",
+                f"    for (int step = 0; step < {call.steps}; ++step, to += {self.parts * 32 * pairs} * tiles)",
                 "      for (int tile = 0; tile < tiles; ++tile) {",
                 f"        const int left = {rows} - row - {SIDE} * tile;",
-                f"        const float *from = a + {prefix}_offsets_a[r] + {call.step * site.lda}L * step;",
-                f"        polydl_split_pairs(from + row + {SIDE} * tile, {site.lda}, to + {32 * pairs} * tile,",
-                f"                           {32 * pairs} * tiles, {pairs}, left < {SIDE} ? left : {SIDE});",
+                f"        const {site.element} *from = a + {prefix}_offsets_a[r] + {call.step * site.lda}L * step;",
+                f"        {split} {pairs}, left < {SIDE} ? left : {SIDE});",
                 "      }",
                 "}",
             ]
@@ -172,7 +178,7 @@ class _Writer:
             ]
         return "\n".join(
             [
-                f"static const unsigned short *{name}(const float *a, long count)",
+                f"static const unsigned short *{name}(const {self.site.element} *a, long count)",
                 "{",
                 *find,
                 f"  for (int row = 0; row < {call.shape.m}; row += {side})",
@@ -187,7 +193,7 @@ class _Writer:
         site, prefix = self.site, self.site.prefix
         held, columns = f"{prefix}_held_b", call.columns
         plane = columns.length
-        head = [f"static const unsigned short *{name}(const float *b, long count)", "{"]
+        head = [f"static const unsigned short *{name}(const {site.element} *b, long count)", "{"]
         if site.again_b:
             head += [
                 f"  if ({self._is_held(held, 'b', number)})",
@@ -207,11 +213,16 @@ class _Writer:
             copies = [
                 "  for (long r = 0; r < count; ++r)",
                 f"    for (int q = 0; q < {site.rows}; ++q) {{",
-                f"      const float *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q];",
+                f"      const {site.element} *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q];",
                 f"      unsigned short *to = {prefix}_parts_b + r * {per_product} + q * {n * columns.stride};",
                 f"      for (int j = 0; j < {n}; ++j)",
             ]
-            if site.stride_bk == 1:
+            if self.parts == 1:
+                copies += [
+                    f"        for (int l = 0; l < {k}; ++l)",
+                    f"          to[j * {columns.stride} + l] = from[j * {site.stride_bn}L + l * {site.stride_bk}L];",
+                ]
+            elif site.stride_bk == 1:
                 copies.append("        " + split.format(site.stride_bn, columns.stride, plane, k))
             else:
                 copies += [
@@ -248,7 +259,7 @@ class _Writer:
         starts = [start for row in columns.starts for start in row]
         common = (
             f"{columns.length}, {columns.stride}, {2 * pairs}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
-            f"count, {call.steps}, {pairs}, first"
+            f"count, {call.steps}, {pairs}, {self.parts}, first"
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
@@ -281,12 +292,12 @@ class _Writer:
             body += walk(str(shape.m), int(rest > SIDE), 8)
         return "\n".join(
             [
-                f"static void {name}(const float *a, const float *b, float *c, long count{FIRST})",
+                f"static void {name}({self.operands}, long count{FIRST})",
                 "{",
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
-                f"  const unsigned short *parts_b = {name}_b(b, count);",
+                f"  const unsigned short *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
                 f"  const unsigned short *parts_a = {parts_a};",
                 "  long set = -1, at = 0;",
                 *body,
@@ -294,6 +305,10 @@ class _Writer:
                 "}",
             ]
         )
+
+
+def _operands(site: GemmSite) -> str:
+    return f"const {site.element} *a, const {site.element} *b, float *c"
 
 
 def _loops(site: GemmSite) -> str:
@@ -311,11 +326,14 @@ def _loops(site: GemmSite) -> str:
             ("rows_c", site.rows_c),
         )
     ]
+    factor = f"b[{prefix}_rows_b[q] + {prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
+    value = "column[i]"
+    if site.element == BFLOAT16:
+        factor, value = widened(factor), widened(value)
     return "\n".join(
         [
             *tables,
-            f"static void {prefix}_loops(const float *a, const float *b, float *c, int last_m, int last_n, "
-            f"int last_k, long count{FIRST})",
+            f"static void {prefix}_loops({_operands(site)}, int last_m, int last_n, int last_k, long count{FIRST})",
             "{",
             f"  const long {lengths};",
             f"  for (int q = 0; q < {site.rows}; ++q)",
@@ -326,11 +344,10 @@ def _loops(site: GemmSite) -> str:
             "          to[i] = 0;",
             "      for (long r = 0; r < count; ++r)",
             "        for (long l = 0; l < k; ++l) {",
-            f"          const float *column = a + {prefix}_offsets_a[r] + l * {site.lda};",
-            f"          const float factor = b[{prefix}_rows_b[q] + {prefix}_offsets_b[r] + j * {site.stride_bn} + "
-            f"l * {site.stride_bk}];",
+            f"          const {site.element} *column = a + {prefix}_offsets_a[r] + l * {site.lda};",
+            f"          const float factor = {factor};",
             "          for (long i = 0; i < m; ++i)",
-            "            to[i] += column[i] * factor;",
+            f"            to[i] += {value} * factor;",
             "        }",
             "    }",
             "}",
@@ -354,14 +371,14 @@ def _missing() -> str | None:
 
 @dataclass(frozen=True)
 class Amx:
-    """The ``c-amx`` microkernel: float, computed with bfloat16 tile products to the accuracy of float."""
+    """The ``c-amx`` microkernel: bfloat16, and float to its full accuracy."""
 
     name: str = "c-amx"
     reference: str = REFERENCE
     patterns: tuple[StridePattern, ...] = (
         StridePattern("contiguous", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "any")),
     )
-    elements: tuple[tuple[str, ...], ...] = (("float", "float"),)
+    elements: tuple[tuple[str, ...], ...] = (("float", "float"), (BFLOAT16, "float"))
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "copies", "rounds"})
 
@@ -373,9 +390,10 @@ class Amx:
             return f"no even number of steps from {_LEAST_STEP} to {STEP} divides k = {shape.k}"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
-        if 2 * PARTS * shape.m * shape.k * shape.batch > _MOST:
+        parts = FORMATS[shape.element].parts
+        if 2 * parts * shape.m * shape.k * shape.batch > _MOST:
             return f"A, split, takes more than {_MOST >> 10} KiB"
-        if 2 * PARTS * shape.n * shape.rows * shape.k > _MOST:
+        if 2 * parts * shape.n * shape.rows * shape.k > _MOST:
             return f"B, split, takes more than {_MOST >> 10} KiB"
         return PLAIN_C.rejects(shape)
 
@@ -395,11 +413,14 @@ class Amx:
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
         steps = shape.batch * shape.k // max(2, step_of(shape.k))
-        split = shape.k * shape.batch * shape.m + shape.k * shape.n * shape.rows
+        kind = FORMATS[shape.element]
+        split = shape.k * shape.batch * shape.m
+        if kind.parts > 1:
+            split += shape.k * shape.n * shape.rows
         return (
             _OVERHEAD
-            + along_m * along_n * (steps * PRODUCTS * PRODUCT_CYCLES + _TILE_OF_C)
-            + SPLIT_SHARE * SPLIT_CYCLES * split
+            + along_m * along_n * (steps * kind.products * PRODUCT_CYCLES + _TILE_OF_C)
+            + SPLIT_SHARE * kind.cycles * split
         )
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002

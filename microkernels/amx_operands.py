@@ -1,4 +1,4 @@
-"""Where the operands of a product in tile registers lie once they are split into parts, and its blocks of columns."""
+"""Where the operands of a product in tile registers lie when they are loaded, and its blocks of columns."""
 
 from __future__ import annotations
 
@@ -6,23 +6,33 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
 from polydl.microkernels.shapes import register_blocks
 
 SIDE = 16  # rows and columns of a tile
-PARTS = 3
-PRODUCTS = 6
 PRODUCT_CYCLES = 20.0
 STEP = 32  # steps of k in a tile product
 _LINE = 32  # bfloat16s
 # Bytes that all tiles of A together may keep split in a thread.
 KEPT = 1 << 20
-# Cycles to split one element, and how often an operand has to be split, in the mean.
-SPLIT_CYCLES = 0.65
+# How often an operand has to be split or copied, in the mean.
 SPLIT_SHARE = 0.5
 # Runs of B that lie no further apart are split together.
 _GAP = 32
+
+
+@dataclass(frozen=True)
+class Format:
+    """Of an element: how many bfloat16s stand for it, the tile products of those, and cycles to split or copy one."""
+
+    parts: int
+    products: int
+    cycles: float
+
+
+FORMATS = {"float": Format(3, 6, 0.65), BFLOAT16: Format(1, 1, 0.1)}
 
 
 def step_of(k: int) -> int:
@@ -36,11 +46,12 @@ def padded(length: int) -> int:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where the columns of B lie once they are split, and what of B is split.
+    """Where the columns of B lie once they are split or copied, and what of B is.
 
     ``runs`` are (from, to, length): as many elements, from so far after the operand's first. Column j of row q and
     product r begins at ``starts[q][r] + j * stride``. ``segments`` are (row, first column, columns) that lie evenly
-    in C as well. With ``by_column`` what is split are the columns of each product, one after the other.
+    in C as well. With ``by_column`` what is split are the columns of each product, one after the other. Without
+    ``runs`` they are read where they are.
     """
 
     runs: tuple[tuple[int, int, int], ...]
@@ -86,6 +97,13 @@ def _as_it_lies(site: GemmSite, n: int, k: int) -> Columns:
     return Columns(tuple(runs), starts, site.stride_bn, at, segments, by_column=False)
 
 
+def _in_place(site: GemmSite, n: int) -> Columns:
+    starts = tuple(tuple(row + offset for offset in site.offsets_b) for row in site.rows_b)
+    even = _rows_evenly(site.rows_c, n * site.ldc) and _rows_evenly(site.rows_b, n * site.stride_bn)
+    segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
+    return Columns((), starts, site.stride_bn, 0, segments, by_column=False)
+
+
 def _column_by_column(site: GemmSite, n: int, k: int) -> Columns:
     """Each product's columns one after the other; what two products read is split twice."""
     stride = padded(k)
@@ -117,6 +135,10 @@ class Blocks:
     blocks: tuple[tuple[int, int, int], ...]
 
     @property
+    def format(self) -> Format:
+        return FORMATS[self.shape.element]
+
+    @property
     def step(self) -> int:
         return step_of(self.shape.k)
 
@@ -128,7 +150,7 @@ class Blocks:
     @property
     def per_row(self) -> int:
         """bfloat16s of a row of one product of A, split."""
-        return self.shape.k * PARTS
+        return self.shape.k * self.format.parts
 
     def length_a(self, whole: bool) -> int:
         """bfloat16s of all of A, split, or of two tiles along m."""
@@ -138,17 +160,20 @@ class Blocks:
 
 def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
     """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
+    kind = FORMATS[shape.element]
     found = [_column_by_column(site, shape.n, shape.k)]
-    if site.batch[0] == site.batch[1] and shape.stride_bk == 1:
+    if kind.parts == 1 and shape.stride_bk == 1:
+        found.append(_in_place(site, shape.n))
+    elif site.batch[0] == site.batch[1] and shape.stride_bk == 1:
         found.append(_as_it_lies(site, shape.n, shape.k))
 
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
         steps = shape.batch * shape.k / step_of(shape.k)
-        products = _products(columns) * along_m * steps * PRODUCTS * PRODUCT_CYCLES
+        products = _products(columns) * along_m * steps * kind.products * PRODUCT_CYCLES
         # Beyond the second-level cache split operands come back slowly.
-        spilled = max(0, columns.length * 2 * PARTS - KEPT)
-        return products + SPLIT_SHARE * SPLIT_CYCLES * columns.elements + spilled
+        spilled = max(0, columns.length * 2 * kind.parts - KEPT)
+        return products + SPLIT_SHARE * kind.cycles * columns.elements + spilled
 
     chosen = min(found, key=cost)
     pieces = []

@@ -7,16 +7,18 @@ the tiles are still in the first or second cache when they are read.
 from __future__ import annotations
 
 from polydl.contracts import GemmSite
-from polydl.microkernels.amx_operands import KEPT, PARTS, SIDE, STEP, Blocks, Configurations
+from polydl.microkernels.amx_operands import FORMATS, KEPT, SIDE, STEP, Blocks, Configurations
 from polydl.microkernels.plain_c_blocks import FIRST
 
+_PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
 
 
 def walks_panels(site: GemmSite, call: Blocks) -> bool:
     """Whether B is split in passing: its columns are contiguous and read by no other product or call, and A fits."""
     return (
-        call.columns.by_column
+        call.format.parts == _PARTS
+        and call.columns.by_column
         and site.stride_bk == 1
         and not site.again_b
         and 2 * call.length_a(whole=True) <= KEPT
@@ -26,7 +28,7 @@ def walks_panels(site: GemmSite, call: Blocks) -> bool:
 
 def panel_elements(call: Blocks) -> int:
     """bfloat16s of two tiles of B, split, for all steps of all products."""
-    return call.shape.batch * call.steps * PARTS * 2 * _TILE
+    return call.shape.batch * call.steps * _PARTS * 2 * _TILE
 
 
 def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
@@ -49,7 +51,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     entries.append([0] * len(entries[0]))  # nothing is split while the last ones are multiplied
     blocks = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
     columns += [0] * 2 * SIDE  # not read; compilers cannot see that
-    starts = [product * call.steps * PARTS * 2 * _TILE for product in range(call.shape.batch)]
+    starts = [product * call.steps * _PARTS * 2 * _TILE for product in range(call.shape.batch)]
     panel = panel_elements(call)
     passes = -(-rows // (2 * SIDE))
     share = -(-2 * SIDE // passes)
@@ -58,8 +60,8 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
         def block(deep: int) -> str:
             return (
                 f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
-                f"{PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
-                f"{step // 2}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b);"
+                f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
+                f"{step // 2}, {_PARTS}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b);"
             )
 
         return [
@@ -94,7 +96,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
             "  for (long r = 0; r < count; ++r)",
             f"    for (int step = 0; step < {call.steps}; ++step)",
             f"      polydl_split_columns(&next, 0, {2 * SIDE}, {prefix}_offsets_b[r] + {step} * step, "
-            f"{prefix}_parts_b + starts[r] + {PARTS * 2 * _TILE} * step, {step});",
+            f"{prefix}_parts_b + starts[r] + {_PARTS * 2 * _TILE} * step, {step});",
             "  long set = -1;",
             f"  for (int i = 0; i < {len(entries) - 1}; ++i) {{",
             "    const long *block = blocks[i], *after = blocks[i + 1];",

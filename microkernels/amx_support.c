@@ -1,4 +1,4 @@
-/* Products of floats as sums of products of bfloat16s, which Intel's matrix extension (AMX) computes. */
+/* Products of bfloat16s, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
 static int polydl_tiles; /* whether the system lets this process use tile registers */
@@ -59,6 +59,18 @@ static inline void polydl_split_pairs(const float *from, long lda, unsigned shor
       _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
   }
 }
+/* The same of bfloat16s, which need not be split. */
+static inline void polydl_join_pairs(const unsigned short *from, long lda, unsigned short *to, int pairs, int columns)
+{
+  const __mmask32 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
+    const __m256i x = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from));
+    const __m256i y = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from + lda));
+    _mm512_store_si512(to, _mm512_or_si512(_mm512_cvtepu16_epi32(x), _mm512_slli_epi32(_mm512_cvtepu16_epi32(y), 16)));
+  }
+}
 /* Columns of B to be split, which fill up to two tiles: so many of all are the first tile's. */
 struct polydl_columns {
   const float *b;
@@ -103,7 +115,7 @@ static inline __attribute__((always_inline)) void polydl_split_columns(
 static inline __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *first_b, const unsigned short *second_b, const long *offsets_first,
     const long *offsets_second, long plane, long column, long advance, float *c0, float *c1, long ldc, long count,
-    int steps, int pairs, int first, int wide, int deep, const struct polydl_columns *next, int share,
+    int steps, int pairs, int parts, int first, int wide, int deep, const struct polydl_columns *next, int share,
     const long *offsets_b)
 {
   unsigned short *to = share ? next->to : 0;
@@ -122,26 +134,32 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
   for (long r = 0; r < count; ++r) {
     const unsigned short *b0 = first_b + offsets_first[r], *b1 = second_b + offsets_second[r];
     for (int step = 0; step < steps; ++step) {
-      POLYDL_TILES_OF_A(2);
-      POLYDL_TILES_OF_B(0);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(0);
-      POLYDL_TILES_OF_A(1);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(1);
-      POLYDL_TILES_OF_B(1);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(2);
-      POLYDL_TILES_OF_A(0);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(3);
-      POLYDL_TILES_OF_B(2);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(4);
-      POLYDL_TILES_OF_B(0);
-      POLYDL_TILE_PRODUCTS;
-      POLYDL_TILE_SPLIT(5);
-      a += 3 * (wide ? 64 : 32) * pairs;
+      if (parts == 3) {
+        POLYDL_TILES_OF_A(2);
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(0);
+        POLYDL_TILES_OF_A(1);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(1);
+        POLYDL_TILES_OF_B(1);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(2);
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(3);
+        POLYDL_TILES_OF_B(2);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(4);
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_SPLIT(5);
+      } else {
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_PRODUCTS;
+      }
+      a += parts * (wide ? 64 : 32) * pairs;
       b0 += advance;
       b1 += advance;
       to += share ? 3 * 1024 : 0;

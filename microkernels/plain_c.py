@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import cycle, islice
 from typing import Literal
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.microkernels.next_tile import PART, steps_between
 from polydl.microkernels.plain_c_blocks import (
@@ -27,6 +28,7 @@ from polydl.microkernels.plain_c_blocks import (
     vector_block,
     vectors_of,
     which_tiles,
+    widening,
 )
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tile_sizes, tiling_cycles
 
@@ -46,6 +48,8 @@ _OVERHEAD = 20.0
 _SCALAR_ROWS = 64
 # How many times slower than one vector product a cycle products without vectors of their own are.
 _SCALAR_SLOWNESS = 2.0
+# How many times as long products take whose operands become floats first.
+_WIDENING_SLOWNESS = 1.1
 # Their products are computed as int in C, so that computing them wider changes nothing.
 _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
@@ -81,13 +85,15 @@ class Writer:
         self.tables: dict[tuple[int, ...], str] = {}
 
     def definitions(self) -> list[str]:
-        prefix, element = self.site.prefix, self.site.element
+        prefix, accumulator = self.site.prefix, self.site.accumulator
         types = [
-            f"typedef {element} {prefix}_vector{width} "
-            f"__attribute__((vector_size({width * self.bytes}), aligned(sizeof({element})), may_alias));"
+            f"typedef {accumulator} {prefix}_vector{width} "
+            f"__attribute__((vector_size({width * self.bytes}), aligned(sizeof({accumulator})), may_alias));"
             for width in self.widths
         ]
         joined = [halves(prefix, width, second) for width, second in self.halves]
+        if self.site.element == BFLOAT16:
+            joined += [widening(prefix, width) for width in self.widths]
         copies = [PART.format(prefix=prefix)] if self.site.copied else []
         return [*types, *joined, *copies, *self.shared()]
 
@@ -268,6 +274,7 @@ class PlainC:
     elements: tuple[tuple[str, ...], ...] = (
         ("float", "float"),
         ("double", "double"),
+        (BFLOAT16, "float"),
         *((narrow, wide) for narrow in _NARROW for wide in ("int", "unsigned int", "long")),
         ("signed char", "unsigned char", "int"),
         ("unsigned char", "signed char", "int"),
@@ -294,7 +301,8 @@ class PlainC:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
             return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
         tiling = tiling_of(shape, vector_elements, registers)
-        return _OVERHEAD + tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
+        slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
+        return _OVERHEAD + slowness * tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return Writer(site, vector_bytes).emitted()

@@ -16,6 +16,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal
 
+from polydl.bfloat16 import CONVERSIONS
+
 # The steps of variants flow as well; they fill a file of their own.
 from polydl.steps import Attach as Attach
 from polydl.steps import Coalesce as Coalesce
@@ -189,10 +191,12 @@ class Statement:
 
     @cached_property
     def flops_per_instance(self) -> int:
-        """Arithmetic operations on elements; calls count as one, subscripts as none."""
+        """Arithmetic operations on elements; calls count as one, conversions and subscripts as none."""
         counted = {"+", "-", "*", "/", "+=", "-=", "*=", "/="}
         return sum(
-            1 for node in self.body.walk() if (node.kind == "op" and node.text in counted) or node.kind == "call"
+            1
+            for node in self.body.walk()
+            if (node.kind == "op" and node.text in counted) or (node.kind == "call" and node.text not in CONVERSIONS)
         )
 
     @property

@@ -12,10 +12,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from polydl.bfloat16 import CONVERSIONS
 from polydl.types import Scop, Statement
 
 # Those that become instructions.
-_INSTRUCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"})
+_INSTRUCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | CONVERSIONS
 # By the version of glibc, 2.x, that has them first: functions for double, and with an f at the end for float.
 _LIBRARY = {
     22: "cos exp log pow sin",

@@ -149,7 +149,7 @@ def test_a_full_disk(gcc: Toolchain, tmp_path: Path) -> None:
 def test_a_full_disk_under_the_worker(gcc: Toolchain, tmp_path: Path) -> None:
     (built,) = build([matmul_kernel("k")], gcc, tmp_path)
     cores = choose_cores(1)
-    array = {"dtype": "<f4", "extents": [24, 24], "value": None}
+    array = {"element": "float", "extents": [24, 24], "value": None}
     with Child(cores, tmp_path) as child:
         child.request(
             "start",

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("variants", "microkernels", "ranking", "fusion")
 PUBLIC = {
     "polydl",
+    "polydl.bfloat16",
     "polydl.errors",
     "polydl.execute.contract",
     "polydl.execute.sampling",
@@ -29,6 +30,7 @@ BASIC = {
     "polydl.errors",
     "polydl.machine",
     "polydl.contracts",
+    "polydl.bfloat16",
     "polydl.divisors",
     "polydl.native",
 }
@@ -100,8 +102,8 @@ def test_the_walk_sees_every_kind_of_import(tmp_path: Path) -> None:
 
 
 def test_errors_import_nothing_of_ours_and_types_only_steps_and_errors() -> None:
-    assert ours("polydl.errors") == set()
-    assert ours("polydl.types") <= {"polydl.steps", "polydl.errors"}
+    assert ours("polydl.errors") == ours("polydl.bfloat16") == set()
+    assert ours("polydl.types") <= {"polydl.steps", "polydl.errors", "polydl.bfloat16"}
     assert ours("polydl.steps") <= {"polydl.errors"}
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polydl import registry
+from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
@@ -24,6 +24,7 @@ TYPES = {
     "signed char": np.int8,
     "unsigned char": np.uint8,
     "int": np.int32,
+    "bfloat16": np.float32,  # before they are rounded
 }
 
 
@@ -88,6 +89,22 @@ WIDER = [
         ldc=70,
         stride_bn=9,
     ),
+    site(element="bfloat16", m=(64, 37), n=(14, 5), k=(16, 7), lda=64, ldc=70, stride_bn=16, overwrites=True),
+    site(
+        element="bfloat16",
+        m=(19, 3),
+        n=(6, 6),
+        lda=20,
+        ldc=19,
+        stride_bn=1,
+        stride_bk=40,
+        batch=(3, 2),
+        offsets_a=(0, 160, 320),
+        offsets_b=(0, 500, 8),
+        rows_b=(0, 20),
+        rows_c=(0, 200),
+    ),
+    site(element="bfloat16", m=(9, 1), n=(1, 1), k=(3, 3), lda=9, ldc=9, stride_bn=3),
 ]
 # Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
 # that are split for later calls, before a call, and in passing.
@@ -151,13 +168,48 @@ TILED = [
         offsets_b=tuple(1000 * (r // 2) + 32 * (r % 2) for r in range(80)),
     ),
 ]
+# bfloat16s are not split: B where it lies, or column by column where its rows don't fill tiles or k is not contiguous.
+NARROW = [
+    site(element="bfloat16", m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True),
+    site(element="bfloat16", m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
+    site(element="bfloat16", m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
+    site(
+        element="bfloat16",
+        m=(33, 33),
+        n=(7, 7),
+        k=(64, 64),
+        lda=33,
+        ldc=33,
+        stride_bn=64,
+        batch=(5, 2),
+        offsets_a=tuple(2112 * r for r in range(5)),
+        offsets_b=(0, 64, 128, 40, 5000),
+        rows_b=(0, 576, 1152),
+        rows_c=(0, 300, 900),
+        again_b=True,
+    ),
+    site(
+        element="bfloat16",
+        m=(32, 32),
+        n=(40, 40),
+        k=(32, 32),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(3, 3),
+        offsets_a=(0, 1024, 2048),
+        offsets_b=(0, 31, 700),
+        overwrites=True,
+    ),
+]
 CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
-CASES += [(AMX, each) for each in TILED]
+CASES += [(AMX, each) for each in TILED + NARROW]
 
 
 def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
     parts, setups, starts, functions = [], [], [], []
     includes: dict[str, None] = {"stddef.h": None}
+    types = "typedef unsigned short bfloat16;"
     for number, case in enumerate(cases):
         named = replace(case, prefix=f"case{number}")
         emitted = kernel.emit(named, 64)
@@ -176,8 +228,9 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
             for x, o in (("a", case.offsets_a), ("b", case.offsets_b), ("rb", case.rows_b), ("rc", case.rows_c))
         ]
         functions += offsets
+        # The reference adds up the very same numbers as floats.
         functions.append(
-            f"void reference{number}({parameters}) {{\n"
+            f"void reference{number}({parameters.replace('const bfloat16', 'const float')}) {{\n"
             f"const long m = last_m ? {case.m[1]} : {case.m[0]}, n = last_n ? {case.n[1]} : {case.n[0]};\n"
             f"const long k = last_k ? {case.k[1]} : {case.k[0]};\n"
             f"const long lda = {case.lda}, ldc = {case.ldc};\n"
@@ -190,7 +243,7 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
     head = "\n".join(f"#include <{name}>" for name in includes)
     setup = "void setup(void)\n{\n" + "\n".join(setups) + "\n}"
     start = "void start(void)\n{\n" + "\n".join(starts) + "\n}"
-    return "\n".join([head, *parts, setup, start, *functions]) + "\n"
+    return "\n".join([head, types, *parts, setup, start, *functions]) + "\n"
 
 
 # Without its set-up LIBXSMM has no kernel for any shape, and the loops that take its place do the work.
@@ -238,6 +291,8 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         else generator.integers(np.iinfo(kind).min, 128, length).astype(kind)
         for length, kind in zip(lengths, kinds, strict=True)
     ]
+    if case.element == "bfloat16":
+        made[:2] = (bfloat16.from_float(each) for each in made[:2])
     return made[0], made[1], made[2]
 
 
@@ -252,8 +307,9 @@ def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel
                 expected = c.copy()
                 lasts = [ctypes.c_int(last) for last in (last_m, last_n, last_k)]
                 tail = (*lasts, ctypes.c_long(count), ctypes.c_int(first))
-                for name, out in ((f"reference{number}", expected), (f"run{number}", c)):
-                    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (a, b, out)]
+                summands = [bfloat16.to_float(each) if case.element == "bfloat16" else each for each in (a, b)]
+                for name, given in ((f"reference{number}", (*summands, expected)), (f"run{number}", (a, b, c))):
+                    pointers = [ctypes.c_void_p(array.ctypes.data) for array in given]
                     library.start()
                     library[name](*pointers, *tail)
                 scale = case.k[0] * max(case.batch)

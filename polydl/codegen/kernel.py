@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
+from polydl import bfloat16
 from polydl.codegen.ahead import Ahead, ahead_of
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
@@ -330,7 +331,7 @@ def original(scop: Scop) -> KernelSource:
     return KernelSource(
         id="original",
         function=scop.function.name,
-        c=_defines(scop) + scop.source,
+        c=_defines(scop) + bfloat16.with_header(scop.source),
         header=header(scop),
         harness=harness(scop),
         compile_flags=_include_flags(scop),
@@ -409,6 +410,8 @@ def generate(
         body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
     body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
     definitions = [*storage.definitions, *(each.definitions for _, each in emitted)]
+    if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
+        definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")
     if setups:
         definitions += [
             "static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;",
@@ -435,7 +438,7 @@ def generate(
     text = "\n".join(
         [
             *preamble,
-            _defines(scop) + _exported(scop, scop.source[:start]).rstrip(" \t"),
+            _defines(scop) + _exported(scop, bfloat16.with_header(scop.source[:start])).rstrip(" \t"),
         ]
     )
     text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, storage, body)) + "\n" + scop.source[end:].lstrip("\n")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polydl import bfloat16
 from polydl.errors import UnsupportedConstructError
 
 Values = np.ndarray[Any, np.dtype[Any]]
@@ -36,6 +37,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "unsigned long": np.dtype(ctypes.c_ulong),
     "long long": np.dtype(ctypes.c_longlong),
     "unsigned long long": np.dtype(ctypes.c_ulonglong),
+    # Told from other integers by what it carries along.
+    bfloat16.ELEMENT: np.dtype(np.uint16, metadata={"element": bfloat16.ELEMENT}),
     "_Float16": np.dtype(np.float16),
     "float": np.dtype(ctypes.c_float),
     "double": np.dtype(ctypes.c_double),
@@ -51,6 +54,19 @@ def element_dtype(element: str) -> np.dtype[Any]:
         raise UnsupportedConstructError(
             f"arrays of {element!r} can't be filled and compared", remedy=f"use one of {', '.join(_DTYPES)}"
         ) from None
+
+
+def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
+    return bool(dtype.metadata)
+
+
+def is_floating(dtype: np.dtype[Any]) -> bool:
+    return dtype.kind == "f" or _is_bfloat16(dtype)
+
+
+def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
+    """What elements of an array of that type stand for: bfloat16s as floats, others as they are."""
+    return bfloat16.to_float(values) if _is_bfloat16(dtype) else values
 
 
 @dataclass(frozen=True)
@@ -72,6 +88,8 @@ class Data:
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = np.random.default_rng(key)
+        if _is_bfloat16(dtype):
+            return bfloat16.from_float(self._draw(key, np.dtype(np.float32), count))
         if dtype.kind == "b":
             return generator.integers(0, 2, count).astype(dtype)
         if dtype.kind == "f":

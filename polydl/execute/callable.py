@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polydl import bfloat16
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
 from polydl.execute.arrays import element_dtype
 from polydl.types import Array, Parameter, Scop
@@ -40,10 +41,10 @@ def load(library: str | Path, scop: Scop) -> LoadedKernel:
 class LoadedKernel:
     """``kernel(output=out, input=inp)``: one keyword per parameter and per global array of the source.
 
-    Arrays are NumPy's, C-contiguous, of the exact element type and extents; those that the nest writes are changed
-    in place. Integers that were fixed when the kernel was made may be left out. Runs without the interpreter's lock,
-    with as many threads as OpenMP is set to. Global arrays are copied into the library and, if written, back, so a
-    kernel that has some must not be called by two threads at once.
+    Arrays are NumPy's, C-contiguous, of the exact element type (``uint16`` for bfloat16) and extents; those that the
+    nest writes are changed in place. Integers that were fixed when the kernel was made may be left out. Runs without
+    the interpreter's lock, with as many threads as OpenMP is set to. Global arrays are copied into the library and, if
+    written, back, so a kernel that has some must not be called by two threads at once.
     """
 
     def __init__(self, library: ctypes.CDLL, scop: Scop) -> None:
@@ -125,12 +126,15 @@ def _global_address(library: ctypes.CDLL, name: str, position: int) -> int:
 
 def _checked(name: str, value: Any, array: Array, written: bool) -> np.ndarray[Any, Any]:
     dtype = element_dtype(array.element)
+    is_bfloat16 = array.element == bfloat16.ELEMENT
     # A pointer to one element.
     shapes = {array.extents, (1,)} if array.extents == () else {array.extents}
     wanted = f"a C-contiguous NumPy array of {dtype.name}, shape {array.extents}"
+    if is_bfloat16:
+        wanted += "; polydl.bfloat16.from_float makes one"
     if not isinstance(value, np.ndarray):
         problem = f"is a {type(value).__name__}"
-    elif value.dtype != dtype:
+    elif value.dtype != dtype and not (is_bfloat16 and value.dtype.name == bfloat16.ELEMENT):
         problem = f"holds {value.dtype}"
     elif value.shape not in shapes:
         problem = f"has shape {value.shape}"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from polydl.execute.arrays import Buffer, Data, Values
+from polydl.execute.arrays import Buffer, Data, Values, is_floating, numbers
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ def changed(buffer: Buffer, data: Data) -> bool:
 
 def first_not_finite(buffer: Buffer) -> int | None:
     """The index of the first NaN or infinity."""
-    if buffer.dtype.kind != "f":
+    if not is_floating(buffer.dtype):
         return None
-    indices = np.flatnonzero(~np.isfinite(buffer.values))
+    indices = np.flatnonzero(~np.isfinite(numbers(buffer.values, buffer.dtype)))
     return int(indices[0]) if indices.size else None
 
 
@@ -67,7 +67,8 @@ def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[
                 return Verdict(None, wrong)
             continue
         expected = np.memmap(path, buffer.dtype, "r", offsets[buffer.name], (buffer.elements,))
-        verdict = _close(buffer, data, expected, tolerance) if buffer.dtype.kind == "f" else _equal(buffer, expected)
+        floating = is_floating(buffer.dtype)
+        verdict = _close(buffer, data, expected, tolerance) if floating else _equal(buffer, expected)
         if verdict.wrong is not None or verdict.error is None:
             return verdict
         worst = max(worst, verdict.error)
@@ -97,11 +98,14 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float) -> Ve
     at = 0
     for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
         end = start + initial.size
-        got, want = buffer.values[start:end].astype(wide), expected[start:end].astype(wide)
+        got, want, before = (
+            numbers(part, buffer.dtype).astype(wide)
+            for part in (buffer.values[start:end], expected[start:end], initial)
+        )
         broken = np.flatnonzero(~np.isfinite(got))
         if broken.size:
             return Verdict(None, _disagreement(buffer, start + int(broken[0]), want[broken[0]]))
-        written = want[want != initial]
+        written = want[want != before]
         if written.size:
             largest = max(largest, float(np.max(np.abs(written))))
             squares += float(np.dot(written, written))
@@ -122,4 +126,6 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float) -> Ve
 
 
 def _disagreement(buffer: Buffer, index: int, expected: Any) -> str:
-    return f"`{buffer.element(index)}` is {buffer.values[index]!s}, and the original nest gives {expected!s}"
+    both = np.array([buffer.values[index], expected], buffer.values.dtype)
+    got, want = numbers(both, buffer.dtype)
+    return f"`{buffer.element(index)}` is {got!s}, and the original nest gives {want!s}"

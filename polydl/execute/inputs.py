@@ -15,9 +15,7 @@ import time
 import traceback
 from contextlib import suppress
 
-import numpy as np
-
-from polydl.execute.arrays import Buffer, Data
+from polydl.execute.arrays import Buffer, Data, element_dtype
 from polydl.execute.sampling import Reply, serve
 from polydl.execute.worker import Inputs, Worker, methods
 
@@ -39,7 +37,7 @@ class Holder:
         for array in arrays:
             name = array["name"]
             if name not in self._buffers:
-                dtype, extents = np.dtype(array["dtype"]), tuple(array["extents"])
+                dtype, extents = element_dtype(array["element"]), tuple(array["extents"])
                 self._buffers[name] = Buffer(name, dtype, extents, array["stream"])
             self._buffers[name].fill(self._data)
         return {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import ResourceError, UnsupportedConstructError
-from polydl.execute.arrays import GUARD_BYTES, element_dtype
+from polydl.execute.arrays import GUARD_BYTES
 from polydl.execute.build import build
 from polydl.execute.child import ChildError
 from polydl.execute.contract import Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
@@ -137,7 +137,7 @@ def _is_input(scop: Scop, array: Array) -> bool:
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:
     return {
         "name": array.name if parameter is None else parameter.name,
-        "dtype": element_dtype(array.element).str,
+        "element": array.element,
         "extents": list(array.extents),
         "value": None if parameter is None else parameter.value,
     }

@@ -8,26 +8,32 @@ from collections import defaultdict
 import islpy as isl
 import numpy as np
 
+from polydl import bfloat16
 from polydl.execute.arrays import element_dtype
 from polydl.types import Access, Array, Scop
 
 # Missing one term of a sum of 10,000 is an error of some 2^-9 of the largest result.
 _LARGEST = 2.0**-9
 _MARGIN = 16.0
+# Twice the distance from one bfloat16 to the next.
+_NEXT_BFLOAT16 = 2.0**-6
 
 
 def tolerance(scop: Scop) -> float:
     """The largest norm-wise error of a correct result: 16 eps sqrt(K), for K roundings on the way to an element.
 
     ``eps`` is that of the coarsest floating-point type among the arrays; 0 if there is none, since integers
-    must be equal.
+    must be equal. Products of bfloat16s are exact in float, so that arrays of them count only where they are written:
+    what is rounded to one may come out as the next.
     """
     dtypes = [element_dtype(array.element) for array in scop.arrays]
     precisions = [float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f"]
+    written = {access.array for statement in scop.statements for access in statement.writes}
+    least = _NEXT_BFLOAT16 if any(scop.array(name).element == bfloat16.ELEMENT for name in written) else 0.0
     if not precisions:
-        return 0.0
+        return least
     one_rounding = _MARGIN * max(precisions)
-    return min(one_rounding * math.sqrt(roundings(scop)), max(one_rounding, _LARGEST))
+    return max(least, min(one_rounding * math.sqrt(roundings(scop)), max(one_rounding, _LARGEST)))
 
 
 def roundings(scop: Scop) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polydl.execute.arrays import Buffer, Data
+from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numbers
 from polydl.execute.comparison import compare, first_not_finite, store
 from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
@@ -77,7 +77,7 @@ class Worker:
                 address = global_address(index)
                 if address is None:
                     return {"failed": "unsupported", "message": f"polydl_global({index}) is NULL"}
-            dtype, extents = np.dtype(array["dtype"]), tuple(array["extents"])
+            dtype, extents = element_dtype(array["element"]), tuple(array["extents"])
             shared = self._inputs.buffers.get(array["name"])
             self._buffers.append(shared or Buffer(array["name"], dtype, extents, stream, address))
         self._arguments = (ctypes.c_void_p * max(len(parameters), 1))(
@@ -103,7 +103,8 @@ class Worker:
                 return {"offsets": {}, "finite": True, "wrong": damage}
             at = first_not_finite(buffer)
             if at is not None:
-                value = f"`{buffer.element(at)}` is {buffer.values[at]!s} on random data"
+                found = numbers(buffer.values[at : at + 1], buffer.dtype)[0]
+                value = f"`{buffer.element(at)}` is {found!s} on random data"
                 return {"offsets": {}, "finite": False, "wrong": value}
         offsets = store(arrays, self._data, Path(path))
         self._expect(offsets)
@@ -182,10 +183,10 @@ class Worker:
     def _drifted(self) -> bool:
         """Is some value of the outputs infinite, not a number, subnormal, or so large that it soon overflows?"""
         for buffer in self._outputs:
-            if buffer.dtype.kind != "f":
+            if not is_floating(buffer.dtype):
                 continue
-            limits = np.finfo(buffer.dtype)
-            seen = np.abs(buffer.values[:: max(1, buffer.elements // _INSPECTED)])
+            seen = np.abs(numbers(buffer.values[:: max(1, buffer.elements // _INSPECTED)], buffer.dtype))
+            limits = np.finfo(seen.dtype)
             ordinary = (seen == 0) | ((seen >= limits.tiny) & (seen <= np.sqrt(limits.max)))
             if not np.all(ordinary):
                 return True

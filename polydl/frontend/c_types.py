@@ -9,6 +9,7 @@ from typing import Any
 
 from clang.cindex import TypeKind
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.frontend.facts import Shape
 
 ELEMENTS = {
@@ -62,15 +63,35 @@ def shape_of(type_: Any) -> Shape:
     element = ELEMENTS.get(current.kind)
     if element is None:
         problem = _problem(current, len(extents))
+    elif _is_bfloat16(type_):
+        element = BFLOAT16
+        problem = problem if extents else "a single bfloat16"
     return Shape(
         element=element or current.spelling,
         element_bytes=max(0, current.get_size()),
         extents=tuple(extents),
         is_pointer=is_pointer,
         is_const=const or current.is_const_qualified(),
-        is_integer=element is not None and current.kind not in _FLOATING,
+        is_integer=element not in (None, BFLOAT16) and current.kind not in _FLOATING,
         problem=problem,
     )
+
+
+def _is_bfloat16(type_: Any) -> bool:
+    """Whether the elements have a type of 16 bits without sign that goes by that name."""
+    current = type_
+    while current.kind in (*_ARRAYS, TypeKind.POINTER, TypeKind.TYPEDEF, TypeKind.ELABORATED):
+        if current.kind == TypeKind.POINTER:
+            current = current.get_pointee()
+        elif current.kind in _ARRAYS:
+            current = current.element_type
+        elif current.kind == TypeKind.ELABORATED:
+            current = current.get_named_type()
+        elif current.get_declaration().spelling == BFLOAT16:
+            return bool(current.get_canonical().kind == TypeKind.USHORT)
+        else:
+            current = current.get_declaration().underlying_typedef_type
+    return False
 
 
 def _problem(type_: Any, dimensions: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from polydl import bfloat16
 from polydl.errors import (
     NoScopError,
     UnknownSizeError,
@@ -14,6 +15,7 @@ from polydl.errors import (
 )
 from polydl.frontend.facts import Branch, SourceFacts, VariableFacts, is_word_of_isl
 from polydl.frontend.source import Place
+from polydl.types import Expression
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:
@@ -247,3 +249,32 @@ def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoSc
         construct=loops[0].header if loops else None,
         remedy="check the loop bounds, and the sizes that -D gives",
     )
+
+
+def check_conversions(body: Expression, elements: Mapping[str, str], offset: int, text: str, place: Place) -> None:
+    """Elements that are bfloat16 are copied or converted, never computed with: to C they are integers.
+
+    ``elements`` are the types of what the statement's references lead to.
+    """
+
+    def narrow(node: Expression) -> bool:
+        return node.kind == "access" and elements[node.text] == bfloat16.ELEMENT
+
+    def computed_with(node: Expression) -> bool:
+        converts = node.kind == "call" and node.text == bfloat16.TO_FLOAT
+        return any(computed_with(each) or (narrow(each) and not converts) for each in node.arguments)
+
+    target, value = body.arguments
+    made = narrow(value) or (value.kind == "call" and value.text == bfloat16.FROM_FLOAT) or value.text == "0"
+    if narrow(target):
+        stray = body.text != "=" or not made or computed_with(value)
+    else:
+        stray = narrow(value) or computed_with(value)
+    if stray:
+        raise UnsupportedConstructError(
+            "this computes with the bits of a bfloat16",
+            file=place.file,
+            line=place.line(offset),
+            construct=text,
+            remedy=f"convert what is read with {bfloat16.TO_FLOAT}, and what is written with {bfloat16.FROM_FLOAT}",
+        )

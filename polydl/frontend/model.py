@@ -256,6 +256,8 @@ class _Builder:
                 variable = by_name[evaluation.access.array]
                 bounds.check_subscripts(evaluation, variable, draft.offset, draft.text, self.place)
                 bounds.check_defined(evaluation, draft.offset, draft.text, self.place)
+            elements = {each.access.reference: by_name[each.access.array].shape.element for each in draft.evaluations}
+            checks.check_conversions(draft.body, elements, draft.offset, draft.text, self.place)
         arrays = self._arrays()
         declared = {array.name: array for array in arrays}
         for draft in self.drafts:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl import errors
+from polydl.bfloat16 import INCLUDE
 from polydl.errors import MissingComponentError, PolydlError, SourceError, UnsupportedConstructError
 from polydl.frontend.child import Outcome, run_child
 from polydl.frontend.facts import SourceFacts
@@ -52,7 +53,7 @@ class Job:
     def include_options(self) -> list[str]:
         headers = builtin_headers()
         own = [str(headers)] if headers is not None else []
-        return [f"-I{directory}" for directory in [*self.include_directories, *own]]
+        return [f"-I{directory}" for directory in [*self.include_directories, str(INCLUDE), *own]]
 
 
 def clang_pass(job: Job, shift: int = 0) -> SourceFacts:

@@ -9,6 +9,7 @@ from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, conf
 
+from polydl.bfloat16 import CONVERSIONS
 from polydl.frontend.c_types import shape_of
 
 # fmt: off
@@ -43,6 +44,9 @@ def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | 
     name = function.spelling
     if name in _RESERVED:
         return "pet has a meaning of its own for that name; make it a macro, or rename it"
+    if name in CONVERSIONS:
+        # They look at the bits of a number, which takes memory.
+        return None
     definition = function.get_definition()
     if definition is None:
         if name in MATHEMATICAL:

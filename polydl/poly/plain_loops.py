@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from polydl.bfloat16 import CONVERSIONS
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.poly.plans import NestPlan, trips
 from polydl.types import Scop, Statement
@@ -42,7 +43,7 @@ def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) 
     for statement in statements:
         strides = _strides(scop, statement, loops[last].iterator)
         scattered = sum(1 for stride in strides if stride > 1)
-        calls = sum(1 for node in statement.body.walk() if node.kind == "call")
+        calls = sum(1 for node in statement.body.walk() if node.kind == "call" and node.text not in CONVERSIONS)
         scalar = bool(scalar_only(scop, called([statement])))
         each_loads = float(len(statement.accesses))
         if together > 1:

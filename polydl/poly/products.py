@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
+from polydl.bfloat16 import TO_FLOAT
 from polydl.contracts import Microkernel, Requirement, StridePattern
 from polydl.types import Access, Expression, Scop, Statement
 
@@ -115,10 +117,15 @@ def _without_cast_to(expression: Expression, *types: str) -> Expression:
 
 
 def _operand(scop: Scop, statement: Statement, factor: Expression, accumulator: str) -> Access | None:
-    """The array element that a factor is, seen through casts that keep its value."""
+    """The array element that a factor is, seen through casts and conversions that keep its value."""
     inner = factor
     while inner.kind == "cast":
         inner = inner.arguments[0]
+    if inner.kind == "call" and inner.text == TO_FLOAT and accumulator == "float":
+        if _without_cast_to(factor, "float") != inner or inner.arguments[0].kind != "access":
+            return None
+        access = statement.access(inner.arguments[0].text, "read")
+        return access if scop.array(access.array).element == BFLOAT16 else None
     if inner.kind != "access":
         return None
     access = statement.access(inner.text, "read")
