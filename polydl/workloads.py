@@ -17,10 +17,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
+from polydl import bfloat16
 from polydl.divisors import divisors
 from polydl.errors import OptionError
 
 Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
+Element = Literal["float", "bfloat16"]
 Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"
@@ -77,10 +79,11 @@ class MatrixProduct:
 
 @dataclass(frozen=True)
 class Workload:
-    """One nest, fp32. ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked.
+    """One nest with an output of floats.
 
-    The nest adds to its output. A convolution takes the padded image, which may be larger than what the filter
-    reaches: a stride need not come out even.
+    ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked. The nest adds to its
+    output. A convolution takes the padded image, which may be larger than what the filter reaches: a stride need not
+    come out even.
     """
 
     name: str
@@ -138,8 +141,9 @@ def workload(
     layout: Layout | None = None,
     block: Blocks | None = None,
     overwrite: bool = True,
+    element: Element = "float",
 ) -> Workload:
-    """The nest of that name.
+    """The nest of that name. With inputs that are ``bfloat16`` it is called ``<name>_bfloat16``.
 
     A nest before it sets its output to zero; without ``overwrite`` it adds to its output, as the paper's do.
 
@@ -152,14 +156,14 @@ def workload(
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
     if name in _layers():
-        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite)
+        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite, element)
     sizes = _GEMM.fullmatch(name)
     if sizes is None:
         raise OptionError(f"there is no workload {name!r}", remedy=_suggestion(name, names(), "workloads"))
     if images != 1:
         raise OptionError(f"{name} is a matrix product and has no images", remedy="leave out the number of images")
     m, n, k = (int(size) for size in sizes.groups())
-    return _product(name, MatrixProduct(m, n, k), layout or "row-major", block, overwrite)
+    return _product(name, MatrixProduct(m, n, k), layout or "row-major", block, overwrite, element)
 
 
 # ---- the tables
@@ -256,7 +260,9 @@ def _check_layout(layout: str, known: Sequence[str], block: object, name: str) -
 # ---- C
 
 
-def _convolution(layer: _Layer, images: int, layout: Layout, block: Blocks | None, overwrite: bool) -> Workload:
+def _convolution(
+    layer: _Layer, images: int, layout: Layout, block: Blocks | None, overwrite: bool, element: Element
+) -> Workload:
     _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
     fields = {**vars(layer.convolution), "images": images}
     problem = Convolution(**fields)
@@ -274,11 +280,12 @@ def _convolution(layer: _Layer, images: int, layout: Layout, block: Blocks | Non
         f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
         + (f" by {blocks[0]} and {blocks[1]}" if layout == "blocked" else "")
     )
-    source = _source(description, layer.name, _CONVOLUTIONS[layout](problem, blocks), overwrite)
-    return Workload(layer.name, source, layer.name, problem.flops, description, problem, layout, blocks)
+    return _workload(layer.name, description, problem, layout, blocks, overwrite, element)
 
 
-def _product(name: str, problem: MatrixProduct, layout: Layout, block: Blocks | None, overwrite: bool) -> Workload:
+def _product(
+    name: str, problem: MatrixProduct, layout: Layout, block: Blocks | None, overwrite: bool, element: Element
+) -> Workload:
     _check_layout(layout, _GEMM_LAYOUTS, block, name)
     extents = (problem.m, problem.n, problem.k)
     if layout != "blocked":
@@ -290,7 +297,25 @@ def _product(name: str, problem: MatrixProduct, layout: Layout, block: Blocks | 
     description = f"matrix product {problem.m}x{problem.n}x{problem.k} (M x N x K), layout {layout}"
     if layout == "blocked":
         description += " by {}, {} and {}".format(*blocks)
-    source = _source(description, name, _PRODUCTS[layout](problem, blocks), overwrite)
+    return _workload(name, description, problem, layout, blocks, overwrite, element)
+
+
+def _workload(
+    name: str,
+    description: str,
+    problem: Convolution | MatrixProduct,
+    layout: Layout,
+    blocks: tuple[int, ...],
+    overwrite: bool,
+    element: Element,
+) -> Workload:
+    if isinstance(problem, Convolution):
+        nest = _CONVOLUTIONS[layout](problem, blocks)
+    else:
+        nest = _PRODUCTS[layout](problem, blocks)
+    if element != "float":
+        name, description = f"{name}_{element}", f"{description}, inputs {element}"
+    source = _source(description, name, nest, overwrite, element)
     return Workload(name, source, name, problem.flops, description, problem, layout, blocks)
 
 
@@ -299,20 +324,24 @@ _Loops = list[tuple[str, int]]
 
 @dataclass(frozen=True)
 class _Nest:
-    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel."""
+    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel.
+
+    ``product`` is the element of the output, and the two whose product is added to it.
+    """
 
     arrays: list[str]
     loops: _Loops
     parallel: int
-    statement: str
+    product: tuple[str, str, str]
 
 
-def _source(description: str, function: str, nest: _Nest, overwrite: bool) -> str:
+def _source(description: str, function: str, nest: _Nest, overwrite: bool, element: Element) -> str:
     output, *inputs = nest.arrays
     indent = " " * (len(function) + 6)
-    parameters = f",\n{indent}".join([f"float {output}", *(f"const float {each}" for each in inputs)])
+    parameters = f",\n{indent}".join([f"float {output}", *(f"const {element} {each}" for each in inputs)])
     lines = [
         *textwrap.wrap(f"/* {description[0].upper()}{description[1:]}. */", 110, subsequent_indent=" * "),
+        *(["#include <polydl/bfloat16.h>"] if element == bfloat16.ELEMENT else []),
         f"void {function}({parameters})",
         "{",
         "#pragma scop",
@@ -322,7 +351,11 @@ def _source(description: str, function: str, nest: _Nest, overwrite: bool) -> st
     for depth, (iterator, extent) in enumerate(nest.loops, 1):
         lines.append(f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})")
     indent = "  " * (len(nest.loops) + 1)
-    lines += [indent + nest.statement.replace(" += ", f" +=\n{indent}    "), "#pragma endscop", "}", ""]
+    target, left, right = nest.product
+    product = f"{left} * {right}"
+    if element == bfloat16.ELEMENT:
+        product = f"{bfloat16.TO_FLOAT}({left}) *\n{indent}    {bfloat16.TO_FLOAT}({right})"
+    lines += [f"{indent}{target} +=", f"{indent}    {product};", "#pragma endscop", "}", ""]
     return "\n".join(lines)
 
 
@@ -379,12 +412,12 @@ def _blocked_convolution(p: Convolution, blocks: tuple[int, ...]) -> _Nest:
         ("ifm", block_c),
         ("ofm", block_k),
     ]
-    statement = (
-        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')} += "
-        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')} * "
-        f"input{_brackets('img', 'ifm_tile', *_input_position(p), 'ifm')};"
+    product = (
+        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')}",
+        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
+        f"input{_brackets('img', 'ifm_tile', *_input_position(p), 'ifm')}",
     )
-    return _Nest(arrays, loops, 2, statement)
+    return _Nest(arrays, loops, 2, product)
 
 
 def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
@@ -401,11 +434,12 @@ def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
         *_kernel_loops(p),
         ("oi", p.output_width),
     ]
-    statement = (
-        f"output{_brackets('img', 'ofm', 'oj', 'oi')} += filter{_brackets('ofm', 'ifm', 'kj', 'ki')} * "
-        f"input{_brackets('img', 'ifm', *_input_position(p))};"
+    product = (
+        f"output{_brackets('img', 'ofm', 'oj', 'oi')}",
+        f"filter{_brackets('ofm', 'ifm', 'kj', 'ki')}",
+        f"input{_brackets('img', 'ifm', *_input_position(p))}",
     )
-    return _Nest(arrays, loops, 2, statement)
+    return _Nest(arrays, loops, 2, product)
 
 
 def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
@@ -422,18 +456,19 @@ def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
         ("ifm", p.channels),
         ("ofm", p.filters),
     ]
-    statement = (
-        f"output{_brackets('img', 'oj', 'oi', 'ofm')} += filter{_brackets('kj', 'ki', 'ifm', 'ofm')} * "
-        f"input{_brackets('img', *_input_position(p), 'ifm')};"
+    product = (
+        f"output{_brackets('img', 'oj', 'oi', 'ofm')}",
+        f"filter{_brackets('kj', 'ki', 'ifm', 'ofm')}",
+        f"input{_brackets('img', *_input_position(p), 'ifm')}",
     )
-    return _Nest(arrays, loops, 2, statement)
+    return _Nest(arrays, loops, 2, product)
 
 
 def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> _Nest:
     """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
     arrays = ["C" + _brackets(p.m, p.n), "A" + _brackets(p.m, p.k), "B" + _brackets(p.k, p.n)]
     loops = [("i", p.m), ("k", p.k), ("j", p.n)]
-    return _Nest(arrays, loops, 1, "C[i][j] += A[i][k] * B[k][j];")
+    return _Nest(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
 
 
 def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> _Nest:
@@ -445,7 +480,7 @@ def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> _Nest:
         "B" + _brackets(tiles_n, tiles_k, block_k, block_n),
     ]
     loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
-    return _Nest(arrays, loops, 2, "C[it][jt][i][j] += A[it][kt][i][k] * B[jt][kt][k][j];")
+    return _Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
 
 
 _CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}

@@ -44,6 +44,24 @@ def test_the_nest_parses_and_does_the_work_it_says(name: str, layout: Layout, tm
     assert [parameter.is_const for parameter in scop.function.parameters] == [False, True, True]
 
 
+@pytest.mark.parametrize(
+    ("name", "layout"), [("resnet_05", "blocked"), ("resnet_05", "nhwc"), ("gemm_64x48x32", "row-major")]
+)
+def test_inputs_may_be_bfloat16(name: str, layout: Layout, tmp_path: Path) -> None:
+    made, floats = workload(name, layout=layout, element="bfloat16"), workload(name, layout=layout)
+    assert made.name == made.function == f"{name}_bfloat16"
+    scop = polydl.parse(made.write(tmp_path))
+    assert scop.flops == made.flops == floats.flops
+    assert [scop.array(parameter.array).element for parameter in scop.function.parameters] == [
+        "float",
+        "bfloat16",
+        "bfloat16",
+    ]
+    assert [array.extents for array in scop.arrays] == [
+        array.extents for array in polydl.parse(floats.write(tmp_path)).arrays
+    ]
+
+
 def _elements(made: Workload) -> list[int]:
     p = made.problem
     if not isinstance(p, Convolution):

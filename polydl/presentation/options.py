@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
-    from polydl.workloads import Layout, Workload
+    from polydl.workloads import Element, Layout, Workload
 
 Command = Callable[..., Any]
 # Where results go unless the user names another place.
 OUT = "polydl-out"
 LAYOUTS = ("blocked", "nchw", "nhwc", "row-major")
+ELEMENTS = ("float", "bfloat16")
 
 
 @dataclass(frozen=True)
@@ -37,13 +38,17 @@ class Source:
     workload: str | None
     images: int | None
     layout: str | None
+    element: str | None
 
     def __post_init__(self) -> None:
         if (self.file is None) == (self.workload is None):
             what = "neither a FILE nor a --workload" if self.file is None else "both a FILE and a --workload"
             raise OptionError(f"{what} is given", remedy="name a C file, or a workload such as resnet_03")
-        if self.workload is None and (self.images is not None or self.layout is not None):
-            raise OptionError("--images and --layout are for a --workload", remedy="leave them out, or name a workload")
+        if self.workload is None and (self.images, self.layout, self.element) != (None, None, None):
+            raise OptionError(
+                "--images, --layout and --element are for a --workload",
+                remedy="leave them out, or name a workload",
+            )
 
     def text(self) -> bytes:
         """The C, as it is read. Raises SourceError or OptionError if there is none."""
@@ -55,7 +60,7 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        """Where it lies, and finds what it includes; a workload includes nothing."""
+        """Where it lies, and finds what it includes; a workload includes nothing but polydl's own header."""
         return Path(self.file or ".").parent
 
     def placed(self, directory: Path | None) -> Source:
@@ -64,7 +69,7 @@ class Source:
             return self
         made = self._workload()
         path = made.write(directory or Path(OUT, made.function))
-        return replace(self, file=str(path), workload=None, images=None, layout=None)
+        return replace(self, file=str(path), workload=None, images=None, layout=None, element=None)
 
     def parse(self) -> Scop:
         from polydl.pipeline import parse
@@ -78,7 +83,12 @@ class Source:
     def _workload(self) -> Workload:
         from polydl.workloads import workload
 
-        return workload(self.workload or "", images=self.images or 1, layout=cast("Layout | None", self.layout))
+        return workload(
+            self.workload or "",
+            images=self.images or 1,
+            layout=cast("Layout | None", self.layout),
+            element=cast("Element", self.element or "float"),
+        )
 
     def _defines(self) -> Mapping[str, str | int]:
         defines: dict[str, str | int] = {}
@@ -180,6 +190,7 @@ source_options = _gathered(
         "--layout", type=click.Choice(LAYOUTS), metavar="NAME",
         help="Of the workload: blocked, nchw, nhwc or row-major (blocked; products row-major).",
     ),
+    click.option("--element", type=click.Choice(ELEMENTS), help="Type of the workload's inputs (float)."),
 )  # fmt: skip
 target_options = _gathered(
     "target",
