@@ -20,7 +20,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.footprints import Stream, footprint, streams
 from polydl.poly.nests import distribute
 from polydl.poly.plans import Plan, make_plan, trips
-from polydl.poly.refills import refills
+from polydl.poly.refills import Refills, refills
 from polydl.poly.reuse_references import time_of
 from polydl.poly.traffic import fills, traffic
 from polydl.types import Interchange, Scop, Step, Tile, UseMicrokernel, Variant
@@ -334,27 +334,50 @@ def test_extents_and_trips() -> None:
     ]  # fmt: skip
 
 
-def test_traffic_weighs_writes_and_how_well_prefetchers_keep_up() -> None:
-    def moved(rows: int, columns: int, order: str, *tiles: Tile) -> list[float]:
-        """Times the size of both arrays, into a second and a third cache of 256 KiB and 64 MiB."""
-        loops = (("i", 0, rows - 1), ("j", 0, columns - 1))
-        scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
-        [found] = traffic(scop, ordered(scop, order, *tiles), [32 << 10, 256 << 10, 64 << 20], LINE)
-        assert found[0] == 3 * rows * columns * 4
-        return [size / found[0] for size in found[1:]]
+def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool) -> list[float]:
+    """How much longer the lines of two arrays take that are walked through alike."""
+    loops = (("i", 0, rows - 1), ("j", 0, columns - 1))
+    scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
+    caches = tuple([geometry(size, LINE, None) for size in (32 << 10, 256 << 10, 64 << 20)])
+    [nest] = ordered(scop, order, *tiles).nests
+    known = refills(scop, nest, LINE, caches)
+    assert known.plain
+    return Refills(known.streams, 0, nest.bounds, known.loops, LINE, caches, plain).slowdowns
 
-    # Whole rows of 16 KiB one after the other: a single run at a time. Into the first cache nothing is lost.
-    assert moved(4, 4096, "i j") == [2.0, 2.0]
+
+def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
+    # Whole rows of 16 KiB one after the other: a single run at a time.
+    assert slowed(4, 4096, "i j", plain=False) == [2.0, 2.0]
     # Rows in other pages, an element of each in turn: the more, the better, as long as they can be followed.
-    assert moved(2, 4096, "j i") == pytest.approx([2 - 1 / 3] * 2, rel=1e-6)
-    assert moved(8, 4112, "j i") == [1.0, 1.0]
-    assert moved(24, 4112, "j i") == [1.0, 1.0]
+    assert slowed(2, 4096, "j i", plain=False) == pytest.approx([2 - 1 / 3] * 2, rel=1e-6)
+    assert slowed(8, 4112, "j i", plain=False) == [1.0, 1.0]
+    assert slowed(24, 4112, "j i", plain=False) == [1.0, 1.0]
     # A line and two lines of more rows than are followed, a whole KiB of them, and eight of them only.
     for columns, factor in ((16, 4.0), (32, 3.0), (256, 2.0), (64, 2.5)):
         tiles = (Tile(0, "j", (columns,)),)
-        assert moved(64, 4352, "j_t1 i j", *tiles) == pytest.approx([factor, factor], rel=0.02), columns
+        assert slowed(64, 4352, "j_t1 i j", *tiles, plain=False) == pytest.approx([factor] * 2, rel=0.02), columns
     tiles = (Tile(0, "i", (8,)), Tile(0, "j", (16,)))
-    assert moved(64, 4352, "i_t1 j_t1 i j", *tiles) == [1.0, 1.0]
+    assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == [1.0, 1.0]
+
+
+def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:
+    for rows, order in ((4, "i j"), (2, "j i"), (24, "j i")):
+        assert slowed(rows, 4112, order, plain=True) == [1.0, 1.0]
+    # More rows than are followed: the shorter each visit, the worse. Half a page is as far as several.
+    for columns, factor in ((16, 3.0), (32, 2.0), (64, 1.5), (128, 1.25), (256, 1.0)):
+        tiles = (Tile(0, "j", (columns,)),)
+        assert slowed(64, 4352, "j_t1 i j", *tiles, plain=True) == pytest.approx([factor] * 2), columns
+    assert slowed(64, 640, "j_t1 i j", Tile(0, "j", (16,)), plain=True) == [3.0, 3.0]
+    assert slowed(64, 640, "i j", plain=True) == [1.0, 1.0]
+
+
+def test_traffic_weighs_writes_and_how_well_prefetchers_keep_up() -> None:
+    loops = (("i", 0, 63), ("j", 0, 4351))
+    scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
+    plan = ordered(scop, "j_t1 i j", Tile(0, "j", (32,)))
+    # Into the first cache nothing is lost.
+    size = 3 * 64 * 4352 * 4
+    assert traffic(scop, plan, [32 << 10, 256 << 10, 64 << 20], LINE) == ((size, 2 * size, 2 * size),)
 
 
 def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:

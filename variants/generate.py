@@ -26,7 +26,7 @@ from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
 DRAWS_PER_VARIANT = 30
-# The second cache of most machines: what is larger may be written past the caches.
+# The second cache of most machines.
 SECOND_CACHE = 1 << 20
 PLANS_KEPT = 1024
 
@@ -160,6 +160,14 @@ class _About:
     second_cache: int
 
 
+def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: int) -> tuple[str, ...]:
+    """Arrays that a nest may write past the caches, and better does where the others then stay in the second one."""
+    used = dict.fromkeys(access.array for name in nest.statements for access in scop.statement(name).accesses)
+    if sum(scop.array(name).bytes for name in used) <= second_cache:
+        return ()
+    return tuple(each.name for each in streamable(scop, nests, nest) if each.bytes > second_cache // 4)
+
+
 def _matches(scop: Scop, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
     if len(nest.statements) != 1:
         return NoMatch(f"its innermost body holds {len(nest.statements)} statements")
@@ -215,8 +223,8 @@ def build_space(
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
-    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. Arrays larger than
-    the ``second_cache`` (bytes) may be written past the caches.
+    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. A nest
+    whose arrays don't fit into the ``second_cache`` (bytes) may write those past the caches that take a quarter of it.
     """
     about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
     space = _space(scop, about, ())
@@ -274,8 +282,7 @@ def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantS
         minor = work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
         own_threads = 1 if outside else about.threads
-        large = [each for each in streamable(scop, nests, nest) if each.bytes > about.second_cache]
-        streams = tuple(each.name for each in large)
+        streams = _past_caches(scop, nests, nest, about.second_cache)
         space = NestSpace(
             scop, nest, way, shapes, own_threads, minor, streamable=streams, vector_bytes=about.vector_bytes
         )

@@ -9,6 +9,7 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 * a loop with one iteration stays outermost, in the source's order: its place changes nothing;
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant;
+* a nest that walks through all of its arrays once, and in the same way, does so in the order of their layout;
 * a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape;
 * the parallel loop has at least as many iterations as there are threads, if any legal loop has, and at most
   ``FORKS`` iterations of sequential loops around it;
@@ -16,7 +17,7 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 * iterations are dealt out dynamically only where they differ in what they do;
 * without a microkernel, a sum may have several iterations (``TOGETHER``) of the loop next to the innermost one run in
   one of that, so that several sums share what they load and hide each other's latency;
-* arrays larger than the second cache may be written past the caches, where that is known to be possible;
+* arrays of nests that don't fit into the second cache may be written past the caches, where that is possible;
 * where an array is updated in place, vectors may be half as long as the longest: some caches write these back faster.
 """
 
@@ -36,6 +37,7 @@ from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
 from polydl.poly.streaming import stride
 from polydl.types import Interchange, NestStep, Parallel, Scop, Stream, Tile, Unroll, UseMicrokernel, Vectors
+from polydl.variants.layout_order import contiguous, layout_order
 from polydl.variants.shapes import Shape
 
 CACHE_TILED_LOOPS = 2
@@ -139,6 +141,8 @@ class NestSpace:
 
     def tile_choices(self, shape: Shape) -> tuple[tuple[tuple[str, int], ...], ...]:
         """Which loops get a further tile, and how large."""
+        if shape.match is None and self._straight is not None:
+            return ((),)
         roles = self._roles(shape)
         options: list[list[tuple[str, int]]] = []
         for name, extent in self.extents.items():
@@ -174,31 +178,25 @@ class NestSpace:
     def _innermost_allowed(self, shape: Shape, order: Sequence[str]) -> bool:
         if shape.match is not None or self.nest.call is not None or not order:
             return True
+        if self._straight is not None:
+            return tuple(order) == self._straight
         return order[-1] in self._contiguous
 
     @cached_property
+    def _straight(self) -> tuple[str, ...] | None:
+        """The one order of the loops that run more than once that plain loops need; None if there are more."""
+        if self.nest.call is not None or not self.nest.loops:
+            return None
+        found = layout_order(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
+        if not found:
+            return None
+        once = [name for name in self.nest.loops if self.extents[name] == 1]
+        time = [self.nest.loops.index(name) for name in (*once, *found)]
+        return found if order_is_legal(self.directions, time) else None
+
+    @cached_property
     def _contiguous(self) -> frozenset[str]:
-        """Loops along which the most accesses are contiguous or constant."""
-        scores: dict[str, int] = {}
-        for position, loop in enumerate(self.nest.loops):
-            if self.extents[loop] == 1:
-                continue
-            score = 0
-            for name in self.nest.statements:
-                statement = self.scop.statement(name)
-                for access in statement.accesses:
-                    if access.subscripts is None:
-                        continue
-                    strides = self.scop.array(access.array).strides
-                    iterator = self.nest.depth + position
-                    stride = sum(
-                        step * form.coefficients[iterator]
-                        for step, form in zip(strides, access.subscripts, strict=True)
-                    )
-                    score += {0: 1, 1: 2}.get(abs(stride), -2)
-            scores[loop] = score
-        best = max(scores.values(), default=0)
-        return frozenset(loop for loop, score in scores.items() if score == best) or frozenset(self.nest.loops)
+        return contiguous(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
 
     def orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> Iterator[tuple[str, ...]]:
         fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
@@ -212,13 +210,15 @@ class NestSpace:
         """One order drawn evenly from ``orders``, or None if twenty draws found none."""
         fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
         for _ in range(20):
-            order = self._any_order(free, generator)
+            order = self._any_order(shape, free, generator)
             if self._innermost_allowed(shape, order):
                 return (*fixed, *order)
         return None
 
-    def _any_order(self, free: Sequence[str], generator: random.Random) -> list[str]:
+    def _any_order(self, shape: Shape, free: Sequence[str], generator: random.Random) -> list[str]:
         """One order drawn evenly from those that ``size`` counts."""
+        if shape.match is None and self._straight is not None:
+            return list(self._straight)
         order = generator.sample(free, len(free))
         # Tile loops of one loop have one right order; put them so rather than draw again.
         for loop in self.nest.loops:
@@ -237,7 +237,7 @@ class NestSpace:
         weights = self._cumulated
         shape, tiles, _ = self.assignments[bisect(weights, generator.randrange(weights[-1]))]
         fixed, free = self._fixed_and_free(self.loop_trips(shape, dict(tiles)))
-        order = self._any_order(free, generator)
+        order = self._any_order(shape, free, generator)
         complete = (*fixed, *order)
         if not self._innermost_allowed(shape, order) or not self.legal_order(shape, complete):
             return 0
@@ -442,6 +442,8 @@ class NestSpace:
         )
 
     def _orders(self, shape: Shape, tiles: tuple[tuple[str, int], ...]) -> int:
+        if shape.match is None and self._straight is not None:
+            return 1
         trips = self.loop_trips(shape, dict(tiles))
         free = [name for name in trips if trips[name] > 1]
         count = prod(range(1, len(free) + 1))

@@ -19,8 +19,8 @@ from polydl.types import Access, Expression, Loop, Scop, Statement
 # Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
 _LONGEST_ROW = 64
 _MOST_TERMS = 256
-# Elements that are computed before they are written past the caches: few enough for the first cache.
-_MOST_STREAMED = 1024
+# Elements that are computed before they are written past the caches: with more, loads wait for stores.
+_MOST_STREAMED = 256
 _LINE_BYTES = 64
 
 

@@ -88,7 +88,7 @@ class _Inside:
 class Refills:
     """The streams of one nest, and what they touch inside its first 0, 1, 2, ... loops.
 
-    ``loops`` are those that run more than once; ``trips`` says how often, on average.
+    ``loops`` are those that run more than once; ``trips`` says how often, on average. ``plain`` ones call nothing.
     """
 
     def __init__(
@@ -99,10 +99,12 @@ class Refills:
         loops: tuple[Walked, ...],
         line_bytes: int,
         caches: tuple[Geometry, ...],
+        plain: bool,
     ) -> None:
         self.streams = touched
         self.caches = caches
         self.line_bytes = line_bytes
+        self.plain = plain
         self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
         self.shared = shared
         self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
@@ -264,17 +266,20 @@ def _refills(
     loops: tuple[Walked, ...],
     line_bytes: int,
     caches: tuple[Geometry, ...],
+    plain: bool,
 ) -> Refills:
-    return Refills(touched, shared, bounds, loops, line_bytes, caches)
+    return Refills(touched, shared, bounds, loops, line_bytes, caches, plain)
 
 
 def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> Refills:
     """What is known of a nest as it is planned.
 
-    Variants whose loops are the same here share it, whatever computes the innermost ones and whatever is attached.
+    Variants whose loops are the same here share it, whatever microkernel runs the innermost ones and whatever is
+    attached.
     """
     touched = streams(scop, plan.nest.statements)
-    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches)
+    plain = plan.microkernel is None and plan.nest.call is None
+    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches, plain)
 
 
 @lru_cache(maxsize=4 * _KEPT)

@@ -1,0 +1,68 @@
+"""Nests that walk through memory once and straight on: one order of their loops is enough.
+
+Where a nest uses each element of its large arrays once, and all of these are laid out alike, no order of its loops lets
+a cache hold anything for longer than the order of the layout does, and that one walks in the longest runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from polydl.types import Affine, Scop
+
+# Arrays that not all loops move along: together they must stay in the first cache.
+SMALL_BYTES = 1 << 15
+
+
+def layout_order(
+    scop: Scop, statements: Sequence[str], loops: Sequence[str], depth: int, extents: Mapping[str, int]
+) -> tuple[str, ...] | None:
+    """The loops that run more than once in the order of the arrays' layout; None if another one may be better.
+
+    It is the best if all of these loops move along all arrays in the same order of strides, to another element in each
+    iteration, and each array is accessed at one place per iteration. Up to ``SMALL_BYTES`` of arrays that are only read
+    may do otherwise. ``depth`` loops lie around the ``loops`` of the nest.
+    """
+    places = [depth + place for place, name in enumerate(loops) if extents[name] > 1]
+    counts = [extents[name] for name in loops if extents[name] > 1]
+    walked: dict[str, tuple[Affine, ...]] = {}
+    small: dict[str, int] = {}
+    orders: set[tuple[int, ...]] = set()
+    for statement in [scop.statement(name) for name in statements]:
+        for access in statement.accesses:
+            if access.subscripts is None or statement.depth != depth + len(loops):
+                return None
+            strides = [scop.stride(access, place) for place in places]
+            if not all(strides) and access.kind == "read":
+                small[access.array] = scop.array(access.array).bytes
+                continue
+            if walked.setdefault(access.array, access.subscripts) != access.subscripts or _meet(strides, counts):
+                return None
+            orders.add(tuple(sorted(range(len(places)), key=lambda number: -strides[number])))
+    if len(orders) != 1 or sum(small.values()) > SMALL_BYTES or small.keys() & walked.keys():
+        return None
+    return tuple(loops[places[number] - depth] for number in orders.pop())
+
+
+def contiguous(
+    scop: Scop, statements: Sequence[str], loops: Sequence[str], depth: int, extents: Mapping[str, int]
+) -> frozenset[str]:
+    """Loops along which the most accesses are contiguous or constant."""
+    scores: dict[str, int] = {}
+    for place, loop in enumerate(loops):
+        if extents[loop] > 1:
+            accesses = [access for name in statements for access in scop.statement(name).accesses]
+            strides = [abs(scop.stride(each, depth + place)) for each in accesses if each.subscripts is not None]
+            scores[loop] = sum({0: 1, 1: 2}.get(stride, -2) for stride in strides)
+    best = max(scores.values(), default=0)
+    return frozenset(loop for loop, score in scores.items() if score == best) or frozenset(loops)
+
+
+def _meet(strides: Sequence[int], counts: Sequence[int]) -> bool:
+    """Whether loops that run so often may come to one element twice, or run backwards."""
+    reach = 0
+    for stride, count in sorted(zip(strides, counts, strict=True)):
+        if stride <= reach:
+            return True
+        reach += stride * (count - 1)
+    return False
