@@ -1,8 +1,8 @@
 // Batch normalization and ReLU: polydl's fused code, its own normalization and then ReLU, and oneDNN's primitive with ReLU
 // inside and as two primitives; inference and training. A loop that only scales the tensor shows the bandwidth.
 //
-// Arguments: images, channels, height, width; seconds; then six libraries: inference fused, without ReLU, and ReLU; training
-// fused, without ReLU, and ReLU.
+// Arguments: images, channels, height, width; seconds; then seven libraries: for inference and for training, fused, without
+// ReLU, and another one without ReLU or "-"; and ReLU.
 #include "interleaved.hpp"
 
 #include <dnnl.hpp>
@@ -56,15 +56,15 @@ int main(int, char **arguments) {
         return [=]() mutable { primitive.execute(queue, operands), relu.execute(queue, again), queue.wait(); };
     };
     auto *infer = emitted<Inference>(arguments[6], "bnorm_relu"), *infer_only = emitted<Inference>(arguments[7], "bnorm_relu");
-    auto *infer_relu = emitted<Relu>(arguments[8], "relu"), *train_relu = emitted<Relu>(arguments[11], "relu");
     auto *train = emitted<Training>(arguments[9], "bnorm_train"), *train_only = emitted<Training>(arguments[10], "bnorm_train");
+    auto *relu = emitted<Relu>(arguments[12], "relu");
     std::vector<Job> jobs{
         {"onednn_infer", job(false, true)},
         {"fused_infer", [=] { infer(out, in, scale, shift); }},
         {"onednn_train", job(true, true)},
         {"fused_train", [=] { train(out, in, both, both + c, own_mean, own_variance); }},
-        {"unfused_infer", [=] { infer_only(out, in, scale, shift), infer_relu(out); }},
-        {"unfused_train", [=] { train_only(out, in, both, both + c, own_mean, own_variance), train_relu(out); }},
+        {"unfused_infer", [=] { infer_only(out, in, scale, shift), relu(out); }},
+        {"unfused_train", [=] { train_only(out, in, both, both + c, own_mean, own_variance), relu(out); }},
         {"onednn-unfused_infer", job(false, false)},
         {"onednn-unfused_train", job(true, false)},
         {"scaling", [=] {
@@ -72,6 +72,14 @@ int main(int, char **arguments) {
              for (size_t i = 0; i < pixels; ++i) out[i] = 1.5f * in[i];
          }},
     };
+    if (std::string(arguments[8]) != "-") {
+        auto *kept = emitted<Inference>(arguments[8], "bnorm_relu");
+        jobs.push_back({"unfused_infer_kept", [=] { kept(out, in, scale, shift), relu(out); }});
+    }
+    if (std::string(arguments[11]) != "-") {
+        auto *kept = emitted<Training>(arguments[11], "bnorm_train");
+        jobs.push_back({"unfused_train_kept", [=] { kept(out, in, both, both + c, own_mean, own_variance), relu(out); }});
+    }
     jobs[0].run(), jobs[1].run();
     const double infer_difference = difference(out, expected, pixels);
     jobs[2].run(), jobs[3].run();
