@@ -138,20 +138,20 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
         POLYDL_TILES_OF_A(2);
         POLYDL_TILES_OF_B(0);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(0);
         POLYDL_TILES_OF_A(1);
+        POLYDL_TILE_SPLIT(0);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(1);
         POLYDL_TILES_OF_B(1);
+        POLYDL_TILE_SPLIT(1);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(2);
         POLYDL_TILES_OF_A(0);
+        POLYDL_TILE_SPLIT(2);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(3);
         POLYDL_TILES_OF_B(2);
+        POLYDL_TILE_SPLIT(3);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(4);
         POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_SPLIT(4);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILE_SPLIT(5);
       } else {

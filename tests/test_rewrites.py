@@ -17,7 +17,7 @@ from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.poly.rewrites import coalesce, distributed, pack
-from polydl.types import Attach, Coalesce, Pack, Scop, Variant
+from polydl.types import Attach, Coalesce, Pack, Scop, Split, UseMicrokernel, Variant
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -62,13 +62,13 @@ def separate(scop: Scop) -> Scop:
     return base
 
 
-def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2) -> list[Variant]:
-    """Compile and check variants that begin with a rewrite; they are returned."""
+def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object) -> list[Variant]:
+    """Compile and check variants that begin with a rewrite, one of them of that kind; they are returned."""
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
     alone = [v for v in variants if v.rewrites and not any(isinstance(step, Attach) for step in v.rewrites)]
-    chosen = alone[:6]
+    chosen = [variant for variant in alone if any(isinstance(step, kind) for step in variant.rewrites)][:6]
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
     built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
@@ -147,6 +147,17 @@ def test_a_copy_that_makes_no_sense_is_refused(step: tuple[str, tuple[int, ...]]
 def test_coalesced_variants_compute_the_same(tmp_path: Path) -> None:
     chosen = run_rewritten(parse(tmp_path, POINTWISE), tmp_path)
     assert {type(step) for variant in chosen for step in variant.rewrites} == {Coalesce}
+
+
+@needs_libxsmm
+def test_calls_may_sum_over_a_part_of_many_channels(tmp_path: Path) -> None:
+    many = POINTWISE.replace("[2][20][16]", "[20][64][16]").replace("[2][7][6][20]", "[20][7][6][64]")
+    scop = parse(tmp_path, many.replace("ct < 2;", "ct < 20;").replace("c < 20;", "c < 64;"))
+    chosen = run_rewritten(scop, tmp_path, kind=Split)
+    splits = {step for variant in chosen for step in variant.rewrites if isinstance(step, Split)}
+    assert splits == {Split("S0", "ct", 5)}
+    summed = {step.batch for variant in chosen for step in variant.steps if isinstance(step, UseMicrokernel)}
+    assert ("ct",) in summed
 
 
 @needs_libxsmm

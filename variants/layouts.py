@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 
+from polydl.divisors import divisors
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
 from polydl.types import Access, Coalesce, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
@@ -28,6 +30,8 @@ PANEL_BYTES = 8 << 20
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
 # Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
 SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
+# Steps of k, those of a batch included, that calls sum over where there are more than twice as many.
+SUMMED = (512,)
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
@@ -208,6 +212,27 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
     return tuple(found)
 
 
+def batch_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[tuple[Split, ...], ...]:
+    """The outermost loop that a call may sum over split, where all of its products read more than a cache holds."""
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    extents = [high - low + 1 for low, high in statement.box]
+    summed = sorted(loop for loop in match.batchable if extents[loop] > 1)
+    if not summed:
+        return ()
+    outermost, *others = summed
+    inside = extents[match.k] * prod(extents[loop] for loop in others)
+    found = []
+    for most in SUMMED:
+        size = max((d for d in divisors(extents[outermost]) if d * inside <= most), default=1)
+        if 1 < size < extents[outermost] and extents[outermost] * inside > SUMMED[0] * 2:
+            step = (Split(statement.name, statement.iterators[outermost], size),)
+            if step not in found:
+                found.append(step)
+    return tuple(found)
+
+
 def _block(extent: int, sizes: Sequence[int]) -> int:
     """The first of the sizes that divides a loop into more than one block, or 0."""
     return next((size for size in sizes if size < extent and extent % size == 0), 0)
@@ -237,6 +262,8 @@ def rewrite_choices(
 ) -> tuple[tuple[Rewrite, ...], ...]:
     """Rewrites to try for one product. ``preferred`` says that the best microkernel matches already."""
     found: list[tuple[Rewrite, ...]] = [(step,) for step in coalescing_choices(statement, matches)]
+    # Of loops that walk on through memory as one, the pair that comes first is the one to be tiled for the parts.
+    found += [(*found[0], *steps) if found else steps for steps in batch_choices(statement, matches)]
     tiles = tile_choices(scop, statement, matches)
     found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
     found += tiles
