@@ -3,7 +3,8 @@
 Compilers turn some into instructions. For others, glibc's libmvec has versions that take whole vectors (within
 4 units in the last place, where the scalar ones are within 1); gcc calls them where the functions are declared
 ``simd``, clang if told which library to use. ``prototypes`` makes the declarations, which say nothing where the library
-isn't there.
+isn't there. Square roots of negative numbers set errno, for which compilers would call a function; ``roots`` allows
+them not to.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ _LIBRARY = {
     35: "acos acosh asin asinh atan atan2 atanh cbrt cosh erf erfc exp10 exp2 expm1 hypot log10 log1p log2 sinh tan "
     "tanh",
 }
+# Of the instructions, those whose functions set errno besides.
+_ROOTS = {"sqrt": "double", "sqrtf": "float"}
 _TWO_ARGUMENTS = frozenset({"atan2", "hypot", "pow"})
 _SINCE = {name: since for since, names in _LIBRARY.items() for name in names.split()}
 _INCLUDES_MATH = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(tg)?math\.h>", re.MULTILINE)
@@ -68,6 +71,15 @@ def scalar_only(scop: Scop, names: Collection[str], *, exact: bool = False) -> f
     """Those that keep a loop scalar. If results must be ``exact``, so do all that are not instructions."""
     library = () if exact else from_library(scop, names)
     return frozenset(names) - _INSTRUCTIONS - frozenset(library)
+
+
+def roots(scop: Scop, names: Iterable[str]) -> list[str]:
+    """C that declares those of these functions that are instructions but for errno as ones that leave it alone."""
+    found = sorted(_ROOTS.keys() & set(names))
+    if not found or not _INCLUDES_MATH.search(scop.source):
+        return []
+    declared = [f"{_ROOTS[name]} {name}({_ROOTS[name]}) __attribute__((const));" for name in found]
+    return ["#include <math.h>", "#ifdef __GNUC__", *declared, "#endif"]
 
 
 def prototypes(names: Sequence[str]) -> list[str]:

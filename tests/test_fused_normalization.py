@@ -104,6 +104,24 @@ def test_fused_normalization_is_right(
         assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.parametrize(("height", "width", "arrays"), [(7, 7, 4), (5, 3, 3), (28, 30, 4), (40, 9, 4), (6, 1, 4)])
+def test_iterations_take_turns_with_the_sums_of_lanes(height: int, width: int, arrays: int, tmp_path: Path) -> None:
+    sizes = {"nImg": 2, "nChannels": 32, "height": height, "width": width}
+    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines=sizes)
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(scop, machine)
+    made = [each for each in pipeline.generate_variants(scop, machine=machine, max_variants=12) if each.rewrites]
+    kernels = {}
+    for variant in made:
+        kernel = pipeline.kernel(space, variant, 64)
+        if f"polydl_row0_{arrays - 1}[c] +=" in kernel.c and f"polydl_row0_{arrays}" not in kernel.c:
+            kernels[kernel.c[kernel.c.index("polydl_row0") :].splitlines()[0]] = kernel
+    assert kernels
+    built = EXECUTOR.build([original(scop), *kernels.values()], Toolchain.find(), tmp_path)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=TimingPolicy(rounds=1, budget_seconds=0.2))
+    assert [each.message for each in measured if each.status != "ok"] == []
+
+
 @pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_residual"])
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]

@@ -70,6 +70,29 @@ def test_vector_versions_are_called(compiler: str, tmp_path: Path) -> None:
     assert vectors >= ({"expf", "tanhf", "erff", "pow", "sin"} if compiler == "gcc" else {"pow", "sin"})
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_square_roots_are_instructions_for_which_no_function_is_called(compiler: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    source = """
+#include <math.h>
+void f(float y[70], const float x[70], double z[70]) {
+#pragma scop
+  for (int i = 0; i < 70; i++) { y[i] = 1 / sqrtf(x[i]); z[i] = sqrt(z[i]); }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    (built,) = EXECUTOR.build([kernels(scop)[0]], Toolchain.find(compiler), tmp_path)
+    assert built.library is not None, built.message
+    assert not called_symbols(built.library) & {"sqrt", "sqrtf"}
+    assert all("const))" not in kernel.c for kernel in kernels(scop, strict_fp=True))
+    # A function of the file's own is not the library's.
+    own = "float sqrtf(float x) { return x; }\ndouble sqrt(double x) { return x; }"
+    assert "const))" not in kernels(parse(tmp_path, source.replace("#include <math.h>", own)))[0].c
+
+
 def test_results_are_right_and_the_scalar_ones_the_same(tmp_path: Path) -> None:
     scop = parse(tmp_path)
     made = kernels(scop)

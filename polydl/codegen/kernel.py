@@ -21,7 +21,7 @@ from polydl.poly.plans import NestPlan, Plan, trips
 from polydl.poly.products import GemmMatch
 from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
-from polydl.vector_functions import called, from_library, prototypes
+from polydl.vector_functions import called, from_library, prototypes, roots
 
 # Pragmas that only this tool reads, with their continuation lines.
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
@@ -429,6 +429,7 @@ def generate(
             if any("omp" in line and "simd" in line for line in body)
             else []
         ),
+        *(() if exact else roots(scop, called(scop.statements))),
         *prototypes(functions),
         "",
         *_support("\n".join(body)),

@@ -12,27 +12,24 @@ import islpy as isl
 from polydl.codegen.expressions import StatementWriter, ast_expression, kind_of, statement_text, stripped, subscripted
 from polydl.codegen.factors import regrouped, without_factor
 from polydl.codegen.held import Held, held_elements, in_place
+from polydl.codegen.rows import Row, rows_of
 from polydl.codegen.sums import Sum, clause, partial_type
-from polydl.codegen.trees import has_loop, instances, is_straight, only_loop, statements_under, values_of
+from polydl.codegen.trees import (
+    fixed_range,
+    has_loop,
+    instances,
+    is_straight,
+    last_value,
+    only_loop,
+    statements_under,
+    turns,
+    values_of,
+)
 from polydl.types import Access, Expression, Loop, Scop, Statement
 
-# Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
-_LONGEST_ROW = 64
-_MOST_TERMS = 256
 # Elements that are computed before they are written past the caches: with more, loads wait for stores.
 _MOST_STREAMED = 256
 _LINE_BYTES = 64
-
-
-@dataclass(frozen=True)
-class _Row:
-    """A sum kept in an array of ``length`` elements of a type, by the counter of the loop over its lanes."""
-
-    variable: str
-    iterator: str
-    length: int
-    element: str
-    each: Sum
 
 
 @dataclass(frozen=True)
@@ -47,12 +44,7 @@ class _Unrolled:
     node: isl.AstNode
 
     def copies(self) -> list[tuple[str, str]]:
-        if self.first.isdigit():
-            return [(f"_{number}", str(int(self.first) + number)) for number in range(self.count)]
-        return [
-            (f"_{number}", f"({self.first} + {number})" if number else f"({self.first})")
-            for number in range(self.count)
-        ]
+        return turns(self.first, self.count)
 
 
 @dataclass
@@ -85,6 +77,7 @@ class Printer:
     regrouped: Mapping[str, Statement] = field(default_factory=dict)
     loaded: Mapping[str, str] = field(default_factory=dict)
     within: str = ""
+    kept: Mapping[str, int] = field(default_factory=dict)
     copy: tuple[str, str] = ("", "")
     lines: list[str] = field(default_factory=list)
     on_threads: bool = False
@@ -121,7 +114,7 @@ class Printer:
         if name in self.partial:
             partial, each = self.partial[name]
             each = replace(each, statement=in_place(each.statement, self.places, loaded))
-            return each.text(self.scop, values, partial + self.copy[0])
+            return each.text(self.scop, values, re.sub(r"^\w+", lambda name: name[0] + self.copy[0], partial))
         if self.places or loaded or name in self.regrouped:
             own = self.regrouped.get(name) or self.scop.statement(name)
             return statement_text(self.scop, in_place(own, self.places, loaded), values)
@@ -160,27 +153,33 @@ class Printer:
             self.put(depth, "{")
             depth += 1
             for row in rows.values():
-                self.put(depth, f"{row.element} {row.variable}[{row.length}] = {{0}};")
+                arrays = ", ".join(f"{array}[{row.length}] = {{0}}" for array in row.arrays)
+                self.put(depth, f"{row.element} {arrays};")
         region = threads and any(self.streamed[statement] for statement in statements)
         if threads:
             depth = self.open_region(depth) if region else depth
             together = " collapse(2)" if self.collapses(node, statements) else ""
             self.put(depth, self.pragma("for" if region else "parallel for", statements, here, together, ()))
-        self.put(depth, self.head(node))
-        outside = self.partial
-        own = {statement: (f"{row.variable}[{row.iterator}]", row.each) for statement, row in rows.items()}
-        self.partial = {**outside, **own}
+        outside, kept = self.partial, self.kept
+        self.partial = {**outside, **{statement: (str(row), row.each) for statement, row in rows.items()}}
+        self.kept = {**kept, **{statement: len(row.arrays) for statement, row in rows.items()}}
         self.on_threads |= threads
-        self.node(node.for_get_body(), depth + 1)
-        self.partial = outside
+        several = self.several(node, statements)
+        if several > 1:
+            self.in_turn(node, depth, several)
+        else:
+            self.put(depth, self.head(node))
+            self.node(node.for_get_body(), depth + 1)
+            self.put(depth, "}")
+        self.partial, self.kept = outside, kept
         self.on_threads &= not threads
-        self.put(depth, "}")
         if region:
             depth = self.close_region(depth)
         for statement, row in sorted(rows.items()):
             element = row.each.element(self.scop, values_of(node, statement))
             self.put(depth, f"for (int {row.iterator} = 0; {row.iterator} < {row.length}; ++{row.iterator})")
-            self.put(depth + 1, f"{element} += {row.variable}[{row.iterator}];")
+            terms = " + ".join(f"{array}[{row.iterator}]" for array in row.arrays)
+            self.put(depth + 1, f"{element} += {terms};")
         if rows:
             self.put(depth - 1, "}")
 
@@ -221,7 +220,7 @@ class Printer:
         here = self.position[name]
         if not all(here in self.unrolled[statement] for statement in statements):
             return None
-        first, last = ast_expression(inner.for_get_init()), _last(inner)
+        first, last = ast_expression(inner.for_get_init()), last_value(inner)
         outer = str(node.for_get_iterator().get_id().name)
         count = max(self.counts[statement][here] for statement in statements)
         whole = last is not None and "polydl_min(" not in last
@@ -272,7 +271,7 @@ class Printer:
             made = {each: regrouped(self.scop, self.scop.statement(each), varies) for each in plain}
             self.regrouped = {name: each for name, each in made.items() if each != self.scop.statement(name)}
         straight = is_straight(body)
-        last = _last(node)
+        last = last_value(node)
         wanted = set().union(*(self.streamed[s] for s in statements)) if straight and last is not None else set()
         printed = [(each, self.copied(v, iteration)) for _, iteration in copies for each, v in instances(body)]
         useful = straight and (len(copies) > 1 or wanted)
@@ -434,54 +433,53 @@ class Printer:
         longest = min(self.counts[statement].get(here, 0) for statement in statements)
         return f" simdlen({lanes})" if 1 < lanes <= longest else ""
 
-    def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, _Row]:
-        """Sums that loops around a short vector loop add to again and again: one variable for each lane.
-
-        They stay in registers, which what lies in memory under two names can't; and shorter sums round less.
-        """
-        around = [here]
+    def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, Row]:
+        """Sums of lanes that a loop and those inside it keep in variables."""
+        if statements & self.kept.keys():
+            return {}
+        around, nearest = [here], node
         inner = only_loop(node.for_get_body())
         while inner is not None and has_loop(inner.for_get_body()):
             if self.unrolled_inside(inner, statements) is not None:
                 return {}
             around.append(self.position[str(inner.for_get_iterator().get_id().name)])
+            nearest = inner
             inner = only_loop(inner.for_get_body())
         if inner is None or any(place in self.parallel[s] for place in around[1:] for s in statements):
             return {}
-        name = str(inner.for_get_iterator().get_id().name)
-        bounds = re.fullmatch(rf"\({name} <= (\d+)\)", ast_expression(inner.for_get_cond()))
-        starts = ast_expression(inner.for_get_init()) == "0" and ast_expression(inner.for_get_inc()) == "1"
-        place = self.position[name]
-        if bounds is None or not starts or int(bounds[1]) >= _LONGEST_ROW:
-            return {}
-        found = {}
-        for number, statement in enumerate(sorted(statements)):
-            sums = [self.sums[statement].get(each, {}).get(statement) for each in around]
-            terms = prod(self.counts[statement].get(each, 1) for each in around)
-            each = sums[0] if len(around) == 1 or (all(sums) and terms <= _MOST_TERMS) else None
-            lanes = place in self.vector[statement] and statement not in self.sums[statement].get(place, {})
-            if each is None or not lanes or not _names_lane(values_of(node, statement), name, each):
-                continue
-            element = partial_type(self.scop, each, terms)
-            found[statement] = _Row(f"polydl_row{number}", name, int(bounds[1]) + 1, element, each)
-        return found
+        lane = self.position[str(inner.for_get_iterator().get_id().name)]
+        sums = {
+            name: [self.sums[name].get(each, {}).get(name) for each in around]
+            for name in statements
+            if lane in self.vector[name] and name not in self.sums[name].get(lane, {})
+        }
+        terms = {name: prod(self.counts[name].get(each, 1) for each in around) for name in statements}
+        width = min(self.lanes[name] for name in statements)
+        return rows_of(self.scop, nearest, inner, statements, sums, terms, width)
 
+    def several(self, node: isl.AstNode, statements: set[str]) -> int:
+        """How many variables of each sum the iterations of a loop take turns with."""
+        inner = only_loop(node.for_get_body())
+        if inner is None or has_loop(inner.for_get_body()) or not statements <= self.kept.keys():
+            return 1
+        return min(self.kept[statement] for statement in statements)
 
-def _last(node: isl.AstNode) -> str | None:
-    """The last value of a loop's counter that advances by one; None where the condition is of another kind."""
-    name = re.escape(str(node.for_get_iterator().get_id().name))
-    bound = re.fullmatch(rf"\({name} <= (.+)\)", ast_expression(node.for_get_cond()))
-    return bound[1] if bound is not None and ast_expression(node.for_get_inc()) == "1" else None
+    def in_turn(self, node: isl.AstNode, depth: int, several: int) -> None:
+        """A loop around one over lanes, as many iterations at once as there are variables of each sum."""
+        inner = only_loop(node.for_get_body())
+        assert inner is not None
+        name, values = str(node.for_get_iterator().get_id().name), fixed_range(node)
+        rest = len(values) % several
+        self.within = name
+        if len(values) >= several:
+            last = values[-1] - rest
+            self.put(depth, f"for (int {name} = {values[0]}; {name} <= {last}; {name} += {several}) {{")
+            self.vectors(inner, depth + 1, inner.for_get_body(), turns(name, several))
+            self.put(depth, "}")
+        if rest:
+            self.vectors(inner, depth, inner.for_get_body(), turns(str(values[-rest]), rest))
+        self.within = ""
 
 
 def _factor(text: str) -> str:
     return text if text.isalnum() else f"({text})"
-
-
-def _names_lane(values: Sequence[str], lane: str, each: Sum) -> bool:
-    """Whether a loop's counter is a whole subscript of a sum's element, so that each lane has its own."""
-    if lane not in values or each.target.subscripts is None:
-        return False
-    iterator = values.index(lane)
-    used = [form for form in each.target.subscripts if form.coefficients[iterator]]
-    return len(used) == 1 and sum(map(abs, used[0].coefficients)) == 1

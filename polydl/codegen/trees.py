@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import islpy as isl
 
-from polydl.codegen.expressions import ast_expression, kind_of
+from polydl.codegen.expressions import ast_expression, kind_of, stripped
 
 
 def children(node: isl.AstNode) -> list[isl.AstNode]:
@@ -61,3 +62,23 @@ def instances(node: isl.AstNode) -> Iterator[tuple[str, list[str]]]:
         yield name, [ast_expression(expression.get_op_arg(i)) for i in range(1, expression.get_op_n_arg())]
     for child in children(node):
         yield from instances(child)
+
+
+def last_value(node: isl.AstNode) -> str | None:
+    """The last value of a loop's counter that advances by one; None where the condition is of another kind."""
+    name = re.escape(str(node.for_get_iterator().get_id().name))
+    bound = re.fullmatch(rf"\({name} <= (.+)\)", ast_expression(node.for_get_cond()))
+    return bound[1] if bound is not None and ast_expression(node.for_get_inc()) == "1" else None
+
+
+def fixed_range(node: isl.AstNode) -> range:
+    """All values of a loop's counter that advances by one; an empty range where they are not known."""
+    first, last = stripped(ast_expression(node.for_get_init())), last_value(node)
+    return range(int(first), int(last) + 1) if last is not None and first.isdigit() and last.isdigit() else range(0)
+
+
+def turns(first: str, count: int) -> list[tuple[str, str]]:
+    """For ``count`` iterations from ``first`` on, a suffix for the names of what each has of its own, and its value."""
+    if first.isdigit():
+        return [(f"_{number}", str(int(first) + number)) for number in range(count)]
+    return [(f"_{number}", f"({first} + {number})" if number else f"({first})") for number in range(count)]

@@ -1,0 +1,81 @@
+"""Sums that loops around a short vector loop add to again and again: one variable for each lane.
+
+They stay in registers, which what lies in memory under two names can't; and shorter sums round less. Where there is
+nothing but such sums, iterations of the loop next to the lanes take turns with several variables, so that none waits
+for the addition of the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.codegen.sums import Sum, partial_type
+from polydl.codegen.trees import fixed_range, turns, values_of
+from polydl.types import Scop
+
+# Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
+_LONGEST_ROW = 64
+_MOST_TERMS = 256
+# Vectors that such a sum adds to in turn: an addition takes about as many cycles.
+_IN_TURN = 4
+
+
+@dataclass(frozen=True)
+class Row:
+    """A sum kept in ``arrays`` of ``length`` elements of a type, by the counter of the loop over its lanes."""
+
+    arrays: tuple[str, ...]
+    iterator: str
+    length: int
+    element: str
+    each: Sum
+
+    def __str__(self) -> str:
+        return f"{self.arrays[0].removesuffix('_0')}[{self.iterator}]"
+
+
+def rows_of(
+    scop: Scop,
+    nearest: isl.AstNode,
+    lane: isl.AstNode,
+    statements: Collection[str],
+    sums: Mapping[str, Sequence[Sum | None]],
+    terms: Mapping[str, int],
+    width: int,
+) -> dict[str, Row]:
+    """By statement, what is kept of those under the loop over lanes ``lane``, inside of the loop ``nearest``.
+
+    ``sums`` are by statement those that each loop around, from the outermost on, adds to, where lanes have elements of
+    their own; all loops together add up so many ``terms``. Vectors have ``width`` elements.
+    """
+    lanes = fixed_range(lane)
+    if not lanes or lanes[0] or len(lanes) > _LONGEST_ROW:
+        return {}
+    name = str(lane.for_get_iterator().get_id().name)
+    span = len(fixed_range(nearest))
+    found: dict[str, Row] = {}
+    for arrays in (min(span, _IN_TURN // -(-len(lanes) // width)), 1):
+        found = {}
+        for number, statement in enumerate(sorted(statements)):
+            around = sums.get(statement, (None,))
+            own = terms[statement] // span * -(-span // arrays) if arrays > 1 else terms[statement]
+            each = around[0] if len(around) == 1 or (all(around) and own <= _MOST_TERMS) else None
+            if each is not None and _names_lane(values_of(lane, statement), name, each):
+                variable = f"polydl_row{number}"
+                names = tuple(variable + suffix for suffix, _ in turns("", arrays)) if arrays > 1 else (variable,)
+                found[statement] = Row(names, name, len(lanes), partial_type(scop, each, own), each)
+        if arrays <= 1 or len(found) == len(statements):
+            break
+    return found
+
+
+def _names_lane(values: Sequence[str], lane: str, each: Sum) -> bool:
+    """Whether a loop's counter is a whole subscript of a sum's element, so that each lane has its own."""
+    if lane not in values or each.target.subscripts is None:
+        return False
+    iterator = values.index(lane)
+    used = [form for form in each.target.subscripts if form.coefficients[iterator]]
+    return len(used) == 1 and sum(map(abs, used[0].coefficients)) == 1
