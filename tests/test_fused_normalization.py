@@ -122,7 +122,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(height: int, width: int, a
     assert [each.message for each in measured if each.status != "ok"] == []
 
 
-@pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_residual"])
+@pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"])
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]
     options = ["--max-variants", "16", "--top-k", "2", "--out", str(tmp_path / "made"), "--records", str(tmp_path)]

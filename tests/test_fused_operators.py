@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import random
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from polydl import pipeline
 from polydl.codegen.kernel import original
@@ -33,33 +37,53 @@ OPERATORS = {
 }
 
 
-@pytest.mark.parametrize("name", OPERATORS)
-def test_an_operator_joins_a_product(name: str, tmp_path: Path) -> None:
-    draw = random.Random(name)
-    element = draw.choice(("float", "double"))
-    rows, columns, depth = draw.randint(3, 40), draw.randint(3, 70), draw.randint(2, 50)
+shapes = st.fixed_dictionaries(
+    {
+        "element": st.sampled_from(("float", "double")),
+        "rows": st.integers(3, 40),
+        "columns": st.integers(3, 70),
+        "depth": st.integers(2, 50),
+        "first": st.sampled_from(("product", "operator")),
+    }
+)
+
+
+def source(name: str, shape: dict[str, Any]) -> str:
+    """A product and an operator on its output; if the operator is ``first``, the product adds to what it wrote."""
+    element, rows, columns, depth = (shape[key] for key in ("element", "rows", "columns", "depth"))
     function = "f" if element == "float" else ""
     text = OPERATORS[name].replace("expE", f"exp{function}").replace("tanhE", f"tanh{function}")
-    text = text.replace("erfE", f"erf{function}").replace("T(", f"({element})(").replace("X", "C[i][j]")
-    path = tmp_path / "nest.c"
-    path.write_text(
+    text = text.replace("erfE", f"erf{function}").replace("T(", f"({element})(")
+    product = (
+        f"  for (int i = 0; i < {rows}; i++)\n    for (int j = 0; j < {columns}; j++)\n"
+        f"      for (int k = 0; k < {depth}; k++)\n        C[i][j] += A[i][k] * B[k][j];\n"
+    )
+    loops = f"  for (int i = 0; i < {rows}; i++)\n    for (int j = 0; j < {columns}; j++)\n"
+    operator = f"{loops}      C[i][j] = {text.replace('X', 'C[i][j]')};\n"
+    return (
         f"#include <math.h>\nvoid nest({element} C[{rows}][{columns}], const {element} A[{rows}][{depth}],\n"
         f"  const {element} B[{depth}][{columns}], const {element} R[{rows}][{columns}],\n"
         f"  const {element} b[{columns}], const {element} d[{columns}]) {{\n#pragma scop\n"
-        f"  for (int i = 0; i < {rows}; i++)\n    for (int j = 0; j < {columns}; j++)\n"
-        f"      for (int k = 0; k < {depth}; k++)\n        C[i][j] += A[i][k] * B[k][j];\n"
-        f"  for (int i = 0; i < {rows}; i++)\n    for (int j = 0; j < {columns}; j++)\n      C[i][j] = {text};\n"
-        "#pragma endscop\n}\n"
+        f"{product + operator if shape['first'] == 'product' else operator + product}#pragma endscop\n}}\n"
     )
-    scop = pipeline.parse(path)
-    machine = Machine.detect(threads=2)
-    space = pipeline.space_on(scop, machine)
-    made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=4)
-    fused = [variant for variant in made if pipeline.is_fused(variant)]
-    chosen = draw.sample(fused, min(3, len(fused)))
-    assert chosen
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
-    policy = TimingPolicy(rounds=1, budget_seconds=0.5)
-    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
-    assert [each.message for each in measured if each.status != "ok"] == []
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+@given(shape=shapes, seed=st.integers(0, 99))
+@settings(max_examples=2, deadline=None, derandomize=True, database=None)
+def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory, "nest.c")
+        path.write_text(source(name, shape))
+        scop = pipeline.parse(path)
+        machine = Machine.detect(threads=2)
+        space = pipeline.space_on(scop, machine)
+        made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
+        fused = [variant for variant in made if pipeline.is_fused(variant)]
+        chosen = random.Random(seed).sample(fused, min(2, len(fused)))
+        assert chosen
+        kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
+        policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+        measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
+        assert [each.message for each in measured if each.status != "ok"] == []
