@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -154,10 +154,17 @@ class Calibrated:
         return self.kernel.sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        """From the table; further columns than it has take more time as the microkernel's own formula says."""
         for table in self.throughputs:
             if (table.element, table.vector_elements) == (shape.element, vector_elements):
                 transposed = shape.stride_bk != 1 and shape.k > 1
-                return table.cycles(shape.m, shape.n * shape.rows, shape.k, shape.batch, transposed)
+                columns, most = shape.n * shape.rows, table.columns[-1]
+                cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, transposed)
+                if columns <= most:
+                    return cycles
+                widest = replace(shape, n=most, rows=1)
+                formula = self.kernel.predicted_cycles
+                return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
         return self.kernel.predicted_cycles(shape, vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
