@@ -39,12 +39,13 @@ from polydl.microkernels.amx_operands import (
     Blocks,
     Configurations,
     blocks_of,
+    lines_ahead,
     padded,
     step_of,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles, widened
+from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, LINE, table, which_tiles, widened
 
 _LEAST_STEP = 16
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -68,6 +69,7 @@ class _Writer:
         self.splits_all_a = site.again_a or self.panels
         self.slots = 1
         self.operands = _operands(site)
+        self.more = FIRST + (AHEAD if site.ahead else "")
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
@@ -92,10 +94,13 @@ class _Writer:
             if call.columns.runs and not self.panels:
                 parts.append(self._split_b(f"{name}_b", number, call))
             parts.append(panels_run(name, site, call) if self.panels else self._run(name, call))
-            cases += [f"    if ({which_tiles(site, index)})", f"      {name}(a, b, c, count, first);"]
+            cases += [
+                f"    if ({which_tiles(site, index)})",
+                f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''});",
+            ]
         parts += [
             "#endif",
-            f"static void {prefix}_run({self.operands}, int last_m, int last_n, int last_k, long count{FIRST})",
+            f"static void {prefix}_run({self.operands}, int last_m, int last_n, int last_k, long count{self.more})",
             "{",
             "#ifdef POLYDL_HAS_TILES",
             "  if (polydl_tiles) {",
@@ -103,6 +108,7 @@ class _Writer:
             "    return;",
             "  }",
             "#endif",
+            *(["  (void)ahead;"] if site.ahead else []),
             f"  {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
             "}",
         ]
@@ -263,6 +269,9 @@ class _Writer:
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
+        lines = lines_ahead(site, call)
+        fetched = f"ahead, {lines}" if lines else "0, 0"
+
         def walk(end: str, wide: int, column: int) -> list[str]:
             if site.again_a:
                 before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
@@ -276,9 +285,10 @@ class _Writer:
                 f"      if (block[{column}] != set)",
                 f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{column}]]);",
                 "      if (block[6])",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 1, 0, 0, 0);",
+                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 1, 0, 0, 0, {fetched});",
                 "      else",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 0, 0, 0, 0);",
+                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 0, 0, 0, 0, {fetched});",
+                *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
                 "    }",
                 *after,
                 "  }",
@@ -292,7 +302,7 @@ class _Writer:
             body += walk(str(shape.m), int(rest > SIDE), 8)
         return "\n".join(
             [
-                f"static void {name}({self.operands}, long count{FIRST})",
+                f"static void {name}({self.operands}, long count{self.more})",
                 "{",
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
@@ -380,7 +390,7 @@ class Amx:
     )
     elements: tuple[tuple[str, ...], ...] = (("float", "float"), (BFLOAT16, "float"))
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "copies", "rounds"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "rounds"})
 
     def unavailable(self) -> str | None:
         return _missing()

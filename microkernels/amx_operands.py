@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
+from polydl.microkernels.plain_c_blocks import LINE
 from polydl.microkernels.shapes import register_blocks
 
 SIDE = 16  # rows and columns of a tile
@@ -156,6 +157,12 @@ class Blocks:
         """bfloat16s of all of A, split, or of two tiles along m."""
         tiles = -(-self.shape.m // SIDE)
         return (tiles if whole else min(2, tiles)) * SIDE * self.per_row * self.shape.batch
+
+
+def lines_ahead(site: GemmSite, call: Blocks) -> int:
+    """Cache lines of what later calls read that are fetched with each step of k of a pair of blocks."""
+    times = -(-call.shape.m // (2 * SIDE)) * -(-len(call.blocks) // 2) * call.shape.batch * call.steps
+    return -(-site.ahead // (LINE * times))
 
 
 def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:

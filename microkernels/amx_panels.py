@@ -7,8 +7,8 @@ the tiles are still in the first or second cache when they are read.
 from __future__ import annotations
 
 from polydl.contracts import GemmSite
-from polydl.microkernels.amx_operands import FORMATS, KEPT, SIDE, STEP, Blocks, Configurations
-from polydl.microkernels.plain_c_blocks import FIRST
+from polydl.microkernels.amx_operands import FORMATS, KEPT, SIDE, STEP, Blocks, Configurations, lines_ahead
+from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, LINE
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
@@ -56,12 +56,15 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     passes = -(-rows // (2 * SIDE))
     share = -(-2 * SIDE // passes)
 
+    lines = lines_ahead(site, call)
+    fetched = f"ahead, {lines}" if lines else "0, 0"
+
     def products(wide: int, column: int) -> list[str]:
         def block(deep: int) -> str:
             return (
                 f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
-                f"{step // 2}, {_PARTS}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b);"
+                f"{step // 2}, {_PARTS}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, {fetched});"
             )
 
         return [
@@ -71,6 +74,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
             f"        {block(1)}",
             "      else",
             f"        {block(0)}",
+            *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
         ]
 
     body = []
@@ -85,7 +89,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
         body += ["    {", *products(int(rest > SIDE), 6), "    }"]
     return "\n".join(
         [
-            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST})",
+            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST}{AHEAD if lines else ''})",
             "{",
             configurations.text(),
             f"  static const long blocks[][7] = {{\n{blocks}\n  }};",

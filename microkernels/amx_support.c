@@ -95,12 +95,14 @@ static inline __attribute__((always_inline)) void polydl_split_columns(
     if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
     if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
   } while (0)
-/* Vector units split columns of the next tiles meanwhile. */
-#define POLYDL_TILE_SPLIT(part)                                                                                        \
+/* Meanwhile vector units split columns of the next tiles, and what later calls read is fetched. */
+#define POLYDL_TILE_MEANWHILE(part)                                                                                    \
   do {                                                                                                                 \
     if (share)                                                                                                         \
       polydl_split_columns(next, next->begin + share * (part) / 6, next->begin + share * ((part) + 1) / 6,             \
                            offsets_b[r] + 2 * pairs * step, to, 2 * pairs);                                            \
+    for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
+      __builtin_prefetch(ahead + 64 * line, 0, 2);                                                                     \
   } while (0)
 #define POLYDL_TILES_OF_A(part)                                                                                        \
   do {                                                                                                                 \
@@ -116,7 +118,7 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *first_b, const unsigned short *second_b, const long *offsets_first,
     const long *offsets_second, long plane, long column, long advance, float *c0, float *c1, long ldc, long count,
     int steps, int pairs, int parts, int first, int wide, int deep, const struct polydl_columns *next, int share,
-    const long *offsets_b)
+    const long *offsets_b, const char *ahead, int lines)
 {
   unsigned short *to = share ? next->to : 0;
   __asm__ volatile("" ::: "memory");
@@ -139,21 +141,21 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
         POLYDL_TILES_OF_B(0);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILES_OF_A(1);
-        POLYDL_TILE_SPLIT(0);
+        POLYDL_TILE_MEANWHILE(0);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILES_OF_B(1);
-        POLYDL_TILE_SPLIT(1);
+        POLYDL_TILE_MEANWHILE(1);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILES_OF_A(0);
-        POLYDL_TILE_SPLIT(2);
+        POLYDL_TILE_MEANWHILE(2);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILES_OF_B(2);
-        POLYDL_TILE_SPLIT(3);
+        POLYDL_TILE_MEANWHILE(3);
         POLYDL_TILE_PRODUCTS;
         POLYDL_TILES_OF_B(0);
-        POLYDL_TILE_SPLIT(4);
+        POLYDL_TILE_MEANWHILE(4);
         POLYDL_TILE_PRODUCTS;
-        POLYDL_TILE_SPLIT(5);
+        POLYDL_TILE_MEANWHILE(5);
       } else {
         POLYDL_TILES_OF_A(0);
         POLYDL_TILES_OF_B(0);
@@ -163,6 +165,7 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
       b0 += advance;
       b1 += advance;
       to += share ? 3 * 1024 : 0;
+      ahead += 64 * lines;
     }
   }
   POLYDL_TILE_STORE(0, c0, 4 * ldc);

@@ -110,7 +110,7 @@ WIDER = [
 # that are split for later calls, before a call, and in passing.
 TILED = [
     site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
-    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, ahead=64),
     site(m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
     site(
         m=(80, 80),
@@ -154,6 +154,7 @@ TILED = [
         rows_c=(0, 7700),
         again_a=True,
         overwrites=True,
+        ahead=100_000,
     ),
     # B in forty pieces, each read by two products.
     site(
