@@ -25,10 +25,12 @@ MOST_REPEATS = 1 << 24
 
 _PR_SET_PDEATHSIG = 1
 _PROBE_ITERATIONS = 250_000
-# A kernel that moves much data draws the clock down by a tenth and more while it runs, which is its own business, and
-# after a rest the clock is higher than under any load. Multiply-adds for a while before each of the two probes beside
-# a sample that lasts so long make them comparable: for that part of it, and no longer than that.
-_LONG_SECONDS, _LOAD_PART, _LOAD_SECONDS = 0.015, 0.25, 0.02
+# A kernel that moves much data, or keeps the widest vectors busy, draws the clock down by a tenth and more while it
+# runs, which is its own business; it comes back in steps, within some ten milliseconds. And after a rest the clock is
+# higher than under any load. Multiply-adds before each of the two probes beside a sample that lasts so long make them
+# comparable: until one is about as fast as the fastest so far, but no longer than that, or than that part of a very
+# long sample.
+_LONG_SECONDS, _RECOVERED, _RECOVERY_SECONDS, _LOAD_PART, _LOAD_SECONDS = 0.004, 0.97, 0.013, 0.25, 0.02
 # OpenMP's threads spin a while after a parallel loop; the probe must not share its core with them.
 _SETTLE_SECONDS = 0.002
 
@@ -40,7 +42,7 @@ class Sampler:
         os.sched_setaffinity(0, cores)
         self._cores = cores
         self._fma_gflops = runtime().fma_gflops
-        self._last_seconds = 0.0
+        self._last_seconds = self._fastest = 0.0
 
     def sample(self, repeats: int, timed: Callable[[int], float]) -> Reply:
         """Seconds of one invocation, the mean of ``repeats``; ``timed`` makes so many and returns their seconds.
@@ -68,14 +70,21 @@ class Sampler:
             repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
 
     def _load(self) -> None:
-        """Keep all cores busy for a while, if the last sample was a long one."""
-        if self._last_seconds >= _LONG_SECONDS:
-            deadline = time.monotonic() + min(_LOAD_SECONDS, _LOAD_PART * self._last_seconds)
-            while time.monotonic() < deadline:
-                self._probe()
+        """Keep all cores busy until their clock is what it was before the last sample, if that was a long one."""
+        if self._last_seconds < _LONG_SECONDS:
+            return
+        longest = max(_RECOVERY_SECONDS, min(_LOAD_SECONDS, _LOAD_PART * self._last_seconds))
+        deadline = time.monotonic() + longest
+        while time.monotonic() < deadline and self._probe() < _RECOVERED * self._fastest:
+            pass
 
     def _probe(self) -> float:
         """GFLOPS of the slowest of the cores, all of them probed at once."""
+        rate = self._probe_cores()
+        self._fastest = max(self._fastest, rate)
+        return rate
+
+    def _probe_cores(self) -> float:
         if len(self._cores) == 1:
             return float(self._fma_gflops(_PROBE_ITERATIONS))
         time.sleep(_SETTLE_SECONDS)
