@@ -74,12 +74,12 @@ def _structure(first: Candidate, second: Candidate) -> list[str]:
     for nest, use in one.items():
         if nest in other and _shape(use) != _shape(other[nest]):
             lines.append(f"Its microkernel computes {_shape(use)} in a call, and the other's {_shape(other[nest])}.")
-    for what, own, others in (
-        ("runs its loops", _orders(first.variant), _orders(second.variant)),
-        ("cuts", _tiles(first.variant), _tiles(second.variant)),
-    ):
-        if own != others:
-            lines.append(f"It {what} {own or 'nothing'}; the second {others or 'nothing'}.")
+    own, others = _orders(first.variant), _orders(second.variant)
+    if own != others:
+        lines.append(f"It runs its loops {own}; the second {others}.")
+    own, others = _tiles(first.variant), _tiles(second.variant)
+    if own != others:
+        lines.append(f"It cuts {own or 'nothing'}; the second {others or 'nothing'}.")
     if first.variant.rewrites != second.variant.rewrites:
         own, others = _rewrites(first.variant), _rewrites(second.variant)
         lines.append(f"Its nest was rewritten: {own or 'not at all'}; the second's: {others or 'not at all'}.")
@@ -102,7 +102,9 @@ def _rewrites(variant: Variant) -> str:
 
 
 def _orders(variant: Variant) -> str:
-    return "; ".join(" > ".join(step.order) for step in variant.nest_steps if isinstance(step, Interchange))
+    steps = [step for step in variant.nest_steps if isinstance(step, Interchange)]
+    orders = [" > ".join(step.order) or "all in the microkernel" for step in steps]
+    return "; ".join(orders) or "as in the source"
 
 
 def _tiles(variant: Variant) -> str:

@@ -27,6 +27,7 @@ _FIGURES = {"fastrcnn": "figure-10-fastrcnn", "resnet": "figure-12-resnet", "mas
 _PRODUCTS = "figure-19-gemm"
 # By group, what says nothing new beside the others; and the oracle's 1.000.
 _LEFT_OUT = (ORACLE, "latency")
+_SHORT = {DEFAULT_ORDER: "default", "random pick": "random"}
 # What is drawn for each nest, with its marker and colour; the paper's names for its own.
 _MARKS: dict[str, tuple[str, str, str]] = {
     DEFAULT_ORDER: ("Microkernel (default order)", "D", "tab:gray"),
@@ -80,7 +81,8 @@ def _bounds(found: Interval) -> str:
 
 def _groups_table(evaluation: Evaluation, groups: Sequence[str]) -> str:
     names = [name for name in evaluation.rankers if name not in _LEFT_OUT]
-    made = table("group", "nests", *names, right=["nests", *names])
+    headings = [_SHORT.get(name, name) for name in names]
+    made = table("group", "nests", *headings, right=["nests", *headings])
     for group in groups:
         found = {each.ranker: each.top[0].value for each in summaries(evaluation, group=group)}
         count = sum(nest.group == group for nest in evaluation.nests)
