@@ -1,4 +1,4 @@
-"""Products in tile registers: Intel's matrix extension (AMX), fed with bfloat16s, or with three of them for each float.
+"""Products in tile registers: Intel's matrix extension (AMX), fed with bytes, bfloat16s, or three of these for a float.
 
 A float has 24 significant bits and a bfloat16 eight, so that a float is a sum of three: a = a0 + a1 + a2, the first
 the nearest to it. Of the nine products of parts the six largest are computed, exactly, and
@@ -15,7 +15,7 @@ those below 1e-33 some bits are lost.
 A call splits its operands into buffers of the thread's own first: A into pairs of steps of k, which is how the
 instruction reads it, B as it lies or column by column, beforehand or in passing (amx_panels.py). What later calls read
 again stays split for them. Of bfloat16s there is nothing to split: A is copied in pairs, and B read where it is, if k
-is contiguous there.
+is contiguous there. The same goes for bytes, in fours; their sums are exact.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from __future__ import annotations
 import functools
 from ctypes import CDLL, c_long
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -35,21 +36,20 @@ from polydl.microkernels.amx_operands import (
     PRODUCT_CYCLES,
     SIDE,
     SPLIT_SHARE,
-    STEP,
     Blocks,
     Configurations,
     blocks_of,
     lines_ahead,
     padded,
-    step_of,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, LINE, table, which_tiles, widened
 
-_LEAST_STEP = 16
+_LEAST_GROUPS = 8  # of k in a tile product
 _MOST = 3 << 19  # bytes of one call's A or B, split
 _MOST_KEPT = 8
+_SIGNS = {"signed char": "SIGNED", "unsigned char": "PLAIN"}
 # Cycles of a call, and of a tile of C.
 _OVERHEAD = 300.0
 _TILE_OF_C = 80.0
@@ -73,8 +73,11 @@ class _Writer:
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
-        self.parts = FORMATS[site.element].parts
-        lengths = (2 * panel_elements(c) if self.panels else self.parts * c.columns.length for c in self.calls.values())
+        self.format = FORMATS[site.element]
+        # The type of what is loaded of B.
+        self.part_b = site.type_b if self.format.parts == 1 else "unsigned short"
+        parts = self.format.parts
+        lengths = (2 * panel_elements(c) if self.panels else parts * c.columns.length for c in self.calls.values())
         self.longest = longest, max(lengths)
 
     def text(self) -> str:
@@ -130,29 +133,29 @@ class _Writer:
             f"static _Thread_local unsigned short {prefix}_parts_a[{self.slots}][{self.longest[0]}] {aligned};",
         ]
         if self.longest[1]:
-            lines.append(f"static _Thread_local unsigned short {prefix}_parts_b[{self.longest[1]}] {aligned};")
+            lines.append(f"static _Thread_local {self.part_b} {prefix}_parts_b[{self.longest[1]}] {aligned};")
         return "\n".join(lines)
 
     def _panel_a(self, name: str, call: Blocks) -> str:
         """A function that splits one or two tiles along m: every product's steps, and in a step, every part's tiles."""
         site, prefix = self.site, self.site.prefix
-        pairs, rows = call.step // 2, call.shape.m
-        places = f"from + row + {SIDE} * tile, {site.lda}, to + {32 * pairs} * tile"
-        if self.parts == 1:
-            split = f"polydl_join_pairs({places},"
+        groups, rows = call.groups, call.shape.m
+        split = f"from + row + {SIDE} * tile, {site.lda}, to + {32 * groups} * tile,"
+        if self.format.parts == 1:
+            split = f"polydl_join_{'pairs' if self.format.group == 2 else 'fours'}({split}"
         else:
-            split = f"polydl_split_pairs({places}, {32 * pairs} * tiles,"
+            split = f"polydl_split_pairs({split} {32 * groups} * tiles,"
         return "\n".join(
             [
                 f"static void {name}_panel(const {site.element} *a, int row, int tiles, long count, "
                 "unsigned short *to)",
                 "{",
                 "  for (long r = 0; r < count; ++r)",
-                f"    for (int step = 0; step < {call.steps}; ++step, to += {self.parts * 32 * pairs} * tiles)",
+                f"    for (int step = 0; step < {call.steps}; ++step, to += {self.format.parts * 32 * groups} * tiles)",
                 "      for (int tile = 0; tile < tiles; ++tile) {",
                 f"        const int left = {rows} - row - {SIDE} * tile;",
                 f"        const {site.element} *from = a + {prefix}_offsets_a[r] + {call.step * site.lda}L * step;",
-                f"        {split} {pairs}, left < {SIDE} ? left : {SIDE});",
+                f"        {split} {groups}, left < {SIDE} ? left : {SIDE});",
                 "      }",
                 "}",
             ]
@@ -199,7 +202,7 @@ class _Writer:
         site, prefix = self.site, self.site.prefix
         held, columns = f"{prefix}_held_b", call.columns
         plane = columns.length
-        head = [f"static const unsigned short *{name}(const {site.element} *b, long count)", "{"]
+        head = [f"static const {self.part_b} *{name}(const {site.type_b} *b, long count)", "{"]
         if site.again_b:
             head += [
                 f"  if ({self._is_held(held, 'b', number)})",
@@ -219,11 +222,11 @@ class _Writer:
             copies = [
                 "  for (long r = 0; r < count; ++r)",
                 f"    for (int q = 0; q < {site.rows}; ++q) {{",
-                f"      const {site.element} *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q];",
-                f"      unsigned short *to = {prefix}_parts_b + r * {per_product} + q * {n * columns.stride};",
+                f"      const {site.type_b} *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q];",
+                f"      {self.part_b} *to = {prefix}_parts_b + r * {per_product} + q * {n * columns.stride};",
                 f"      for (int j = 0; j < {n}; ++j)",
             ]
-            if self.parts == 1:
+            if self.format.parts == 1:
                 copies += [
                     f"        for (int l = 0; l < {k}; ++l)",
                     f"          to[j * {columns.stride} + l] = from[j * {site.stride_bn}L + l * {site.stride_bk}L];",
@@ -244,10 +247,9 @@ class _Writer:
 
     def _run(self, name: str, call: Blocks) -> str:
         site, shape, columns = self.site, call.shape, call.columns
-        pairs = call.step // 2
         rest = shape.m % (2 * SIDE)
         whole = shape.m // (2 * SIDE)
-        configurations = Configurations(pairs)
+        configurations = Configurations(call.groups)
         entries = []
         for place in range(0, len(call.blocks), 2):
             one = call.blocks[place]
@@ -264,8 +266,8 @@ class _Writer:
         rows_of_table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
         starts = [start for row in columns.starts for start in row]
         common = (
-            f"{columns.length}, {columns.stride}, {2 * pairs}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
-            f"count, {call.steps}, {pairs}, {self.parts}, first"
+            f"{columns.length}, {columns.stride}, {call.step}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
+            f"count, {call.steps}, {call.groups}, {_kind(site)}, first"
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
@@ -307,7 +309,7 @@ class _Writer:
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
-                f"  const unsigned short *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
+                f"  const {self.part_b} *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
                 f"  const unsigned short *parts_a = {parts_a};",
                 "  long set = -1, at = 0;",
                 *body,
@@ -318,7 +320,14 @@ class _Writer:
 
 
 def _operands(site: GemmSite) -> str:
-    return f"const {site.element} *a, const {site.element} *b, float *c"
+    return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
+
+
+def _kind(site: GemmSite) -> str:
+    """What amx_support.c calls the types of the operands."""
+    if site.element in _SIGNS:
+        return f"POLYDL_{_SIGNS[site.type_b]}_{_SIGNS[site.element]}"
+    return "POLYDL_OF_BFLOAT16S" if site.element == BFLOAT16 else "POLYDL_OF_FLOATS"
 
 
 def _loops(site: GemmSite) -> str:
@@ -348,14 +357,14 @@ def _loops(site: GemmSite) -> str:
             f"  const long {lengths};",
             f"  for (int q = 0; q < {site.rows}; ++q)",
             "    for (long j = 0; j < n; ++j) {",
-            f"      float *to = c + {prefix}_rows_c[q] + j * {site.ldc};",
+            f"      {site.accumulator} *to = c + {prefix}_rows_c[q] + j * {site.ldc};",
             "      if (first)",
             "        for (long i = 0; i < m; ++i)",
             "          to[i] = 0;",
             "      for (long r = 0; r < count; ++r)",
             "        for (long l = 0; l < k; ++l) {",
             f"          const {site.element} *column = a + {prefix}_offsets_a[r] + l * {site.lda};",
-            f"          const float factor = {factor};",
+            f"          const {site.accumulator} factor = {factor};",
             "          for (long i = 0; i < m; ++i)",
             f"            to[i] += {value} * factor;",
             "        }",
@@ -371,8 +380,8 @@ def _missing() -> str | None:
         known = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     except OSError:
         known = ""
-    if not {"amx_bf16", "amx_tile", "avx512bw"} <= set(known.split()):
-        return "the processor has no tiles of bfloat16 (AMX)"
+    if not {"amx_bf16", "amx_int8", "amx_tile", "avx512bw"} <= set(known.split()):
+        return "the processor has no tiles of bfloat16 and bytes (AMX)"
     # arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)
     if CDLL(None).syscall(c_long(158), c_long(0x1023), c_long(18)) != 0:
         return "the system does not let processes use tile registers"
@@ -381,14 +390,18 @@ def _missing() -> str | None:
 
 @dataclass(frozen=True)
 class Amx:
-    """The ``c-amx`` microkernel: bfloat16, and float to its full accuracy."""
+    """The ``c-amx`` microkernel: bytes, bfloat16, and float to its full accuracy."""
 
     name: str = "c-amx"
     reference: str = REFERENCE
     patterns: tuple[StridePattern, ...] = (
         StridePattern("contiguous", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "any")),
     )
-    elements: tuple[tuple[str, ...], ...] = (("float", "float"), (BFLOAT16, "float"))
+    elements: tuple[tuple[str, ...], ...] = (
+        ("float", "float"),
+        (BFLOAT16, "float"),
+        *((*dict.fromkeys(operands), "int") for operands in product(_SIGNS, repeat=2)),
+    )
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "rounds"})
 
@@ -396,14 +409,16 @@ class Amx:
         return _missing()
 
     def rejects(self, shape: GemmShape) -> str | None:
-        if step_of(shape.k) < _LEAST_STEP:
-            return f"no even number of steps from {_LEAST_STEP} to {STEP} divides k = {shape.k}"
+        kind = FORMATS[shape.element]
+        if kind.step_of(shape.k) < _LEAST_GROUPS * kind.group:
+            least, most = _LEAST_GROUPS * kind.group, kind.longest
+            return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
-        parts = FORMATS[shape.element].parts
-        if 2 * parts * shape.m * shape.k * shape.batch > _MOST:
+        width = kind.parts * kind.bytes
+        if width * shape.m * shape.k * shape.batch > _MOST:
             return f"A, split, takes more than {_MOST >> 10} KiB"
-        if 2 * parts * shape.n * shape.rows * shape.k > _MOST:
+        if width * shape.n * shape.rows * shape.k > _MOST:
             return f"B, split, takes more than {_MOST >> 10} KiB"
         return PLAIN_C.rejects(shape)
 
@@ -422,8 +437,8 @@ class Amx:
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
-        steps = shape.batch * shape.k // max(2, step_of(shape.k))
         kind = FORMATS[shape.element]
+        steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
         split = shape.k * shape.batch * shape.m
         if kind.parts > 1:
             split += shape.k * shape.n * shape.rows

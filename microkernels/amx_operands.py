@@ -14,8 +14,8 @@ from polydl.microkernels.shapes import register_blocks
 
 SIDE = 16  # rows and columns of a tile
 PRODUCT_CYCLES = 20.0
-STEP = 32  # steps of k in a tile product
-_LINE = 32  # bfloat16s
+STEP = 32  # steps of k in a tile product of bfloat16s
+_LINE = 32  # elements of B to which its columns are padded
 # Bytes that all tiles of A together may keep split in a thread.
 KEPT = 1 << 20
 # How often an operand has to be split or copied, in the mean.
@@ -26,19 +26,35 @@ _GAP = 32
 
 @dataclass(frozen=True)
 class Format:
-    """Of an element: how many bfloat16s stand for it, the tile products of those, and cycles to split or copy one."""
+    """Of an element: how many parts of so many bytes stand for it, their tile products, cycles to split or copy one."""
 
     parts: int
+    bytes: int
     products: int
     cycles: float
 
+    @property
+    def group(self) -> int:
+        """Steps of k that lie side by side in a tile of A: four bytes."""
+        return 4 // self.bytes
 
-FORMATS = {"float": Format(3, 6, 0.65), BFLOAT16: Format(1, 1, 0.1)}
+    @property
+    def longest(self) -> int:
+        """Steps of k in the longest tile product."""
+        return SIDE * self.group
+
+    def step_of(self, k: int) -> int:
+        """Steps of k in one tile product: as many as divide k, in groups."""
+        sizes = (size for size in divisors(k) if size % self.group == 0 and size <= self.longest)
+        return max(sizes, default=0)
 
 
-def step_of(k: int) -> int:
-    """Steps of k in one tile product: as many as divide k, in pairs."""
-    return max((size for size in divisors(k) if size % 2 == 0 and size <= STEP), default=0)
+FORMATS = {
+    "float": Format(3, 2, 6, 0.65),
+    BFLOAT16: Format(1, 2, 1, 0.1),
+    "signed char": Format(1, 1, 1, 0.1),
+    "unsigned char": Format(1, 1, 1, 0.1),
+}
 
 
 def padded(length: int) -> int:
@@ -141,7 +157,12 @@ class Blocks:
 
     @property
     def step(self) -> int:
-        return step_of(self.shape.k)
+        return self.format.step_of(self.shape.k)
+
+    @property
+    def groups(self) -> int:
+        """Groups of k in a tile product, which are the rows of a tile of A."""
+        return self.step // self.format.group
 
     @property
     def steps(self) -> int:
@@ -150,11 +171,11 @@ class Blocks:
 
     @property
     def per_row(self) -> int:
-        """bfloat16s of a row of one product of A, split."""
-        return self.shape.k * self.format.parts
+        """Pairs of bytes of a row of one product of A, split."""
+        return self.shape.k * self.format.parts * self.format.bytes // 2
 
     def length_a(self, whole: bool) -> int:
-        """bfloat16s of all of A, split, or of two tiles along m."""
+        """Pairs of bytes of all of A, split, or of two tiles along m."""
         tiles = -(-self.shape.m // SIDE)
         return (tiles if whole else min(2, tiles)) * SIDE * self.per_row * self.shape.batch
 
@@ -176,10 +197,10 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
 
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
-        steps = shape.batch * shape.k / step_of(shape.k)
+        steps = shape.batch * shape.k / kind.step_of(shape.k)
         products = _products(columns) * along_m * steps * kind.products * PRODUCT_CYCLES
         # Beyond the second-level cache split operands come back slowly.
-        spilled = max(0, columns.length * 2 * kind.parts - KEPT)
+        spilled = max(0, columns.length * kind.bytes * kind.parts - KEPT)
         return products + SPLIT_SHARE * kind.cycles * columns.elements + spilled
 
     chosen = min(found, key=cost)
@@ -194,8 +215,8 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
 class Configurations:
     """The sizes of the tile registers that a call uses: four of C, two of B, two of A."""
 
-    def __init__(self, pairs: int) -> None:
-        self.pairs = pairs
+    def __init__(self, groups: int) -> None:
+        self.groups = groups
         self._numbers: dict[tuple[tuple[int, int], tuple[int, int]], int] = {}
 
     def of(self, columns: tuple[int, int], rows: int) -> tuple[int, int]:
@@ -213,8 +234,8 @@ class Configurations:
         """The 64 bytes that the processor is given."""
         sizes = [
             *((column, 4 * row) for column in columns for row in rows),
-            *((column, 4 * self.pairs) for column in columns),
-            *((self.pairs, 4 * row) for row in rows),
+            *((column, 4 * self.groups) for column in columns),
+            *((self.groups, 4 * row) for row in rows),
         ]
         content = [1, *(0,) * 15]
         for _, width in sizes:

@@ -35,7 +35,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     """The C function of a call; that which splits A is called ``{name}_a``."""
     prefix, step, rows = site.prefix, call.step, call.shape.m
     rest = rows % (2 * SIDE)
-    configurations = Configurations(step // 2)
+    configurations = Configurations(call.groups)
     entries: list[list[int]] = []
     columns: list[int] = []
     for place in range(0, len(call.blocks), 2):
@@ -64,7 +64,8 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
             return (
                 f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
-                f"{step // 2}, {_PARTS}, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, {fetched});"
+                f"{call.groups}, POLYDL_OF_FLOATS, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, "
+                f"{fetched});"
             )
 
         return [

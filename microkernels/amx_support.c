@@ -1,8 +1,8 @@
-/* Products of bfloat16s, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
+/* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
 static int polydl_tiles; /* whether the system lets this process use tile registers */
-#if defined __x86_64__ && defined __linux__ && defined __AMX_BF16__ && defined __AVX512BW__
+#if defined __x86_64__ && defined __linux__ && defined __AMX_BF16__ && defined __AMX_INT8__ && defined __AVX512BW__
 #define POLYDL_HAS_TILES
 #include <immintrin.h>
 extern long syscall(long number, ...);
@@ -15,7 +15,26 @@ static inline int polydl_ask_for_tiles(void)
 #define POLYDL_TILE_ZERO(t) __asm__ volatile("tilezero %%tmm" #t ::)
 #define POLYDL_TILE_LOAD(t, from, bytes) __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(from), "r"((long)(bytes)))
 #define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
-#define POLYDL_TILE_PRODUCT(c, b, a) __asm__ volatile("tdpbf16ps %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+/* What is multiplied; of bytes, B's sign before A's. */
+enum {
+  POLYDL_OF_FLOATS,
+  POLYDL_OF_BFLOAT16S,
+  POLYDL_SIGNED_SIGNED,
+  POLYDL_SIGNED_PLAIN,
+  POLYDL_PLAIN_SIGNED,
+  POLYDL_PLAIN_PLAIN
+};
+#define POLYDL_TILE_DOT(name, c, b, a) __asm__ volatile(name " %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+#define POLYDL_TILE_PRODUCT(c, b, a)                                                                                   \
+  do {                                                                                                                 \
+    switch (kind) {                                                                                                    \
+    case POLYDL_SIGNED_SIGNED: POLYDL_TILE_DOT("tdpbssd", c, b, a); break;                                             \
+    case POLYDL_SIGNED_PLAIN: POLYDL_TILE_DOT("tdpbsud", c, b, a); break;                                              \
+    case POLYDL_PLAIN_SIGNED: POLYDL_TILE_DOT("tdpbusd", c, b, a); break;                                              \
+    case POLYDL_PLAIN_PLAIN: POLYDL_TILE_DOT("tdpbuud", c, b, a); break;                                               \
+    default: POLYDL_TILE_DOT("tdpbf16ps", c, b, a);                                                                    \
+    }                                                                                                                  \
+  } while (0)
 #define POLYDL_FETCH 16 /* rows of A ahead */
 /* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
    number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
@@ -71,6 +90,21 @@ static inline void polydl_join_pairs(const unsigned short *from, long lda, unsig
     _mm512_store_si512(to, _mm512_or_si512(_mm512_cvtepu16_epi32(x), _mm512_slli_epi32(_mm512_cvtepu16_epi32(y), 16)));
   }
 }
+/* The same of bytes, in fours. */
+static inline void polydl_join_fours(const void *first, long lda, unsigned short *to, int fours, int columns)
+{
+  const __mmask64 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  const char *from = first;
+  for (int four = 0; four < fours; ++four, from += 4 * lda, to += 32) {
+    __m512i joined = _mm512_setzero_si512();
+    for (int step = 3; step >= 0; --step) {
+      __builtin_prefetch(from + (POLYDL_FETCH + step) * lda);
+      const __m128i x = _mm512_castsi512_si128(_mm512_maskz_loadu_epi8(some, from + step * lda));
+      joined = _mm512_or_si512(_mm512_slli_epi32(joined, 8), _mm512_cvtepu8_epi32(x));
+    }
+    _mm512_store_si512(to, joined);
+  }
+}
 /* Columns of B to be split, which fill up to two tiles: so many of all are the first tile's. */
 struct polydl_columns {
   const float *b;
@@ -111,15 +145,16 @@ static inline __attribute__((always_inline)) void polydl_split_columns(
   } while (0)
 #define POLYDL_TILES_OF_B(part)                                                                                        \
   do {                                                                                                                 \
-    POLYDL_TILE_LOAD(4, b0 + (part) * plane, 2 * column);                                                              \
-    if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane, 2 * column);                                                    \
+    POLYDL_TILE_LOAD(4, b0 + (part) * plane * width, column * width);                                                  \
+    if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane * width, column * width);                                        \
   } while (0)
 static inline __attribute__((always_inline)) void polydl_tile_block(
-    const unsigned short *a, const unsigned short *first_b, const unsigned short *second_b, const long *offsets_first,
-    const long *offsets_second, long plane, long column, long advance, float *c0, float *c1, long ldc, long count,
-    int steps, int pairs, int parts, int first, int wide, int deep, const struct polydl_columns *next, int share,
+    const unsigned short *a, const void *first_b, const void *second_b, const long *offsets_first,
+    const long *offsets_second, long plane, long column, long advance, void *c0, void *c1, long ldc, long count,
+    int steps, int pairs, int kind, int first, int wide, int deep, const struct polydl_columns *next, int share,
     const long *offsets_b, const char *ahead, int lines)
 {
+  const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
   unsigned short *to = share ? next->to : 0;
   __asm__ volatile("" ::: "memory");
   if (first) {
@@ -129,12 +164,13 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
     if (deep && wide) POLYDL_TILE_ZERO(3);
   } else {
     POLYDL_TILE_LOAD(0, c0, 4 * ldc);
-    if (wide) POLYDL_TILE_LOAD(1, c0 + 16, 4 * ldc);
+    if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);
     if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
-    if (deep && wide) POLYDL_TILE_LOAD(3, c1 + 16, 4 * ldc);
+    if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);
   }
   for (long r = 0; r < count; ++r) {
-    const unsigned short *b0 = first_b + offsets_first[r], *b1 = second_b + offsets_second[r];
+    const char *b0 = (const char *)first_b + offsets_first[r] * width;
+    const char *b1 = (const char *)second_b + offsets_second[r] * width;
     for (int step = 0; step < steps; ++step) {
       if (parts == 3) {
         POLYDL_TILES_OF_A(2);
@@ -159,19 +195,21 @@ static inline __attribute__((always_inline)) void polydl_tile_block(
       } else {
         POLYDL_TILES_OF_A(0);
         POLYDL_TILES_OF_B(0);
+        for (int line = 0; line < lines; ++line)
+          __builtin_prefetch(ahead + 64 * line, 0, 2);
         POLYDL_TILE_PRODUCTS;
       }
       a += parts * (wide ? 64 : 32) * pairs;
-      b0 += advance;
-      b1 += advance;
+      b0 += advance * width;
+      b1 += advance * width;
       to += share ? 3 * 1024 : 0;
       ahead += 64 * lines;
     }
   }
   POLYDL_TILE_STORE(0, c0, 4 * ldc);
-  if (wide) POLYDL_TILE_STORE(1, c0 + 16, 4 * ldc);
+  if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);
   if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
-  if (deep && wide) POLYDL_TILE_STORE(3, c1 + 16, 4 * ldc);
+  if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);
 }
 #endif
 #endif

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.expressions import stripped
 from polydl.contracts import GemmSite
 from polydl.poly.plans import NestPlan, trips
@@ -21,7 +22,7 @@ _LEAST_OPERAND = 512 * 1024
 # For fewer columns than this, a tile is needed about as fast as it can be fetched.
 _LEAST_COLUMNS = 24
 _LINE = 64
-_BYTES = {"float": 4, "double": 8}
+_BYTES = {"float": 4, "double": 8, BFLOAT16: 2}
 
 
 @dataclass(frozen=True)
