@@ -96,7 +96,28 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
         space = pipeline.space_on(scop, machine, strict_fp=strict)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=strict)
         texts = [pipeline.kernel(space, variant, machine.vector_bytes).c for variant in made]
-        assert any("reduction(+" in text for text in texts) is not strict
+        assert any("reduction(+" in text or "polydl_total" in text for text in texts) is not strict
+
+
+@pytest.mark.parametrize(("element", "size"), [("float", 64), ("float", 75), ("double", 37), ("float", 33)])
+def test_lanes_are_added_up_at_the_end(element: str, size: int, tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        f"void f({element} y[{size}], const {element} a[{size}][{size}], const {element} x[{size}]) {{\n#pragma scop\n"
+        f"  for (int i = 0; i < {size}; i++)\n    for (int j = 0; j < {size}; j++)\n      y[i] += a[i][j] * x[j];\n"
+        "#pragma endscop\n}\n"
+    )
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(scop, machine)
+    made = pipeline.generate_variants(scop, machine=machine, max_variants=20)
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in made]
+    # Some loops begin at the multiples of a tile.
+    kernels = [kernel for kernel in kernels if f"polydl_total_{element}(polydl_sum" in kernel.c][:8]
+    assert kernels
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=TimingPolicy(rounds=1, budget_seconds=0.2))
+    assert [each.message for each in measured if each.status != "ok"] == []
 
 
 def test_loops_belong_together_where_they_walk_through_the_same_dimension() -> None:

@@ -116,7 +116,7 @@ def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], thread
     space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)
     variants = using(space, Unroll, 6)
     texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
-    assert any(re.search(r"polydl_sum\d_3 \+= A\[", text) for text in texts)
+    assert any(re.search(r"polydl_sum\d_3(\[.*\])? \+= A\[", text) for text in texts)
     run(space, variants, threads, tmp_path)
 
 
@@ -178,7 +178,7 @@ def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
     assert {text for found in texts for text in re.findall(r"simdlen\(\d+\)", found)} == {"simdlen(16)", "simdlen(8)"}
 
 
-@pytest.mark.parametrize(("strict", "factor"), [(False, "a * polydl_sum0"), (True, "(a * A[i][j]) * x[j]")])
+@pytest.mark.parametrize(("strict", "factor"), [(False, "a * polydl_total"), (True, "(a * A[i][j]) * x[j]")])
 def test_factors_that_a_loop_leaves_alone_are_multiplied_outside(strict: bool, factor: str, tmp_path: Path) -> None:
     loops = "for (int i = 0; i < 16; i++) for (int j = 0; j < 90; j++)"
     source = tmp_path / "nest.c"

@@ -35,6 +35,39 @@ _FUNCTIONS = {
     "fdiv_q": "polydl_floor_div",
 }
 
+
+def _total(element: str) -> str:
+    """C of a function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
+    most, count = (16, 4) if element == "float" else (8, 2)
+    last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
+    return f"""#include <string.h>
+/* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers. */
+static inline {element} polydl_total_{element}(const {element} *lanes, int count)
+{{
+  {element} copy[{most}] = {{0}};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef {element} polydl_half __attribute__((vector_size(32)));
+  typedef {element} polydl_quarter __attribute__((vector_size(16)));
+  polydl_half half, more;
+  memcpy(&half, copy, 32);
+  memcpy(&more, copy + {most // 2}, 32);
+  half += more;
+  polydl_quarter quarter, other;
+  memcpy(&quarter, &half, 16);
+  memcpy(&other, (const char *)&half + 16, 16);
+  quarter += other;
+  return {last};
+#else
+  for (count = {most // 2}; count; count /= 2)
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] += copy[lane + count];
+  return copy[0];
+#endif
+}}"""
+
+
 SUPPORT = {
     "polydl_min": "static inline int polydl_min(int a, int b) { return a < b ? a : b; }",
     "polydl_max": "static inline int polydl_max(int a, int b) { return a > b ? a : b; }",
@@ -70,6 +103,8 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
   if (done < bytes)
     memcpy(target + done, source + done, bytes - done);
 }""",
+    "polydl_total_float": _total("float"),
+    "polydl_total_double": _total("double"),
     "polydl_streamed": """/* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {

@@ -82,3 +82,8 @@ def turns(first: str, count: int) -> list[tuple[str, str]]:
     if first.isdigit():
         return [(f"_{number}", str(int(first) + number)) for number in range(count)]
     return [(f"_{number}", f"({first} + {number})" if number else f"({first})") for number in range(count)]
+
+
+def as_factor(text: str) -> str:
+    """An expression as it may stand in a product."""
+    return text if text.isalnum() else f"({text})"
