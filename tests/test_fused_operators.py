@@ -87,3 +87,29 @@ def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int
         policy = TimingPolicy(rounds=1, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
         assert [each.message for each in measured if each.status != "ok"] == []
+
+
+def test_a_chain_of_operators_joins_a_product_whose_loops_are_coalesced(tmp_path: Path) -> None:
+    extents = {"t": 2, "h": 6, "w": 7, "c": 16}
+    loops = " ".join(f"for (int {name} = 0; {name} < {extent}; {name}++)" for name, extent in extents.items())
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "void nest(float y[2][6][7][16], const float f[2][3][16][16],\n"
+        "          const float x[3][6][7][16], const float b[2][16]) {\n"
+        f"#pragma scop\n  {loops}\n    for (int s = 0; s < 3; s++) for (int k = 0; k < 16; k++)\n"
+        f"      y[t][h][w][c] += f[t][s][k][c] * x[s][h][w][k];\n"
+        f"  {loops}\n    y[t][h][w][c] = y[t][h][w][c] + b[t][c];\n"
+        f"  {loops}\n    y[t][h][w][c] = y[t][h][w][c] > 0 ? y[t][h][w][c] : 0;\n#pragma endscop\n}}\n"
+    )
+    scop = pipeline.parse(path)
+    machine = Machine.detect(threads=2)
+    space = pipeline.space_on(scop, machine)
+    made = pipeline.generate_variants(scop, machine=machine, max_variants=60)
+    wanted = {"fuse", "coalesce", "attach"}
+    chosen = [each for each in made if wanted <= {step["step"] for step in each.to_json()}][:4]
+    assert chosen
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=1)
+    assert [each.message for each in measured if each.status != "ok"] == []

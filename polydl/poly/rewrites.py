@@ -262,12 +262,14 @@ def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, r
         raise IllegalVariantError(f"`{step.inner}` can't be moved next to `{step.outer}`")
     views = {name: _view(scop, scop.array(name), first) for name, first in coalescing.merged.items()}
     statements = tuple(
-        _coalesced(scop, each, coalescing.pairs[each.name], coalescing.merged, views)
-        if each.name in coalescing.pairs
-        else each
-        for each in scop.statements
+        _coalesced(scop, each, coalescing, views) if each.name in coalescing.pairs else each for each in scop.statements
     )
-    return replace(scop, statements=statements, arrays=(*scop.arrays, *views.values()))
+    # Only statements that share all of their loops got here.
+    shared = tuple(
+        replace(each, loops=each.loops - 1) if coalescing.pairs.keys() & set(each.statements) else each
+        for each in scop.shared
+    )
+    return replace(scop, statements=statements, arrays=(*scop.arrays, *views.values()), shared=shared)
 
 
 def _adjacent(dimensions: tuple[int | Loop, ...], pair: tuple[int, int] | None) -> tuple[int | Loop, ...]:
@@ -290,15 +292,14 @@ def _view(scop: Scop, array: Array, first: int) -> Array:
     return replace(array, name=fresh_name(scop, f"{array.name}_flat"), extents=extents, view_of=array.memory)
 
 
-def _coalesced(
-    scop: Scop, statement: Statement, pair: tuple[int, int], merged: dict[str, int], views: dict[str, Array]
-) -> Statement:
-    outer, inner = pair
+def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views: dict[str, Array]) -> Statement:
+    outer, inner = pair = coalescing.pairs[statement.name]
+    merged = coalescing.merged
     assert statement.box is not None
-    if any(statement.betas[1:-1]) or any(
-        other.name != statement.name and other.betas[0] == statement.betas[0] for other in scop.statements
-    ):
-        raise IllegalVariantError(f"{statement.name} shares its loops with another statement")
+    beside = [other for other in scop.statements if other.betas[0] == statement.betas[0]]
+    alike = all((other.iterators, other.betas[:-1]) == (statement.iterators, statement.betas[:-1]) for other in beside)
+    if any(statement.betas[1:-1]) or not alike or any(coalescing.pairs.get(other.name) != pair for other in beside):
+        raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
     length = statement.box[inner][1] + 1
     kept = [index for index in range(statement.depth) if index != inner]
     name = fresh_name(scop, f"{statement.iterators[outer]}_{statement.iterators[inner]}")
