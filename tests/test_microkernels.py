@@ -427,6 +427,33 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tm
     assert error.max() > 0
 
 
+@pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
+@pytest.mark.parametrize(
+    ("kernel", "compiler"),
+    [(AMX, "gcc"), (AMX, "clang"), (PLAIN_C, "gcc"), (PLAIN_C, "clang")],
+    ids=["c-amx-gcc", "c-amx-clang", "c-gcc", "c-clang"],
+)
+def test_tiles_of_bfloat16_take_denormal_numbers_for_zero(kernel: Microkernel, compiler: str, tmp_path: Path) -> None:
+    """Which tells them from the loops that take their place where a compiler seems to know no tiles."""
+    case = site(element="bfloat16", m=(32, 32), n=(32, 32), k=(32, 32), lda=32, ldc=32, stride_bn=32, overwrites=True)
+    (tmp_path / "kernel.c").write_text(program(kernel, [case]))
+    command = [compiler, "-O2", "-march=native", "-shared", "-fPIC", "kernel.c", "-o", "kernel.so"]
+    try:
+        subprocess.run(command, cwd=tmp_path, check=True)
+    except FileNotFoundError:
+        pytest.skip(f"{compiler} is not installed")
+    library = ctypes.CDLL(str(tmp_path / "kernel.so"))
+    library.setup()
+    # A denormal operand with an ordinary product, a denormal product of ordinary operands, and neither.
+    for left, right, denormal in ((2.0**-130, 2.0**20, True), (2.0**-70, 2.0**-70, True), (2.0**-70, 2.0**20, False)):
+        a, b = (bfloat16.from_float(np.full((32, 32), value)) for value in (left, right))
+        c = np.empty((32, 32), np.float32)
+        tail = (*(ctypes.c_int(0),) * 3, ctypes.c_long(1), ctypes.c_int(1))
+        library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)), *tail)
+        expected = 0.0 if denormal and kernel is AMX else 32 * left * right
+        assert np.all(c == np.float32(expected)), (left, right)
+
+
 def test_tiles_decline_what_would_not_fill_them() -> None:
     assert AMX.rejects(shape(k=64, stride_bn=64)) is not None
     wide = shape(n=64, k=64, stride_bn=64)
