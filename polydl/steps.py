@@ -136,6 +136,20 @@ class PackPanels:
 
 
 @dataclass(frozen=True)
+class Gather:
+    """Copy what ``statement`` reads of an array that is only read, once for each iteration of ``loops``.
+
+    The copy has a dimension for each of the loops, or for so many of them together as ``joined`` says, the outermost
+    first. What several iterations read is copied for each (as im2col does).
+    """
+
+    statement: str
+    array: str
+    loops: tuple[str, ...]
+    joined: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class PackTiles:
     """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
 
@@ -179,13 +193,14 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
-Rewrite = Coalesce | Pack | Split | PackPanels | PackTiles | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Gather | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
     "pack": Pack,
     "split": Split,
     "pack_panels": PackPanels,
+    "gather": Gather,
     "pack_tiles": PackTiles,
     "fuse": Fuse,
     "attach": Attach,

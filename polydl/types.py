@@ -22,6 +22,7 @@ from polydl.bfloat16 import CONVERSIONS
 from polydl.steps import Attach as Attach
 from polydl.steps import Coalesce as Coalesce
 from polydl.steps import Fuse as Fuse
+from polydl.steps import Gather as Gather
 from polydl.steps import Interchange as Interchange
 from polydl.steps import NestStep as NestStep
 from polydl.steps import Pack as Pack

@@ -16,8 +16,9 @@ from polydl.machine import Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
+from polydl.poly.panels import gather
 from polydl.poly.rewrites import coalesce, distributed, pack
-from polydl.types import Attach, Coalesce, Pack, Scop, Split, UseMicrokernel, Variant
+from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, UseMicrokernel, Variant
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -45,6 +46,20 @@ void f(float C[70][48], const float A[70][300], const float B[48][300]) {
     }
 #pragma endscop
 }
+"""
+
+PLAIN = """
+void f(float out[40][6][5], const float flt[40][4][3][3], const float in[4][{rows}][{columns}]) {{
+#pragma scop
+  for (int k = 0; k < 40; k++)
+    for (int c = 0; c < 4; c++)
+      for (int y = 0; y < 6; y++)
+        for (int r = 0; r < 3; r++)
+          for (int s = 0; s < 3; s++)
+            for (int x = 0; x < 5; x++)
+              out[k][y][x] += flt[k][c][r][s] * in[c][{stride} * y + r][{stride} * x + s];
+#pragma endscop
+}}
 """
 
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
@@ -160,6 +175,51 @@ def test_calls_may_sum_over_a_part_of_many_channels(tmp_path: Path) -> None:
     assert ("ct",) in summed
 
 
+def plain(tmp_path: Path, stride: int) -> Scop:
+    return parse(tmp_path, PLAIN.format(stride=stride, rows=5 * stride + 3, columns=4 * stride + 3))
+
+
+def test_what_is_gathered_is_walked_as_one_loop(tmp_path: Path) -> None:
+    base = separate(plain(tmp_path, 2))
+    made = gather(base, Gather("S0", "in", ("c", "r", "s", "y", "x"), (3, 2)))
+    copied = next(array for array in made.arrays if array.name == "in_gathered")
+    assert copied.extents == (36, 30)
+    for step in (Coalesce("S0", "r", "s"), Coalesce("S0", "c", "r_s"), Coalesce("S0", "y", "x")):
+        made = coalesce(made, step, dependences(made))
+    product = made.statements[-1]
+    assert product.box == ((0, 39), (0, 35), (0, 29))
+    read = next(access for access in product.reads if access.array == "in_gathered")
+    assert [made.stride(read, loop) for loop in range(3)] == [0, 30, 1]
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        (Gather("S0", "out", ("k", "y", "x"), (1, 2)), "stale"),
+        (Gather("S0", "in", ("c", "y", "x"), (1, 2)), "are not those that move"),
+        (Gather("S0", "in", ("c", "r", "s", "y", "x"), (3, 1)), "don't make up 5 loops"),
+    ],
+)
+def test_a_gathering_that_makes_no_sense_is_refused(step: Gather, word: str, tmp_path: Path) -> None:
+    with pytest.raises(IllegalVariantError, match=word):
+        gather(separate(plain(tmp_path, 2)), step)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_plain_convolutions_with_strides_or_short_rows_are_gathered(tmp_path: Path, stride: int) -> None:
+    chosen = run_rewritten(plain(tmp_path, stride), tmp_path, kind=Gather)
+    uses = {(step.m, step.k) for variant in chosen for step in variant.steps if isinstance(step, UseMicrokernel)}
+    assert uses == {("y_x", "c_r_s")}
+
+
+def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
+    source = PLAIN.replace("{stride} * y + r", "y").replace("{stride} * x + s", "x").replace("[3][3]", "")
+    source = source.replace("[r][s]", "").replace("r < 3", "r < 1").replace("s < 3", "s < 1")
+    chosen = run_rewritten(parse(tmp_path, source.format(rows=6, columns=5)), tmp_path, kind=Coalesce)
+    uses = {(step.m, step.k) for variant in chosen for step in variant.steps if isinstance(step, UseMicrokernel)}
+    assert uses == {("y_x", "c")}
+
+
 @needs_libxsmm
 def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> None:
     scop = parse(tmp_path, TRANSPOSED)
@@ -172,6 +232,6 @@ def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> 
 
 
 def test_rewrites_survive_json() -> None:
-    variant = Variant((Pack("S1", "B", (1, 0)), Coalesce("S1", "y", "x")))
+    variant = Variant((Pack("S1", "B", (1, 0)), Gather("S1", "A", ("k", "y", "x"), (1, 2)), Coalesce("S1", "y", "x")))
     assert Variant.from_json(variant.to_json()) == variant
     assert variant.rewrites == variant.steps

@@ -8,13 +8,13 @@ microkernel, a copy with its dimensions in another order lies right.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 from polydl.divisors import divisors
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
-from polydl.types import Access, Coalesce, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
+from polydl.types import Access, Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
 # pay for a copy, and the distance of rows from which on a copy is worth a try.
@@ -32,29 +32,36 @@ TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256))
 SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
 # Steps of k, those of a batch included, that calls sum over where there are more than twice as many.
 SUMMED = (512,)
+# Iterations along the output's rows that are too few for a call, and the uses that pay for a copy by iterations.
+SHORT_ROW = 32
+GATHERED_USES = 32
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
-    """Pairs of loops of a matched product that walk on through the output and through B as one loop would."""
+    """Pairs of loops of a matched product that walk on through the output and an operand as one loop would."""
     if statement.box is None:
         return ()
     found: list[Coalesce] = []
     extents = [high - low + 1 for low, high in statement.box]
     for match in matches:
-        form, inner = match.form, match.n
-        for outer in range(statement.depth):
-            if outer == inner or extents[outer] == 1 or extents[inner] == 1:
-                continue
-            if form.strides_a[outer] == 0 and all(
-                strides[inner] > 0 and strides[outer] == extents[inner] * strides[inner]
-                for strides in (form.strides_c, form.strides_b)
-            ):
-                step = Coalesce(statement.name, statement.iterators[outer], statement.iterators[inner])
-                if step not in found:
-                    found.append(step)
+        form = match.form
+        for inner, walking, still in (
+            (match.n, form.strides_b, form.strides_a),
+            (match.m, form.strides_a, form.strides_b),
+        ):
+            for outer in range(statement.depth):
+                if outer == inner or extents[outer] == 1 or extents[inner] == 1:
+                    continue
+                if still[outer] == 0 and all(
+                    strides[inner] > 0 and strides[outer] == extents[inner] * strides[inner]
+                    for strides in (form.strides_c, walking)
+                ):
+                    step = Coalesce(statement.name, statement.iterators[outer], statement.iterators[inner])
+                    if step not in found:
+                        found.append(step)
     return tuple(found)
 
 
@@ -94,6 +101,54 @@ def _packs(scop: Scop, statement: Statement, form: ProductForm, m: int, n: int, 
     if any(pack.array in written for pack in packs) or len({pack.array for pack in packs}) != len(packs):
         return None
     return tuple(packs) or None
+
+
+def gathering_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
+    """Copies of what the iterations read of one operand, where it does not lie along the output's rows (im2col).
+
+    These are images that are walked in strides, and images whose rows are too short for a call, padded so that they
+    don't go on where the output's do: with those the next loop is coalesced. Each element of the copy must be used
+    ``GATHERED_USES`` times.
+    """
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch) or statement.box is None:
+        return ()
+    extents = [high - low + 1 for low, high in statement.box]
+    found: list[tuple[Rewrite, ...]] = []
+    for oriented in (form, form.swapped()):
+        c, a, b = oriented.strides_c, oriented.strides_a, oriented.strides_b
+        rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
+        m = next((loop for loop in rows if c[loop] == 1), None)
+        if m is None:
+            continue
+        outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
+        walks_on = outer is None or a[outer] == extents[m] * a[m]
+        if a[m] == 1 and (walks_on or extents[m] >= SHORT_ROW):
+            continue
+        if a[m] != 1 and _order_with_last(oriented.a, [m]) is not None:
+            continue  # another order of its dimensions will do
+        loops = walked(statement, oriented.a)
+        places = [statement.iterators.index(name) for name in loops]
+        sums = [place for place in places if not c[place]]
+        if not sums or statement.instances < GATHERED_USES * prod(extents[place] for place in places):
+            continue
+        last = [m] if outer is None else [outer, m]
+        sums.sort(key=lambda p: (-b[p], p))
+        # Sums that the other operand walks through as it lies become one; otherwise the longest is next to the rows.
+        whole = all(b[one] == extents[two] * b[two] for one, two in pairwise(sums)) and b[sums[-1]] == 1
+        if not whole:
+            sums.sort(key=lambda p: extents[p])
+        others = [p for p in places if p not in last and p not in sums]
+        order = tuple(statement.iterators[p] for p in (*others, *sums, *last))
+        groups = (*(1 for _ in others), *((len(sums),) if whole else (1 for _ in sums)), len(last))
+        steps: list[Rewrite] = [Gather(statement.name, oriented.a.array, order, groups)]
+        for group in [sums, last] if whole else [last]:
+            inner = statement.iterators[group[-1]]
+            for place in reversed(group[:-1]):
+                steps.append(Coalesce(statement.name, statement.iterators[place], inner))
+                inner = f"{statement.iterators[place]}_{inner}"
+        found.append(tuple(steps))
+    return tuple(found)
 
 
 def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | None:
@@ -267,6 +322,7 @@ def rewrite_choices(
     tiles = tile_choices(scop, statement, matches)
     found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
     found += tiles
+    found += gathering_choices(scop, statement)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)

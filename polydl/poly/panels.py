@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.rewrites import fresh_name, make_access, make_domain, with_copy
-from polydl.types import Access, Affine, Array, PackPanels, Scop, Split, Statement
+from polydl.types import Access, Affine, Array, Gather, PackPanels, Scop, Split, Statement
 
 
 def split(scop: Scop, step: Split) -> Scop:
@@ -66,31 +68,66 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
 
     Raises IllegalVariantError if the array is written, or if the loops don't visit each element once.
     """
-    statement, array = scop.statement(step.statement), scop.array(step.array)
+    statement = scop.statement(step.statement)
     read = only_read(scop, statement, step.array)
-    assert statement.box is not None
-    assert read.subscripts is not None
     if set(step.loops) != set(walked(statement, read)) or not visits_once(scop, statement, read):
         raise IllegalVariantError(f"the loops {list(step.loops)} don't visit each element of `{step.array}` once")
-    places = [statement.iterators.index(name) for name in step.loops]
-    box = tuple(statement.box[place] for place in places)
+    return _copied(scop, statement, read, step.loops, "panels", (1,) * len(step.loops))
+
+
+def gather(scop: Scop, step: Gather) -> Scop:
+    """Copy what the iterations of some loops read of an array, one after the other, before everything else.
+
+    Raises IllegalVariantError if the array is written, or if other loops move the access as well.
+    """
+    statement = scop.statement(step.statement)
+    read = only_read(scop, statement, step.array)
+    if sorted(step.loops) != sorted(walked(statement, read)):
+        raise IllegalVariantError(f"the loops {list(step.loops)} are not those that move `{step.array}`")
+    if sum(step.joined) != len(step.loops) or min(step.joined, default=0) < 1:
+        raise IllegalVariantError(f"groups of {list(step.joined)} don't make up {len(step.loops)} loops")
+    return _copied(scop, statement, read, step.loops, "gathered", step.joined)
+
+
+def _copied(
+    scop: Scop, statement: Statement, read: Access, loops: Sequence[str], name: str, joined: Sequence[int]
+) -> Scop:
+    """A copy with a dimension for so many of the loops at a time as ``joined`` says."""
+    array, box = scop.array(read.array), statement.box
+    assert box is not None
+    assert read.subscripts is not None
+    places = [statement.iterators.index(loop) for loop in loops]
+    extents = [box[place][1] - box[place][0] + 1 for place in places]
+    ends = list(accumulate(joined))
+    groups = [range(end - size, end) for size, end in zip(joined, ends, strict=True)]
+
+    def subscripts(moved_by: Sequence[int], depth: int) -> tuple[Affine, ...]:
+        """Of the copy, in a statement whose iterators ``moved_by`` are those of the loops."""
+        forms = []
+        for group in groups:
+            coefficients, constant = [0] * depth, 0
+            for number in group:
+                step = prod(extents[other] for other in group if other > number)
+                coefficients[moved_by[number]] = step
+                constant -= step * box[places[number]][0]
+            forms.append(Affine(tuple(coefficients), constant))
+        return tuple(forms)
+
     packed = Array(
-        fresh_name(scop, f"{array.name}_panels"),
+        fresh_name(scop, f"{array.name}_{name}"),
         array.element,
         array.element_bytes,
-        tuple(high - low + 1 for low, high in box),
+        tuple(prod(extents[number] for number in group) for group in groups),
         "local",
     )
-
-    unit = [tuple(int(i == d) for i in range(len(places))) for d in range(len(places))]
     return with_copy(
         scop,
-        moved_read(statement, read, packed.name, places),
+        moved_read(statement, read, packed.name, subscripts(places, statement.depth)),
         array,
         packed,
         iterators=tuple(f"{array.name}_{number}" for number in range(len(places))),
-        box=box,
-        to=tuple(Affine(row, -low) for row, (low, _) in zip(unit, box, strict=True)),
+        box=tuple(box[place] for place in places),
+        to=subscripts(range(len(places)), len(places)),
         source=tuple(
             Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in read.subscripts
         ),
@@ -107,15 +144,20 @@ def only_read(scop: Scop, statement: Statement, array: str) -> Access:
     return reads[0]
 
 
-def moved_read(statement: Statement, read: Access, copy: str, places: Sequence[int]) -> Statement:
-    """The statement with one access to a copy in its place, a dimension for each of the iterators at ``places``."""
-    box, iterators = statement.box, statement.iterators
-    assert box is not None
-    forms = tuple(
-        Affine(tuple(int(index == place) for index in range(statement.depth)), -box[place][0]) for place in places
-    )
-    made = make_access(statement.name, iterators, box, read.reference, copy, read.kind, forms)
+def moved_read(statement: Statement, read: Access, copy: str, subscripts: tuple[Affine, ...]) -> Statement:
+    """The statement with one access to a copy in its place."""
+    assert statement.box is not None
+    made = make_access(statement.name, statement.iterators, statement.box, read.reference, copy, read.kind, subscripts)
     return replace(statement, accesses=tuple(made if access == read else access for access in statement.accesses))
+
+
+def subscripts_by_loop(statement: Statement, places: Sequence[int]) -> tuple[Affine, ...]:
+    """Of a copy that has a dimension for each of the iterators at ``places``."""
+    assert statement.box is not None
+    return tuple(
+        Affine(tuple(int(index == place) for index in range(statement.depth)), -statement.box[place][0])
+        for place in places
+    )
 
 
 def walked(statement: Statement, access: Access) -> tuple[str, ...]:

@@ -192,6 +192,14 @@ def _single(form: Affine) -> int | None:
     return used[0] if len(used) == 1 and form.coefficients[used[0]] == 1 and form.constant == 0 else None
 
 
+def _joined(access: Access, statement: Statement, outer: int, inner: int) -> bool:
+    """Whether one subscript goes through both loops as through one: it steps on where the inner loop ends."""
+    assert access.subscripts is not None
+    assert statement.box is not None
+    using = [form.coefficients for form in access.subscripts if form.coefficients[outer] or form.coefficients[inner]]
+    return len(using) == 1 and using[0][outer] == using[0][inner] * (statement.box[inner][1] + 1)
+
+
 class _Coalescing:
     """Which pair of loops of each statement becomes one, and which pair of dimensions of each array."""
 
@@ -226,6 +234,8 @@ class _Coalescing:
             raise IllegalVariantError(f"a subscript of `{access.array}` is not affine")
         using = [d for d, f in enumerate(access.subscripts) if f.coefficients[outer] or f.coefficients[inner]]
         if not using:
+            return
+        if _joined(access, statement, outer, inner):
             return
         first = using[0]
         pair = [_single(access.subscripts[dimension]) for dimension in using]
@@ -311,7 +321,12 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
     for access in statement.accesses:
         assert access.subscripts is not None
         first = merged.get(access.array)
-        forms = [Affine(tuple(form.coefficients[index] for index in kept), form.constant) for form in access.subscripts]
+        # A subscript that steps on from one loop to the other takes its steps from the inner one.
+        steps = inner if _joined(access, statement, outer, inner) else outer
+        forms = [
+            Affine(tuple(form.coefficients[steps if index == outer else index] for index in kept), form.constant)
+            for form in access.subscripts
+        ]
         target = access.array
         if first is not None:
             del forms[first + 1]

@@ -14,7 +14,7 @@ from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence
 from polydl.poly.fusing import fuse
 from polydl.poly.nests import Nest
-from polydl.poly.panels import moved_read, only_read, visits_once, walked
+from polydl.poly.panels import moved_read, only_read, subscripts_by_loop, visits_once, walked
 from polydl.poly.rewrites import copying_statement, fresh_name
 from polydl.types import Affine, Array, Fuse, PackTiles, Scop, SharedLoops
 
@@ -89,7 +89,7 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
         ),
     )
     reader = replace(
-        moved_read(statement, read, tile.name, inner),
+        moved_read(statement, read, tile.name, subscripts_by_loop(statement, inner)),
         betas=(*statement.betas[:depth], 1, *statement.betas[depth + 1 :]),
     )
     *others, own = scop.shared

@@ -18,6 +18,7 @@ from polydl.types import (
     Attach,
     Coalesce,
     Fuse,
+    Gather,
     PackPanels,
     PackTiles,
     Rewrite,
@@ -103,6 +104,8 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"{step.loop} of {step.statement} in blocks of {step.size}"
     if isinstance(step, PackPanels):
         return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
+    if isinstance(step, Gather):
+        return f"a copy of what {' '.join(step.loops)} read of {step.array}"
     if isinstance(step, PackTiles):
         return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"
     extents = scop.array(step.array).extents
