@@ -126,6 +126,12 @@ def test_loops_that_do_not_run_on_are_not_coalesced(change: str, word: str | Non
             coalesce(base, step, dependences(base))
 
 
+def test_a_loop_that_is_not_there_is_not_coalesced(tmp_path: Path) -> None:
+    base = separate(parse(tmp_path, POINTWISE))
+    with pytest.raises(IllegalVariantError, match="no loops"):
+        coalesce(base, Coalesce("S0", "y", "z"), dependences(base))
+
+
 def test_an_initialisation_is_coalesced_with_its_accumulation(tmp_path: Path) -> None:
     source = POINTWISE.replace(
         "#pragma scop\n",

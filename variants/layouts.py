@@ -32,9 +32,11 @@ TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256))
 SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
 # Steps of k, those of a batch included, that calls sum over where there are more than twice as many.
 SUMMED = (512,)
-# Iterations along the output's rows that are too few for a call, and the uses that pay for a copy by iterations.
+# Iterations along the output's rows that are too few for a call; the uses that pay for a copy by iterations, and how
+# large it may be.
 SHORT_ROW = 32
 GATHERED_USES = 32
+GATHERED_BYTES = 64 << 20
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
@@ -113,42 +115,48 @@ def gathering_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, 
     form = product_form(scop, statement)
     if isinstance(form, NoMatch) or statement.box is None:
         return ()
+    made = (_gathering(scop, statement, oriented) for oriented in (form, form.swapped()))
+    return tuple(steps for steps in made if steps is not None)
+
+
+def _gathering(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rewrite, ...] | None:
+    """The copy of A, and the loops that become one over it."""
+    assert statement.box is not None
     extents = [high - low + 1 for low, high in statement.box]
-    found: list[tuple[Rewrite, ...]] = []
-    for oriented in (form, form.swapped()):
-        c, a, b = oriented.strides_c, oriented.strides_a, oriented.strides_b
-        rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
-        m = next((loop for loop in rows if c[loop] == 1), None)
-        if m is None:
-            continue
-        outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
-        walks_on = outer is None or a[outer] == extents[m] * a[m]
-        if a[m] == 1 and (walks_on or extents[m] >= SHORT_ROW):
-            continue
-        if a[m] != 1 and _order_with_last(oriented.a, [m]) is not None:
-            continue  # another order of its dimensions will do
-        loops = walked(statement, oriented.a)
-        places = [statement.iterators.index(name) for name in loops]
-        sums = [place for place in places if not c[place]]
-        if not sums or statement.instances < GATHERED_USES * prod(extents[place] for place in places):
-            continue
-        last = [m] if outer is None else [outer, m]
-        sums.sort(key=lambda p: (-b[p], p))
-        # Sums that the other operand walks through as it lies become one; otherwise the longest is next to the rows.
-        whole = all(b[one] == extents[two] * b[two] for one, two in pairwise(sums)) and b[sums[-1]] == 1
-        if not whole:
-            sums.sort(key=lambda p: extents[p])
-        others = [p for p in places if p not in last and p not in sums]
-        order = tuple(statement.iterators[p] for p in (*others, *sums, *last))
-        groups = (*(1 for _ in others), *((len(sums),) if whole else (1 for _ in sums)), len(last))
-        steps: list[Rewrite] = [Gather(statement.name, oriented.a.array, order, groups)]
-        for group in [sums, last] if whole else [last]:
-            inner = statement.iterators[group[-1]]
-            for place in reversed(group[:-1]):
-                steps.append(Coalesce(statement.name, statement.iterators[place], inner))
-                inner = f"{statement.iterators[place]}_{inner}"
-        found.append(tuple(steps))
-    return tuple(found)
+    c, a, b = form.strides_c, form.strides_a, form.strides_b
+    rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
+    m = next((loop for loop in rows if c[loop] == 1), None)
+    if m is None:
+        return None
+    outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
+    if a[m] != 1:
+        if _order_with_last(form.a, [m]) is not None:
+            return None  # another order of its dimensions will do
+    elif outer is None or a[outer] == extents[m] or extents[m] >= SHORT_ROW:
+        return None
+    places = [statement.iterators.index(name) for name in walked(statement, form.a)]
+    sums = [place for place in places if not c[place]]
+    copied = prod(extents[place] for place in places)
+    large = copied * scop.array(form.a.array).element_bytes > GATHERED_BYTES
+    if not sums or large or statement.instances < GATHERED_USES * copied:
+        return None
+    # Sums that the other operand walks through as it lies become one; otherwise the longest is next to the rows.
+    sums.sort(key=lambda place: (-b[place], place))
+    whole = all(b[one] == extents[two] * b[two] for one, two in pairwise(sums)) and b[sums[-1]] == 1
+    if not whole:
+        sums.sort(key=lambda place: extents[place])
+    last = [m] if outer is None else [outer, m]
+    others = [place for place in places if place not in (*sums, *last)]
+    groups = [*([place] for place in others), *([sums] if whole else [[place] for place in sums]), last]
+    names = statement.iterators
+    order = tuple(names[place] for group in groups for place in group)
+    steps: list[Rewrite] = [Gather(statement.name, form.a.array, order, tuple(map(len, groups)))]
+    for group in groups:
+        inner = names[group[-1]]
+        for place in reversed(group[:-1]):
+            steps.append(Coalesce(statement.name, names[place], inner))
+            inner = f"{names[place]}_{inner}"
+    return tuple(steps)
 
 
 def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | None:

@@ -260,6 +260,8 @@ class _Coalescing:
 def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
     """The scop with the two loops as one. Raises IllegalVariantError if they can't be."""
     statement = scop.statement(step.statement)
+    if not {step.outer, step.inner} <= set(statement.iterators):
+        raise IllegalVariantError(f"{step.statement} has no loops `{step.outer}` and `{step.inner}`")
     coalescing = _Coalescing(scop)
     coalescing.add(statement, statement.iterators.index(step.outer), statement.iterators.index(step.inner))
     moved = Schedule(
