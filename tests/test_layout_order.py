@@ -13,12 +13,14 @@ ALIKE = {
     "innermost outermost": ("y[k][j][i] = 2 * x[k][j][i];", "kji"),
     "in place, with a small operand": ("y[i][j][k] = y[i][j][k] > 0 ? b[j] : 0;", "ijk"),
     "two statements": ("y[i][j][k] = x[i][j][k] + b[k]; z[i][j][k] = y[i][j][k] * x[i][j][k];", "ijk"),
+    "with the distance from a row": ("y[i][j][k] = x[i][j][k] - x[0][j][0];", "ijk"),
     "every other element": ("u[i][2 * j][k] = x[i][j][k];", "ijk"),
 }
 OTHERS = {
     "a transposition": "y[i][j][k] = x[i][k][j];",
     "a neighbour": "y[i][j][k] = x[i][j][k] + x[i][j][k + 1];",
     "a sum": "b[j] += x[i][j][k];",
+    "sums of long rows": "b[k] += x[i][j][k];",
     "overlapping rows": "y[i][j][k] = v[i + j][k];",
     "a large operand for all rows": "y[i][j][k] = x[i][j][k] * v[j][k];",
     "backwards": "y[i][j][k] = x[i][j][N - 1 - k];",
@@ -52,3 +54,15 @@ def test_what_is_walked_alike_runs_in_the_order_of_the_layout(name: str, tmp_pat
 @pytest.mark.parametrize("name", OTHERS)
 def test_other_nests_have_several_orders(name: str, tmp_path: Path) -> None:
     assert len(orders(OTHERS[name], tmp_path)) > 1
+
+
+def test_sums_of_short_rows_run_in_the_order_of_the_layout(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "void f(float s[16], const float x[20][30][16]) {\n#pragma scop\n"
+        "  for (int k = 0; k < 16; k++) for (int j = 0; j < 30; j++) for (int i = 0; i < 20; i++)\n"
+        "    s[k] += x[i][j][k];\n#pragma endscop\n}\n"
+    )
+    space = pipeline.variant_space(pipeline.parse(path), threads=1, vector_bytes=64, microkernel="none")
+    found = {choice.order for nest in space.spaces for choice in nest.all() if choice is not None}
+    assert found == {("i", "j", "k")}

@@ -7,11 +7,14 @@ a cache hold anything for longer than the order of the layout does, and that one
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from polydl.types import Affine, Scop
 
-# Arrays that not all loops move along: together they must stay in the first cache.
+# What not all loops move along: together it must stay in the first cache.
 SMALL_BYTES = 1 << 15
+# Iterations of an innermost loop whose sums stay in registers.
+SHORT = 64
 
 
 def layout_order(
@@ -20,28 +23,38 @@ def layout_order(
     """The loops that run more than once in the order of the arrays' layout; None if another one may be better.
 
     It is the best if all of these loops move along all arrays in the same order of strides, to another element in each
-    iteration, and each array is accessed at one place per iteration. Up to ``SMALL_BYTES`` of arrays that are only read
-    may do otherwise. ``depth`` loops lie around the ``loops`` of the nest.
+    iteration, and each array is accessed at one place per iteration. Up to ``SMALL_BYTES`` that are read again and
+    again may lie otherwise, and so may those that are summed up, if a ``SHORT`` innermost loop has an element for each
+    iteration. ``depth`` loops lie around the ``loops`` of the nest.
     """
     places = [depth + place for place, name in enumerate(loops) if extents[name] > 1]
     counts = [extents[name] for name in loops if extents[name] > 1]
     walked: dict[str, tuple[Affine, ...]] = {}
-    small: dict[str, int] = {}
+    small: dict[tuple[str, tuple[Affine, ...]], int] = {}
+    sums: list[list[int]] = []
     orders: set[tuple[int, ...]] = set()
     for statement in [scop.statement(name) for name in statements]:
         for access in statement.accesses:
             if access.subscripts is None or statement.depth != depth + len(loops):
                 return None
             strides = [scop.stride(access, place) for place in places]
-            if not all(strides) and access.kind == "read":
-                small[access.array] = scop.array(access.array).bytes
+            if not all(strides):
+                touched = prod(count for count, stride in zip(counts, strides, strict=True) if stride)
+                small[access.array, access.subscripts] = touched * scop.array(access.array).element_bytes
+                sums += [strides] if access.kind == "write" else []
                 continue
             if walked.setdefault(access.array, access.subscripts) != access.subscripts or _meet(strides, counts):
                 return None
             orders.add(tuple(sorted(range(len(places)), key=lambda number: -strides[number])))
-    if len(orders) != 1 or sum(small.values()) > SMALL_BYTES or small.keys() & walked.keys():
+    if len(orders) != 1 or sum(small.values()) > SMALL_BYTES:
         return None
-    return tuple(loops[places[number] - depth] for number in orders.pop())
+    [order] = orders
+    written = {access.array for name in statements for access in scop.statement(name).writes}
+    if walked.keys() & {array for array, _ in small} & written:
+        return None
+    if sums and (counts[order[-1]] > SHORT or any(strides[order[-1]] != 1 for strides in sums)):
+        return None
+    return tuple(loops[places[number] - depth] for number in order)
 
 
 def contiguous(

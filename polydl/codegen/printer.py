@@ -103,7 +103,7 @@ class Printer(VectorLoops):
             self.put(depth, self.pragma("for" if region else "parallel for", statements, here, together, ()))
         outside, kept = self.partial, self.kept
         self.partial = {**outside, **{statement: (str(row), row.each) for statement, row in rows.items()}}
-        self.kept = {**kept, **{statement: len(row.arrays) for statement, row in rows.items()}}
+        self.kept = {**kept, **{name: 0 if row.outer else len(row.arrays) for name, row in rows.items()}}
         self.on_threads |= threads
         several = self.several(node, statements)
         if several > 1:
@@ -118,6 +118,9 @@ class Printer(VectorLoops):
             depth = self.close_region(depth)
         for statement, row in sorted(rows.items()):
             element = row.each.element(self.scop, values_of(node, statement))
+            element = outside[statement][0] if statement in outside else element
+            # Compilers unroll so short a loop before they think of vectors.
+            self.put(depth, "#pragma omp simd")
             self.put(depth, f"for (int {row.iterator} = 0; {row.iterator} < {row.length}; ++{row.iterator})")
             terms = " + ".join(f"{array}[{row.iterator}]" for array in row.arrays)
             self.put(depth + 1, f"{element} += {terms};")
@@ -174,7 +177,8 @@ class Printer(VectorLoops):
 
     def rows(self, node: isl.AstNode, statements: set[str], here: int) -> dict[str, Row]:
         """Sums of lanes that a loop and those inside it keep in variables."""
-        if statements & self.kept.keys():
+        within = bool(statements & self.kept.keys())
+        if any(self.kept.get(statement) for statement in statements):
             return {}
         around, nearest = [here], node
         inner = only_loop(node.for_get_body())
@@ -192,9 +196,12 @@ class Printer(VectorLoops):
             for name in statements
             if lane in self.vector[name] and name not in self.sums[name].get(lane, {})
         }
-        terms = {name: prod(self.counts[name].get(each, 1) for each in around) for name in statements}
+        if within and len(around) > 1:
+            return {}
+        counts = {name: [self.counts[name].get(each, 1) for each in around] for name in statements}
+        terms = {name: (prod(own[:-1]), own[-1]) for name, own in counts.items()}
         width = min(self.lanes[name] for name in statements)
-        return rows_of(self.scop, nearest, inner, statements, sums, terms, width)
+        return rows_of(self.scop, nearest, inner, statements, sums, terms, width, within)
 
     def several(self, node: isl.AstNode, statements: set[str]) -> int:
         """How many variables of each sum the iterations of a loop take turns with."""

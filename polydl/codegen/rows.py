@@ -2,7 +2,8 @@
 
 They stay in registers, which what lies in memory under two names can't; and shorter sums round less. Where there is
 nothing but such sums, iterations of the loop next to the lanes take turns with several variables, so that none waits
-for the addition of the one before.
+for the addition of the one before. Where terms are many, what that loop has summed up is added to variables of the
+loops around it: two short chains of additions round less than a long one.
 """
 
 from __future__ import annotations
@@ -25,13 +26,17 @@ _IN_TURN = 4
 
 @dataclass(frozen=True)
 class Row:
-    """A sum kept in ``arrays`` of ``length`` elements of a type, by the counter of the loop over its lanes."""
+    """A sum kept in ``arrays`` of ``length`` elements of a type, by the counter of the loop over its lanes.
+
+    None of the terms are added to what is ``outer``, but what an inner loop has summed up.
+    """
 
     arrays: tuple[str, ...]
     iterator: str
     length: int
     element: str
     each: Sum
+    outer: bool = False
 
     def __str__(self) -> str:
         return f"{self.arrays[0].removesuffix('_0')}[{self.iterator}]"
@@ -43,8 +48,9 @@ def rows_of(
     lane: isl.AstNode,
     statements: Collection[str],
     sums: Mapping[str, Sequence[Sum | None]],
-    terms: Mapping[str, int],
+    terms: Mapping[str, tuple[int, int]],
     width: int,
+    within: bool,
 ) -> dict[str, Row]:
     """By statement, what is kept of those under the loop over lanes ``lane``, inside of the loop ``nearest``.
 
@@ -56,18 +62,24 @@ def rows_of(
         return {}
     name = str(lane.for_get_iterator().get_id().name)
     span = len(fixed_range(nearest))
+    several = min(span, _IN_TURN // -(-len(lanes) // width))
     found: dict[str, Row] = {}
-    for arrays in (min(span, _IN_TURN // -(-len(lanes) // width)), 1):
+    for arrays, outer in ((several, False), (1, True), (1, False)):
         found = {}
         for number, statement in enumerate(sorted(statements)):
             around = sums.get(statement, (None,))
-            own = terms[statement] // span * -(-span // arrays) if arrays > 1 else terms[statement]
-            each = around[0] if len(around) == 1 or (all(around) and own <= _MOST_TERMS) else None
+            before, own = terms[statement]
+            own = -(-own // several) if outer or arrays > 1 else own
+            few = max(before, own) <= _MOST_TERMS if outer else before * own <= _MOST_TERMS
+            each = around[0] if len(around) == 1 or (all(around) and few) else None
             if each is not None and _names_lane(values_of(lane, statement), name, each):
-                variable = f"polydl_row{number}"
+                variable = f"polydl_{'part' if within else 'row'}{number}"
                 names = tuple(variable + suffix for suffix, _ in turns("", arrays)) if arrays > 1 else (variable,)
-                found[statement] = Row(names, name, len(lanes), partial_type(scop, each, own), each)
-        if arrays <= 1 or len(found) == len(statements):
+                kind = partial_type(scop, each, own if outer else before * own)
+                found[statement] = Row(names, name, len(lanes), kind, each, outer)
+        if (arrays > 1 or (outer and several > 1)) and len(found) < len(statements):
+            continue
+        if not outer or (several > 1 and all(len(around) > 1 for around in sums.values())):
             break
     return found
 
