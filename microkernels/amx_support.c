@@ -8,9 +8,10 @@ static int polydl_tiles; /* whether the system lets this process use tile regist
 #endif
 #if defined __x86_64__ && defined __linux__ && defined POLYDL_TARGET_HAS_TILES && defined __AVX512BW__
 #define POLYDL_HAS_TILES
+#define POLYDL_TILE_FUNCTION __attribute__((unused)) static inline /* some elements need some of these */
 #include <immintrin.h>
 extern long syscall(long number, ...);
-static inline int polydl_ask_for_tiles(void)
+POLYDL_TILE_FUNCTION int polydl_ask_for_tiles(void)
 {
   return syscall(158 /* arch_prctl */, 0x1023 /* ARCH_REQ_XCOMP_PERM */, 18L /* XTILEDATA */) == 0;
 }
@@ -42,7 +43,7 @@ enum {
 #define POLYDL_FETCH 16 /* rows of A ahead */
 /* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
    number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
-static inline void polydl_parts(__m512i x, __m512i part[3])
+POLYDL_TILE_FUNCTION void polydl_parts(__m512i x, __m512i part[3])
 {
   const __m512i upper = _mm512_set1_epi32(~0xffff);
   const __mmask16 numbers = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_ORD_Q);
@@ -52,7 +53,7 @@ static inline void polydl_parts(__m512i x, __m512i part[3])
   part[2] = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
 }
 /* Elements side by side keep their order: that of B along k. */
-static inline void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
+POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
 {
   const __m512i upper = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
                                          23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
@@ -69,7 +70,7 @@ static inline void polydl_split_run(const float *from, unsigned short *to, long 
 }
 /* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
    apart, which no processor fetches ahead by itself. */
-static inline void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
 {
   const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
@@ -83,7 +84,7 @@ static inline void polydl_split_pairs(const float *from, long lda, unsigned shor
   }
 }
 /* The same of bfloat16s, which need not be split. */
-static inline void polydl_join_pairs(const unsigned short *from, long lda, unsigned short *to, int pairs, int columns)
+POLYDL_TILE_FUNCTION void polydl_join_pairs(const unsigned short *from, long lda, unsigned short *to, int pairs, int columns)
 {
   const __mmask32 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
@@ -95,7 +96,7 @@ static inline void polydl_join_pairs(const unsigned short *from, long lda, unsig
   }
 }
 /* The same of bytes, in fours. */
-static inline void polydl_join_fours(const void *first, long lda, unsigned short *to, int fours, int columns)
+POLYDL_TILE_FUNCTION void polydl_join_fours(const void *first, long lda, unsigned short *to, int fours, int columns)
 {
   const __mmask64 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
   const char *from = first;
@@ -117,7 +118,7 @@ struct polydl_columns {
   unsigned short *to;
 };
 /* One step of k of some columns. The second tile follows the first; the parts of both lie 1,024 bfloat16s apart. */
-static inline __attribute__((always_inline)) void polydl_split_columns(
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     const struct polydl_columns *columns, int begin, int end, long offset, unsigned short *to, int length)
 {
   for (int j = begin; j < end && j < columns->all; ++j) {
@@ -152,7 +153,7 @@ static inline __attribute__((always_inline)) void polydl_split_columns(
     POLYDL_TILE_LOAD(4, b0 + (part) * plane * width, column * width);                                                  \
     if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane * width, column * width);                                        \
   } while (0)
-static inline __attribute__((always_inline)) void polydl_tile_block(
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const void *first_b, const void *second_b, const long *offsets_first,
     const long *offsets_second, long plane, long column, long advance, void *c0, void *c1, long ldc, long count,
     int steps, int pairs, int kind, int first, int wide, int deep, const struct polydl_columns *next, int share,
