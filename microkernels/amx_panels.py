@@ -99,9 +99,8 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
             f"  const unsigned short *parts_a = {name}_a(a, count);",
             "  struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};",
             "  for (long r = 0; r < count; ++r)",
-            f"    for (int step = 0; step < {call.steps}; ++step)",
-            f"      polydl_split_columns(&next, 0, {2 * SIDE}, {prefix}_offsets_b[r] + {step} * step, "
-            f"{prefix}_parts_b + starts[r] + {_PARTS * 2 * _TILE} * step, {step});",
+            f"    polydl_split_columns(&next, 0, 0, {2 * SIDE * call.steps}, {call.steps}, {prefix}_offsets_b[r], "
+            f"{prefix}_parts_b + starts[r], {step});",
             "  long set = -1;",
             f"  for (int i = 0; i < {len(entries) - 1}; ++i) {{",
             "    const long *block = blocks[i], *after = blocks[i + 1];",

@@ -117,13 +117,17 @@ struct polydl_columns {
   int of_first, all, begin; /* the next to be split */
   unsigned short *to;
 };
-/* One step of k of some columns. The second tile follows the first; the parts of both lie 1,024 bfloat16s apart. */
+/* Some pieces of one product's columns, in the order in which they lie: each column from ``first`` on has one for each
+   step of k. The second tile follows the first, and the parts of both lie 1,024 bfloat16s apart. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
-    const struct polydl_columns *columns, int begin, int end, long offset, unsigned short *to, int length)
+    const struct polydl_columns *columns, int first, int piece, int end, int steps, long offset, unsigned short *to,
+    int length)
 {
-  for (int j = begin; j < end && j < columns->all; ++j) {
+  for (; piece < end && first + piece / steps < columns->all; ++piece) {
+    const int j = first + piece / steps, step = piece % steps;
     const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
-    polydl_split_run(columns->b + columns->from[j] + offset, to + 32 * place, 1024, length);
+    polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
+                     length);
   }
 }
 /* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
@@ -138,8 +142,8 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
 #define POLYDL_TILE_MEANWHILE(part)                                                                                    \
   do {                                                                                                                 \
     if (share)                                                                                                         \
-      polydl_split_columns(next, next->begin + share * (part) / 6, next->begin + share * ((part) + 1) / 6,             \
-                           offsets_b[r] + 2 * pairs * step, to, 2 * pairs);                                            \
+      polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
+                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
     for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
       __builtin_prefetch(ahead + 64 * line, 0, 2);                                                                     \
   } while (0)
@@ -207,9 +211,9 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
       a += parts * (wide ? 64 : 32) * pairs;
       b0 += advance * width;
       b1 += advance * width;
-      to += share ? 3 * 1024 : 0;
       ahead += 64 * lines;
     }
+    to += share ? 3 * 1024 * steps : 0;
   }
   POLYDL_TILE_STORE(0, c0, 4 * ldc);
   if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);

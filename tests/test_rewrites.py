@@ -241,3 +241,14 @@ def test_rewrites_survive_json() -> None:
     variant = Variant((Pack("S1", "B", (1, 0)), Gather("S1", "A", ("k", "y", "x"), (1, 2)), Coalesce("S1", "y", "x")))
     assert Variant.from_json(variant.to_json()) == variant
     assert variant.rewrites == variant.steps
+
+
+@pytest.mark.parametrize(("pixels", "loops"), [(16, {"y_x", "n"}), (64, {"y_x"})])
+def test_columns_lie_side_by_side_where_there_are_enough(tmp_path: Path, pixels: int, loops: set[str]) -> None:
+    source = POINTWISE.replace("[7][6]", f"[4][{pixels}]").replace("y < 7", "y < 4").replace("x < 6", f"x < {pixels}")
+    source = source.replace("[2]", "[40]", 1).replace("in[2]", "in[40]").replace("n < 2", "n < 40")
+    space = pipeline.variant_space(parse(tmp_path, source), threads=1, vector_bytes=64, microkernel="c")
+    coalesced = next(each for each in space.alternatives if [type(step) for step in each.rewrites] == [Coalesce])
+    matches = [shape.match for shape in coalesced.spaces[-1].shapes if shape.match is not None]
+    names = coalesced.scop.statements[-1].iterators
+    assert {names[match.n] for match in matches} == loops

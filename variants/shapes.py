@@ -23,6 +23,7 @@ from polydl.divisors import divisors
 from polydl.poly.products import GemmMatch
 
 SHAPE_SLACK = 1.35
+MANY_COLUMNS = 128
 SHAPES_KEPT = 48
 OTHERS_KEPT = 6
 MOST_COLUMNS = 128
@@ -115,6 +116,9 @@ def shapes_of(
     """
     found: list[Shape] = []
     tightest = sorted({match.ldc for match in matches})[:2]
+    # Columns from all over the output are for those who find too few side by side.
+    if max((extents[match.n] for match in matches if match.ldc == tightest[0]), default=0) >= MANY_COLUMNS:
+        tightest = tightest[:1]
     for match in (each for each in matches if each.ldc in tightest):
         sizes = (
             kernel.sizes("m", extents[match.m], vector_elements),
