@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
+from polydl.poly.panels import apart
 from polydl.types import Affine, Scop
 
 # What not all loops move along: together it must stay in the first cache.
@@ -43,7 +44,9 @@ def layout_order(
                 small[access.array, access.subscripts] = touched * scop.array(access.array).element_bytes
                 sums += [strides] if access.kind == "write" else []
                 continue
-            if walked.setdefault(access.array, access.subscripts) != access.subscripts or _meet(strides, counts):
+            if walked.setdefault(access.array, access.subscripts) != access.subscripts or not apart(
+                zip(strides, counts, strict=True)
+            ):
                 return None
             orders.add(tuple(sorted(range(len(places)), key=lambda number: -strides[number])))
     if len(orders) != 1 or sum(small.values()) > SMALL_BYTES:
@@ -69,13 +72,3 @@ def contiguous(
             scores[loop] = sum({0: 1, 1: 2}.get(stride, -2) for stride in strides)
     best = max(scores.values(), default=0)
     return frozenset(loop for loop, score in scores.items() if score == best) or frozenset(loops)
-
-
-def _meet(strides: Sequence[int], counts: Sequence[int]) -> bool:
-    """Whether loops that run so often may come to one element twice, or run backwards."""
-    reach = 0
-    for stride, count in sorted(zip(strides, counts, strict=True)):
-        if stride <= reach:
-            return True
-        reach += stride * (count - 1)
-    return False

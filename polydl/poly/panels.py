@@ -6,7 +6,7 @@ nothing has to be proved; a copy needs an array that is only read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from math import prod
@@ -174,14 +174,16 @@ def visits_once(scop: Scop, statement: Statement, access: Access) -> bool:
     """Whether the loops that move the access together reach no element twice, as can be told from strides."""
     assert access.subscripts is not None
     assert statement.box is not None
-    steps = []
-    for place, (low, high) in enumerate(statement.box):
-        step = scop.stride(access, place)
-        if step:
-            steps.append((abs(step), high - low + 1))
+    strides = (abs(scop.stride(access, place)) for place in range(statement.depth))
+    extents = (high - low + 1 for low, high in statement.box)
+    return apart((stride, extent) for stride, extent in zip(strides, extents, strict=True) if stride)
+
+
+def apart(loops: Iterable[tuple[int, int]]) -> bool:
+    """Whether loops of these strides and iterations run forwards and never come to one element twice."""
     reach = 0
-    for step, extent in sorted(steps):
-        if step <= reach:
+    for stride, extent in sorted(loops):
+        if stride <= reach:
             return False
-        reach += step * (extent - 1)
+        reach += stride * (extent - 1)
     return True
