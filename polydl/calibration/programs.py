@@ -15,7 +15,7 @@ BATCH = (6, 1)
 # Full and last extents of n.
 COLUMNS = ((2, 1), (4, 3), (8, 6), (16, 12), (32, 24), (64, 48))
 # Those of kernels that copy their operands first, so that their calls are long ones.
-LONG_COLUMNS = (256, 128)
+LONG_COLUMNS = (*COLUMNS[-3:], (256, 128))
 ROTATED_OUTPUTS = 4
 _HELD_OUT_SITES = 12
 _SEED = 20211
@@ -71,7 +71,7 @@ def _site(
 
 def grid_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
     """The sites that the table is fitted from, without what the kernel rejects."""
-    columns = (*COLUMNS, LONG_COLUMNS) if "copies" in kernel.abilities else COLUMNS
+    columns = LONG_COLUMNS if "copies" in kernel.abilities else COLUMNS
     wanted = (_site(element, m, n, STEPS, BATCH, transposed=False) for m, n in product(rows(vector_elements), columns))
     return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
 
