@@ -258,17 +258,7 @@ class Refills:
         return [different[number] for number in (0, *accumulate(moves))]
 
 
-@lru_cache(maxsize=_KEPT)
-def _refills(
-    touched: tuple[Stream, ...],
-    shared: int,
-    bounds: Box,
-    loops: tuple[Walked, ...],
-    line_bytes: int,
-    caches: tuple[Geometry, ...],
-    plain: bool,
-) -> Refills:
-    return Refills(touched, shared, bounds, loops, line_bytes, caches, plain)
+_refills = lru_cache(maxsize=_KEPT)(Refills)
 
 
 def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> Refills:
