@@ -39,12 +39,13 @@ from polydl.microkernels.amx_operands import (
     Blocks,
     Configurations,
     blocks_of,
-    lines_ahead,
+    c_table,
     padded,
+    products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, LINE, table, which_tiles, widened
+from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, table, which_tiles, widened
 
 _LEAST_GROUPS = 8  # of k in a tile product
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -263,7 +264,6 @@ class _Writer:
                     site.rows_c[row] + first * site.ldc,
                 ]
             entries.append([*fields, int(two is not None), *configurations.of(used, shape.m)])
-        rows_of_table = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
         starts = [start for row in columns.starts for start in row]
         common = (
             f"{columns.length}, {columns.stride}, {call.step}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
@@ -271,10 +271,10 @@ class _Writer:
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
-        lines = lines_ahead(site, call)
-        fetched = f"ahead, {lines}" if lines else "0, 0"
-
         def walk(end: str, wide: int, column: int) -> list[str]:
+            def products(deep: int, fetched: str) -> str:
+                return f"polydl_tile_block(parts_a, {where}, {common}, {wide}, {deep}, 0, 0, 0, {fetched});"
+
             if site.again_a:
                 before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
             else:
@@ -284,13 +284,7 @@ class _Writer:
                 *before,
                 f"    for (int i = 0; i < {len(entries)}; ++i) {{",
                 "      const long *block = blocks[i];",
-                f"      if (block[{column}] != set)",
-                f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{column}]]);",
-                "      if (block[6])",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 1, 0, 0, 0, {fetched});",
-                "      else",
-                f"        polydl_tile_block(parts_a, {where}, {common}, {wide}, 0, 0, 0, 0, {fetched});",
-                *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
+                *products_of_blocks(site, call, column, 6, products),
                 "    }",
                 *after,
                 "  }",
@@ -307,7 +301,7 @@ class _Writer:
                 f"static void {name}({self.operands}, long count{self.more})",
                 "{",
                 configurations.text(),
-                f"  static const long blocks[][9] = {{\n{rows_of_table}\n  }};",
+                f"  static const long blocks[][9] = {{\n{c_table(entries)}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const {self.part_b} *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
                 f"  const unsigned short *parts_a = {parts_a};",

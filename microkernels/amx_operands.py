@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -180,10 +180,32 @@ class Blocks:
         return (tiles if whole else min(2, tiles)) * SIDE * self.per_row * self.shape.batch
 
 
-def lines_ahead(site: GemmSite, call: Blocks) -> int:
-    """Cache lines of what later calls read that are fetched with each step of k of a pair of blocks."""
+def c_table(rows: Sequence[Sequence[int]]) -> str:
+    """The rows of a C table."""
+    return ",\n".join("    {" + ", ".join(map(str, row)) + "}" for row in rows)
+
+
+def products_of_blocks(
+    site: GemmSite, call: Blocks, configuration: int, deep: int, products: Callable[[int, str], str]
+) -> list[str]:
+    """The C that multiplies the one or two blocks of columns that the table's row ``block`` names.
+
+    The row holds the number of the tile sizes at ``configuration``, and at ``deep`` whether there are two blocks.
+    ``products`` is given that, and what is fetched meanwhile of what later calls read: an equal share of cache lines
+    with each step of k.
+    """
     times = -(-call.shape.m // (2 * SIDE)) * -(-len(call.blocks) // 2) * call.shape.batch * call.steps
-    return -(-site.ahead // (LINE * times))
+    lines = -(-site.ahead // (LINE * times))
+    fetched = f"ahead, {lines}" if lines else "0, 0"
+    return [
+        f"      if (block[{configuration}] != set)",
+        f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{configuration}]]);",
+        f"      if (block[{deep}])",
+        f"        {products(1, fetched)}",
+        "      else",
+        f"        {products(0, fetched)}",
+        *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
+    ]
 
 
 def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:

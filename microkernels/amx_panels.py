@@ -7,8 +7,17 @@ the tiles are still in the first or second cache when they are read.
 from __future__ import annotations
 
 from polydl.contracts import GemmSite
-from polydl.microkernels.amx_operands import FORMATS, KEPT, SIDE, STEP, Blocks, Configurations, lines_ahead
-from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, LINE
+from polydl.microkernels.amx_operands import (
+    FORMATS,
+    KEPT,
+    SIDE,
+    STEP,
+    Blocks,
+    Configurations,
+    c_table,
+    products_of_blocks,
+)
+from polydl.microkernels.plain_c_blocks import AHEAD, FIRST
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
@@ -49,18 +58,14 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
                 more, within = divmod(column, call.shape.n)
                 columns.append(site.rows_b[row + more] + within * site.stride_bn)
     entries.append([0] * len(entries[0]))  # nothing is split while the last ones are multiplied
-    blocks = ",\n".join("    {" + ", ".join(map(str, entry)) + "}" for entry in entries)
     columns += [0] * 2 * SIDE  # not read; compilers cannot see that
     starts = [product * call.steps * _PARTS * 2 * _TILE for product in range(call.shape.batch)]
     panel = panel_elements(call)
     passes = -(-rows // (2 * SIDE))
     share = -(-2 * SIDE // passes)
 
-    lines = lines_ahead(site, call)
-    fetched = f"ahead, {lines}" if lines else "0, 0"
-
-    def products(wide: int, column: int) -> list[str]:
-        def block(deep: int) -> str:
+    def products(wide: int, configuration: int) -> list[str]:
+        def block(deep: int, fetched: str) -> str:
             return (
                 f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
@@ -68,15 +73,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
                 f"{fetched});"
             )
 
-        return [
-            f"      if (block[{column}] != set)",
-            f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{column}]]);",
-            "      if (block[1])",
-            f"        {block(1)}",
-            "      else",
-            f"        {block(0)}",
-            *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
-        ]
+        return products_of_blocks(site, call, configuration, 1, block)
 
     body = []
     if rows > rest:
@@ -90,10 +87,11 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
         body += ["    {", *products(int(rest > SIDE), 6), "    }"]
     return "\n".join(
         [
-            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST}{AHEAD if lines else ''})",
+            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST}"
+            f"{AHEAD if site.ahead else ''})",
             "{",
             configurations.text(),
-            f"  static const long blocks[][7] = {{\n{blocks}\n  }};",
+            f"  static const long blocks[][7] = {{\n{c_table(entries)}\n  }};",
             f"  static const long columns[] = {{{', '.join(map(str, columns))}}};",
             f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
             f"  const unsigned short *parts_a = {name}_a(a, count);",
