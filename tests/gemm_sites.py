@@ -1,0 +1,221 @@
+"""Calls of microkernels that are compiled, run and compared with the loop nests that they equal."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+from polydl.contracts import GemmSite
+
+
+def site(**changes: object) -> GemmSite:
+    plain = GemmSite(
+        prefix="site",
+        element="float",
+        accumulator="float",
+        m=(16, 16),
+        n=(6, 6),
+        k=(8, 8),
+        batch=(1, 1),
+        lda=16,
+        ldc=16,
+        stride_bn=8,
+        stride_bk=1,
+        offsets_a=(0,),
+        offsets_b=(0,),
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+SITES = [
+    site(),
+    site(m=(64, 64), n=(14, 14), k=(32, 32), lda=64, ldc=70, stride_bn=32),
+    site(m=(48, 16), n=(9, 5), k=(16, 7), lda=50, ldc=48, stride_bn=40),
+    site(m=(32, 32), n=(12, 12), k=(16, 16), lda=32, ldc=32, stride_bn=1, stride_bk=20),
+    site(m=(37, 21), n=(7, 7), k=(5, 5), lda=37, ldc=64, stride_bn=5),
+    site(
+        m=(32, 32),
+        n=(7, 3),
+        k=(16, 16),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(3, 2),
+        offsets_a=(0, 512, 1024),
+        offsets_b=(0, 16, 300),
+    ),
+    site(element="double", accumulator="double", m=(24, 24), n=(10, 10), lda=24, ldc=24, stride_bn=8),
+    site(m=(1, 1), n=(1, 1), k=(3, 3), lda=1, ldc=1, stride_bn=3),
+    site(m=(40, 8), n=(20, 6), k=(9, 9), lda=40, ldc=48, stride_bn=9, overwrites=True),
+    site(m=(32, 32), n=(5, 5), lda=32, ldc=32, batch=(2, 2), offsets_a=(0, 256), offsets_b=(0, 8), overwrites=True),
+]
+WIDER = [
+    site(m=(32, 16), n=(7, 7), k=(8, 8), lda=32, ldc=32, rows_b=(0, 72, 144), rows_c=(0, 288, 576)),
+    site(m=(39, 39), n=(9, 2), lda=39, ldc=40, rows_b=(0, 80), rows_c=(400, 0), overwrites=True),
+    site(
+        element="double", accumulator="double", m=(27, 27), n=(14, 14), lda=27, ldc=27, rows_b=(0, 9), rows_c=(0, 500)
+    ),
+    site(m=(40, 40), n=(5, 5), k=(6, 6), lda=40, ldc=40, stride_bn=90, stride_bk=9),
+    site(m=(32, 32), n=(6, 6), k=(1, 1), lda=32, ldc=32, batch=(3, 2), offsets_a=(0, 64, 32), offsets_b=(0, 50, 2)),
+    site(m=(32, 32), n=(12, 7), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True),
+    site(element="signed char", accumulator="int", m=(20, 20), n=(3, 3), k=(9, 9), lda=20, ldc=20, stride_bn=9),
+    site(
+        element="signed char",
+        element_b="unsigned char",
+        accumulator="int",
+        m=(70, 20),
+        k=(9, 9),
+        lda=70,
+        ldc=70,
+        stride_bn=9,
+    ),
+    site(element="bfloat16", m=(64, 37), n=(14, 5), k=(16, 7), lda=64, ldc=70, stride_bn=16, overwrites=True),
+    site(
+        element="bfloat16",
+        m=(19, 3),
+        n=(6, 6),
+        lda=20,
+        ldc=19,
+        stride_bn=1,
+        stride_bk=40,
+        batch=(3, 2),
+        offsets_a=(0, 160, 320),
+        offsets_b=(0, 500, 8),
+        rows_b=(0, 20),
+        rows_c=(0, 200),
+    ),
+    site(element="bfloat16", m=(9, 1), n=(1, 1), k=(3, 3), lda=9, ldc=9, stride_bn=3),
+]
+# Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
+# that are split for later calls, before a call, and in passing.
+TILED = [
+    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, ahead=64),
+    site(m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
+    site(
+        m=(80, 80),
+        n=(14, 14),
+        k=(32, 32),
+        lda=80,
+        ldc=80,
+        stride_bn=32,
+        batch=(9, 9),
+        offsets_a=tuple(2560 * r for r in range(9)),
+        offsets_b=tuple(32 * (r % 3) + 512 * (r // 3) for r in range(9)),
+        rows_b=tuple(512 * q for q in range(14)),
+        rows_c=tuple(80 * 14 * q for q in range(14)),
+        overwrites=True,
+    ),
+    site(
+        m=(33, 33),
+        n=(7, 7),
+        k=(64, 64),
+        lda=33,
+        ldc=33,
+        stride_bn=64,
+        batch=(5, 2),
+        offsets_a=tuple(2112 * r for r in range(5)),
+        offsets_b=(0, 64, 128, 40, 5000),
+        rows_b=(0, 576, 1152),
+        rows_c=(0, 300, 900),
+    ),
+    site(m=(16, 16), n=(16, 16), k=(64, 64), stride_bn=64, batch=(2, 2), offsets_a=(0, 1024), offsets_b=(0, 9000)),
+    site(
+        m=(96, 40),
+        n=(77, 5),
+        k=(64, 48),
+        lda=96,
+        ldc=100,
+        stride_bn=80,
+        batch=(3, 2),
+        offsets_a=(0, 6144, 12288),
+        offsets_b=(0, 20000, 40000),
+        rows_b=(0, 7000),
+        rows_c=(0, 7700),
+        again_a=True,
+        overwrites=True,
+        ahead=100_000,
+    ),
+    # B in forty pieces, each read by two products.
+    site(
+        m=(32, 32),
+        n=(16, 16),
+        k=(32, 32),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(80, 80),
+        offsets_a=tuple(1024 * r for r in range(80)),
+        offsets_b=tuple(1000 * (r // 2) + 32 * (r % 2) for r in range(80)),
+    ),
+]
+# bfloat16s are not split: B where it lies, or column by column where its rows don't fill tiles or k is not contiguous.
+NARROW = [
+    site(
+        element="bfloat16", m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, ahead=9999
+    ),
+    site(element="bfloat16", m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
+    site(element="bfloat16", m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
+    site(
+        element="bfloat16",
+        m=(33, 33),
+        n=(7, 7),
+        k=(64, 64),
+        lda=33,
+        ldc=33,
+        stride_bn=64,
+        batch=(5, 2),
+        offsets_a=tuple(2112 * r for r in range(5)),
+        offsets_b=(0, 64, 128, 40, 5000),
+        rows_b=(0, 576, 1152),
+        rows_c=(0, 300, 900),
+        again_b=True,
+    ),
+    site(
+        element="bfloat16",
+        m=(32, 32),
+        n=(40, 40),
+        k=(32, 32),
+        lda=32,
+        ldc=32,
+        stride_bn=32,
+        batch=(3, 3),
+        offsets_a=(0, 1024, 2048),
+        offsets_b=(0, 31, 700),
+        overwrites=True,
+    ),
+]
+# All pairs of signs; steps of k in one piece and in several, and last tiles of 32 steps, which fill half a tile.
+BYTES = [
+    site(
+        element=element,
+        element_b=element_b,
+        accumulator="int",
+        m=(80, 23),
+        n=(37, 16),
+        k=(192, 96),
+        lda=90,
+        ldc=80,
+        stride_bn=200,
+        batch=(3, 2),
+        offsets_a=(0, 18000, 36000),
+        offsets_b=(0, 7700, 1),
+        overwrites=True,
+        again_a=element == "signed char",
+    )
+    for element, element_b in itertools.product(("signed char", "unsigned char"), repeat=2)
+] + [
+    site(
+        element="signed char",
+        accumulator="int",
+        m=(32, 32),
+        n=(40, 7),
+        k=(32, 32),
+        lda=32,
+        ldc=40,
+        stride_bn=1,
+        stride_bk=50,
+        rows_b=(0, 2000),
+        rows_c=(0, 1800),
+    )
+]
