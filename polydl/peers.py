@@ -42,6 +42,7 @@ def compare_with_peers(
     budget_seconds: float = 30.0,
     timeout_seconds: float = 60.0,
     seed: int = 0,
+    cold: bool = False,
     records: str | Path | bool = True,
     workload: str | None = None,
     progress: ProgressCallback | None = None,
@@ -49,8 +50,9 @@ def compare_with_peers(
     """Measure the fastest ``leaders`` of an optimization once more, in the same rounds as the peers.
 
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
-    here. All of these go to ``records`` under ``workload``, as for ``optimize``. Raises ExecutionError if no candidate
-    passed, OptionError for ``leaders`` or ``rounds`` below 1.
+    here. With ``cold``, caches are flushed before each computation, the peers' as the leaders'. All of these go to
+    ``records`` under ``workload``, as for ``optimize``. Raises ExecutionError if no candidate passed, OptionError for
+    ``leaders`` or ``rounds`` below 1.
     """
     if leaders < 1:
         raise OptionError(f"{leaders} leaders", remedy="at least 1")
@@ -59,10 +61,12 @@ def compare_with_peers(
         raise ExecutionError("there is no candidate that ran and passed", remedy="optimize with run=True first")
     best = sorted(passed, key=lambda tried: tried.measurement.seconds_minimum or 0.0)[:leaders]
     executor: Executor = registry.load("executors", "local")
-    policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds)
+    policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds, cold=cold)
     with tempfile.TemporaryDirectory(prefix="polydl-peers-") as directory:
         kernels = [original(result.scop), *(tried.kernel for tried in best)]
-        book = book_of(result.scop, result.machine, result.toolchain, records, workload, strict_fp=result.strict_fp)
+        book = book_of(
+            result.scop, result.machine, result.toolchain, records, workload, strict_fp=result.strict_fp, cold=cold
+        )
         variants = {tried.kernel.id: tried.ranked.variant for tried in best}
         built = executor.build(kernels, result.toolchain, Path(directory), progress=relayed(progress))
         measured = executor.measure(

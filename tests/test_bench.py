@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import shutil
+import subprocess
 import sys
 import textwrap
 from dataclasses import asdict, replace
@@ -20,7 +21,7 @@ import polydl
 from polydl.bench.driver import Settings
 from polydl.bench.peers import native
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
 from polydl.bench.results import (
     Document,
     mean_ratio,
@@ -53,10 +54,12 @@ def toolchain() -> Toolchain:
 # ---- peers' programs beside kernels
 
 
-def timed_beside(peers: list[polydl.Peer], toolchain: Toolchain, directory: Path) -> tuple[Measurement, ...]:
+def timed_beside(
+    peers: list[polydl.Peer], toolchain: Toolchain, directory: Path, policy: TimingPolicy = QUICK
+) -> tuple[Measurement, ...]:
     """A small product, and peers in the same rounds: the peers' measurements."""
     built = EXECUTOR.build([matmul_kernel("original"), matmul_kernel("candidate")], toolchain, directory)
-    measured = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=QUICK, peers=peers)
+    measured = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=policy, peers=peers)
     assert [each.id for each in measured[:2]] == ["original", "candidate"]
     assert [each.status for each in measured[:2]] == ["ok", "ok"], "no peer harms the candidates"
     return measured[2:]
@@ -156,6 +159,82 @@ def test_peers_compute_what_the_workload_says(
     assert measured.status == "ok", measured.message
     assert measured.id == peer
     assert measured.message, "a peer says what it is"
+
+
+ALL_PEERS = (
+    ("gcc", "resnet_16", "blocked"),
+    ("openblas", "gemm_33x20x17", "row-major"),
+    ("onednn", "resnet_16", "blocked"),
+    ("onednn", "resnet_16", "nchw"),
+    ("torch", "resnet_16", "blocked"),
+    ("torch", "gemm_33x20x17", "row-major"),
+)
+
+
+@pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
+def test_peers_are_timed_with_empty_caches(
+    peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
+) -> None:
+    made = workload(name, layout=layout)  # type: ignore[arg-type]
+    [measured] = timed_beside([peer_or_skip(peer, made)], toolchain, tmp_path, replace(QUICK, cold=True))
+    assert measured.status == "ok", measured.message
+    assert len(measured.samples) >= 2
+
+
+FLUSHING = """
+import ctypes, importlib, json, sys
+from polydl.bench.peers import process
+from polydl.bench.peers.problems import first_error, problem_of
+
+backend, problem = sys.argv[1], json.loads(sys.argv[2])
+events = []
+
+class Recorder:
+    flushed = staticmethod(ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t)(lambda a, n: events.append(n)))
+    flush = flushed
+
+    @property
+    def library(self):
+        return self
+
+    polydl_flush = flushed
+
+name, _, kind = process.BACKENDS[backend].partition(":")
+module = importlib.import_module(name)
+module.runtime = Recorder
+
+class Recorded(getattr(module, kind)):
+    def run(self, repeats):
+        events.append("run" if repeats == 1 else "runs")
+        return super().run(repeats)
+
+timed = process.Process(backend)
+timed._backend = Recorded(problem_of(problem), problem)
+assert timed._cold(2) > 0
+events_of_two = list(events)
+assert first_error(problem_of(problem), timed._backend.result()) is None
+print(json.dumps(events_of_two))
+"""
+
+
+@pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
+def test_before_each_cold_computation_all_arrays_are_flushed(peer: str, name: str, layout: str) -> None:
+    made = workload(name, layout=layout)  # type: ignore[arg-type]
+    program = peer_or_skip(peer, made)
+    command = [sys.executable, "-c", FLUSHING, program.command[-1], json.dumps(dict(program.problem))]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    events = json.loads(done.stdout)
+    second = events.index("run") + 1
+    assert events[-1] == "run"
+    assert events.count("run") == 2
+    assert "runs" not in events
+    needed = [4 * math.prod(shape) for shape in problem_of(dict(program.problem)).shapes]
+    for flushed in (events[: second - 1], events[second:-1]):
+        left = list(flushed)
+        for size in sorted(needed, reverse=True):
+            # A layout of its own may be padded.
+            left.remove(min(each for each in left if each >= size))
 
 
 def test_a_nest_that_computes_something_else_is_found_out(toolchain: Toolchain, tmp_path: Path) -> None:
@@ -355,9 +434,26 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     again = CliRunner().invoke(main, options("--out", str(out), "--records", str(tmp_path / "kept")))
     assert again.exit_code == 0, again.output
     assert read(out) == document, "what is there is not measured again"
+    cold = CliRunner().invoke(main, options("--out", str(out), "--cold"))
+    assert cold.exit_code == 2
+    assert "other settings: cold" in cold.output
     other = CliRunner().invoke(main, options("--out", str(out), "--seed", "1"))
     assert other.exit_code == 2
     assert "other settings: seed" in other.output
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:
+    out = tmp_path / "cold.json"
+    done = CliRunner().invoke(main, options("--cold", "--out", str(out), "--records", str(tmp_path / "kept")))
+    assert done.exit_code == 0, done.output
+    document = read(out)
+    assert document["settings"]["cold"] is True
+    assert "empty caches" in done.output
+    assert ratio(document["results"]["gemm_32x32x32"], "gcc") is not None
+    records = list(read_records(tmp_path / "kept"))
+    assert {each.kind for each in records} == {"variant", "original", "peer"}
+    assert all(each.setting.cold for each in records)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ class Settings:
     timeout_seconds: float
     seed: int
     accumulate: bool
+    cold: bool = False
 
     def to_json(self) -> Document:
         return {**asdict(self), "peers": list(self.peers)}
@@ -134,6 +135,7 @@ def _one(
             max_variants=settings.max_variants,
             seed=settings.seed,
             timeout_seconds=settings.timeout_seconds,
+            cold=settings.cold,
             records=records,
             workload=made.name,
             progress=progress,
@@ -147,6 +149,7 @@ def _one(
             budget_seconds=settings.budget_seconds,
             timeout_seconds=settings.timeout_seconds,
             seed=settings.seed,
+            cold=settings.cold,
             records=records,
             workload=made.name,
             progress=progress,

@@ -9,7 +9,7 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.errors import OptionError
-from polydl.presentation.options import LAYOUTS, OUT, debug_option, json_option, records_option
+from polydl.presentation.options import LAYOUTS, OUT, cold_option, debug_option, json_option, records_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +29,7 @@ _PEERS = "onednn,torch,openblas,gcc,clang"
 @click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
 @click.option("--accumulate", is_flag=True, help="Nests add to their result, and so do the peers of products.")
+@cold_option
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Picks to try.")
 @click.option("--leaders", type=click.IntRange(min=1), default=3, show_default=True, help="Picks to compare.")
 @click.option("--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N")

@@ -22,6 +22,8 @@ from polydl.native import runtime
 
 Reply = dict[str, Any]
 MOST_REPEATS = 1 << 24
+# Each of these is preceded by a flush, which may take far longer.
+MOST_COLD_REPEATS = 50
 
 _PR_SET_PDEATHSIG = 1
 _PROBE_ITERATIONS = 250_000

@@ -324,7 +324,7 @@ class Session:
     def _first_run(self, participant: Participant) -> None:
         reply = participant.running.request("run", self._job.policy.timeout_seconds)
         participant.seconds = participant.cost = reply["seconds"]
-        participant.raw = [_raw(reply)] if participant.long else []
+        participant.raw = [_raw(reply)] if participant.long and not self._job.policy.cold else []
 
     # ---- timing
 

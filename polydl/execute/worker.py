@@ -16,12 +16,11 @@ import numpy as np
 
 from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numbers
 from polydl.execute.comparison import compare, first_not_finite, store
-from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
+from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
 
 # Elements per array that are looked at to see where the values drift.
 _INSPECTED = 1 << 16
-_MOST_COLD_REPEATS = 50
 _LINE_BYTES = 64
 
 
@@ -119,7 +118,7 @@ class Worker:
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
         """See ``Sampler.calibrate``."""
-        most = _MOST_COLD_REPEATS if cold else MOST_REPEATS
+        most = MOST_COLD_REPEATS if cold else MOST_REPEATS
         return self._sampler.calibrate(minimum_seconds, most, lambda repeats: self._sample(repeats, warmup, cold))
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:

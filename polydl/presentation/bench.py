@@ -27,6 +27,7 @@ def workloads_table(document: Document) -> Table:
     """One row per workload."""
     settings, results = document["settings"], document["results"]
     title = f"{document['machine']['name']}, {settings['threads']} thread(s), {settings['images']} image(s)"
+    title += ", empty caches" if settings.get("cold") else ""
     shown = Table(title=f"{title}, {document['started'][:10]}", caption=_CAPTION, caption_justify="left")
     shown.add_column("workload", no_wrap=True)
     for heading in ("GFLOPS", "% of probe", "pick"):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.native import runtime
 
 _FloatPointer = ctypes.POINTER(ctypes.c_float)
 # As peer.h numbers them. In place of one kind of blocks a library chooses its own.
@@ -22,6 +23,7 @@ class LibraryBackend:
         self._library = ctypes.CDLL(description["library"])
         for name in ("peer_convolution", "peer_product", "peer_ready", "peer_note"):
             getattr(self._library, name).restype = ctypes.c_char_p
+        self._library.peer_arrays.restype, self._library.peer_arrays.argtypes = None, [ctypes.c_void_p]
         self._library.peer_run.restype, self._library.peer_run.argtypes = ctypes.c_double, [ctypes.c_long]
         self._library.peer_result.restype = _FloatPointer
         sizes = (ctypes.c_long * len(problem.sizes))(*problem.sizes)
@@ -42,6 +44,9 @@ class LibraryBackend:
 
     def run(self, repeats: int) -> float:
         return float(self._library.peer_run(repeats))
+
+    def flush(self) -> None:
+        self._library.peer_arrays(ctypes.cast(runtime().library.polydl_flush, ctypes.c_void_p))
 
     def result(self) -> Floats:
         return np.ctypeslib.as_array(self._library.peer_result(), shape=self._shapes[2])

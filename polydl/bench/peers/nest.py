@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, Problem, fill
+from polydl.native import runtime
 
 
 class NestBackend:
@@ -38,6 +39,10 @@ class NestBackend:
 
     def run(self, repeats: int) -> float:
         return float(self._time(*(array.ctypes.data for array in self._arrays), repeats))
+
+    def flush(self) -> None:
+        for array in self._arrays:
+            runtime().flush(array.ctypes.data, array.nbytes)
 
     def result(self) -> Floats:
         found = self._result

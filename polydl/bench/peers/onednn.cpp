@@ -50,6 +50,7 @@ struct method {
   std::vector<step> steps;
   memory result;
   std::vector<array> arrays;
+  std::vector<size_t> bytes;
 
   void compute() const {
     for (const step &each : steps)
@@ -86,6 +87,7 @@ void reorder_now(const memory &from, const memory &to) {
 
 memory own_memory(const memory::desc &wanted, method &owner) {
   owner.arrays.push_back(made(wanted.get_size()));
+  owner.bytes.push_back(wanted.get_size());
   return memory(wanted, cpu, owner.arrays.back().get());
 }
 
@@ -249,6 +251,13 @@ double peer_run(long repeats) {
   for (long i = 0; i < repeats; ++i)
     chosen->compute();
   return seconds() - start;
+}
+
+void peer_arrays(void (*visit)(const void *array, size_t bytes)) {
+  visit(source.values.get(), source.given.get_size());
+  visit(weights.values.get(), weights.given.get_size());
+  for (size_t i = 0; i < chosen->arrays.size(); ++i)
+    visit(chosen->arrays[i].get(), chosen->bytes[i]);
 }
 
 const float *peer_result() {

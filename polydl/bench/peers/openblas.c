@@ -45,6 +45,12 @@ double peer_run(long repeats) {
   return seconds() - start;
 }
 
+void peer_arrays(void (*visit)(const void *array, size_t bytes)) {
+  visit(a, (size_t)m * (size_t)k * sizeof(float));
+  visit(b, (size_t)k * (size_t)n * sizeof(float));
+  visit(c, (size_t)m * (size_t)n * sizeof(float));
+}
+
 const float *peer_result(void) { return c; }
 
 const char *peer_note(void) { return note; }

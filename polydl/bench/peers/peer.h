@@ -2,6 +2,8 @@
 #ifndef PEER_H
 #define PEER_H
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -25,6 +27,9 @@ PEER_API const char *peer_ready(void);
 
 /* Seconds of so many computations in a row. */
 PEER_API double peer_run(long repeats);
+
+/* Call visit for each array that the computation reads or writes, with its size in bytes. */
+PEER_API void peer_arrays(void (*visit)(const void *array, size_t bytes));
 
 /* The result so far, in the plain layout. */
 PEER_API const float *peer_result(void);

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from polydl.bench.peers.problems import Floats, PeerError, Problem, first_error, problem_of
-from polydl.execute.sampling import MOST_REPEATS, Reply, Sampler, serve
+from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 
 BACKENDS = {
     "library": "polydl.bench.peers.library:LibraryBackend",
@@ -29,6 +29,9 @@ class Backend(Protocol):
 
     def run(self, repeats: int) -> float:
         """Seconds of so many computations in a row."""
+
+    def flush(self) -> None:
+        """Drop the arrays that a computation reads or writes from all caches."""
 
     def result(self) -> Floats:
         """The result in the problem's plain layout."""
@@ -62,10 +65,19 @@ class Process:
         return reply
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
-        return _refusal(cold) or self._sampler.calibrate(minimum_seconds, MOST_REPEATS, self._warm(warmup))
+        most = MOST_COLD_REPEATS if cold else MOST_REPEATS
+        return self._sampler.calibrate(minimum_seconds, most, self._cold if cold else self._warm(warmup))
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
-        return _refusal(cold) or self._sampler.sample(repeats, self._warm(warmup))
+        return self._sampler.sample(repeats, self._cold if cold else self._warm(warmup))
+
+    def _cold(self, repeats: int) -> float:
+        """Each computation apart, with nothing in the caches: as kernels' workers do it."""
+        seconds = 0.0
+        for _ in range(repeats):
+            self._backend.flush()
+            seconds += self._backend.run(1)
+        return seconds
 
     def _warm(self, warmup: int) -> Callable[[int], float]:
         def timed(repeats: int) -> float:
@@ -74,10 +86,6 @@ class Process:
             return self._backend.run(repeats)
 
         return timed
-
-
-def _refusal(cold: bool) -> Reply | None:
-    return {"failed": "unsupported", "message": "peers are timed with warm caches only"} if cold else None
 
 
 def main(backend: str, commands: str, replies: str) -> None:

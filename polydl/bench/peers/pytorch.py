@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
+from polydl.native import runtime
 
 _TRIALS = 5
 Compute = Callable[[], torch.Tensor]
@@ -24,9 +25,11 @@ class PyTorchBackend:
         fill(source.numpy().reshape(-1), SOURCE)
         fill(weights.numpy().reshape(-1), WEIGHTS)
         self._last = result.zero_()
+        self._operands: list[torch.Tensor] = [source, weights]
         if isinstance(problem, Convolution):
-            ways = _convolutions(problem, source, weights, description["layout"])
+            ways = _convolutions(problem, source, weights, description["layout"], self._operands)
         else:
+            self._operands.append(result)
             ways = _products(problem, source, weights, result)
         times = {name: _fastest_of_trials(compute) for name, compute in ways.items()}
         chosen = min(times, key=lambda name: times[name])
@@ -43,20 +46,33 @@ class PyTorchBackend:
         self._last = last
         return seconds
 
+    def flush(self) -> None:
+        """Every form that an operand has, and the last result, whose memory the next one then gets."""
+        for tensor in (*self._operands, self._last):
+            if tensor.is_mkldnn:
+                address, size = torch.ops.mkldnn.data_ptr(tensor), torch.ops.mkldnn._nbytes(tensor)
+            else:
+                address, size = tensor.data_ptr(), tensor.nbytes
+            runtime().flush(address, size)
+        self._last = torch.empty(0)
+
     def result(self) -> Floats:
         dense = self._last.to_dense() if self._last.is_mkldnn else self._last
         found: Floats = dense.contiguous().numpy()
         return found
 
 
-def _convolutions(problem: Convolution, source: torch.Tensor, weights: torch.Tensor, layout: str) -> dict[str, Compute]:
+def _convolutions(
+    problem: Convolution, source: torch.Tensor, weights: torch.Tensor, layout: str, operands: list[torch.Tensor]
+) -> dict[str, Compute]:
     """In the layout that is asked for. In place of a blocked one: in channels_last, in oneDNN's own layouts, and as
-    compiled models do it, in channels_last with packed filters."""
+    compiled models do it, in channels_last with packed filters. What they read is appended to ``operands``."""
     strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [1, 1]
     if layout == "nchw":
         return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding)}
     image = source.contiguous(memory_format=torch.channels_last)
     filters = weights.contiguous(memory_format=torch.channels_last)
+    operands += [image, filters]
     ways: dict[str, Compute] = {"conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding)}
     if layout == "nhwc":
         return ways
@@ -64,6 +80,7 @@ def _convolutions(problem: Convolution, source: torch.Tensor, weights: torch.Ten
     packed = torch._C._nn.mkldnn_reorder_conv2d_weight(
         weights.to_mkldnn(), padding, strides, dilation, 1, list(source.shape)
     )
+    operands += [opaque, packed]
     pointwise = torch.ops.mkldnn._convolution_pointwise
     return ways | {
         "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding),
