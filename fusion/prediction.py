@@ -101,16 +101,16 @@ def _bytes(scop: Scop, group: Group, rates: Rates) -> int:
     room = rates.caches[min(1, len(rates.caches) - 1)]
     kept = _slice_bytes(scop, group) <= room
     total = 0
-    seen: dict[str, set[int]] = {}
+    touched: dict[str, dict[int, int]] = {}
     for statement, body, order in zip(group.statements, group.bodies, group.orders, strict=True):
         for access in statement.accesses:
-            bodies = seen.setdefault(access.array, set())
-            if body in bodies or (bodies and kept):
-                continue
-            bodies.add(body)
             written = any(a.array == access.array for s in group.statements for a in s.writes)
             size = _footprint(scop, statement, access) * (2 if written else 1)
-            total += size * _scatter(scop, statement, access, order, group.shared)
+            size *= _scatter(scop, statement, access, order, group.shared)
+            by_body = touched.setdefault(access.array, {})
+            near = max(by_body.values(), default=0) if kept else by_body.get(body, 0)
+            total += max(0, size - near)
+            by_body[body] = max(size, by_body.get(body, 0))
     return total
 
 
@@ -134,13 +134,18 @@ def _footprint(scop: Scop, statement: Statement, access: Access, without: Sequen
 
 
 def _slice_bytes(scop: Scop, group: Group) -> int:
-    """Bytes that one iteration of the common loops touches."""
+    """Bytes that one iteration of the common loops touches in one body and again in another.
+
+    What only one body touches may go past the caches.
+    """
     sizes: dict[str, int] = {}
-    for statement, order in zip(group.statements, group.orders, strict=True):
+    bodies: dict[str, set[int]] = {}
+    for statement, body, order in zip(group.statements, group.bodies, group.orders, strict=True):
         for access in statement.accesses:
             size = _footprint(scop, statement, access, order[: group.shared])
             sizes[access.array] = max(size, sizes.get(access.array, 0))
-    return sum(sizes.values())
+            bodies.setdefault(access.array, set()).add(body)
+    return sum(size for array, size in sizes.items() if len(bodies[array]) > 1)
 
 
 def _scatter(scop: Scop, statement: Statement, access: Access, order: Sequence[str], shared: int) -> int:
