@@ -10,19 +10,25 @@ from __future__ import annotations
 import csv
 import difflib
 import re
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from polydl import bfloat16
 from polydl.divisors import divisors
 from polydl.errors import OptionError
+from polydl.workload_nests import (
+    CONVOLUTIONS,
+    PRODUCTS,
+    Convolution,
+    Element,
+    Layout,
+    MatrixProduct,
+    Padding,
+    source_of,
+)
 
-Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
-Element = Literal["float", "bfloat16"]
 Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"
@@ -33,57 +39,17 @@ _GEMM_LAYOUTS: tuple[Layout, ...] = ("row-major", "blocked")
 _VECTOR, _LONG_BLOCK, _LONGEST_BLOCK = 16, 64, 256
 # What rows in one vector are worth, which meet only one column at a time, and how close to the best is good enough.
 _SINGLE, _ENOUGH = 0.85, 0.97
-
-
-@dataclass(frozen=True)
-class Convolution:
-    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``."""
-
-    images: int
-    channels: int
-    filters: int
-    height: int
-    width: int
-    kernel_height: int
-    kernel_width: int
-    pad_height: int
-    pad_width: int
-    stride: int
-
-    @property
-    def output_height(self) -> int:
-        return (self.height + 2 * self.pad_height - self.kernel_height) // self.stride + 1
-
-    @property
-    def output_width(self) -> int:
-        return (self.width + 2 * self.pad_width - self.kernel_width) // self.stride + 1
-
-    @property
-    def flops(self) -> int:
-        outputs = self.images * self.filters * self.output_height * self.output_width
-        return 2 * outputs * self.channels * self.kernel_height * self.kernel_width
-
-
-@dataclass(frozen=True)
-class MatrixProduct:
-    """``C[m][n] += A[m][k] * B[k][n]``."""
-
-    m: int
-    n: int
-    k: int
-
-    @property
-    def flops(self) -> int:
-        return 2 * self.m * self.n * self.k
+# The part of a layer's products that rows of padding must have to be worth skipping.
+_MUCH_PADDING = 1 / 8
 
 
 @dataclass(frozen=True)
 class Workload:
     """One nest with an output of floats.
 
-    ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked. The nest adds to its
-    output. A convolution takes the padded image, which may be larger than what the filter reaches: a stride need not
-    come out even.
+    ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked. A convolution takes
+    the padded image, which may be larger than what the filter reaches: a stride need not come out even. Where
+    ``padding`` is ``skipped``, the image has no rows of padding, and ``flops`` leaves out the products with them.
     """
 
     name: str
@@ -94,6 +60,7 @@ class Workload:
     problem: Convolution | MatrixProduct
     layout: Layout
     blocks: tuple[int, ...]
+    padding: Padding = "stored"
 
     def write(self, directory: str | Path) -> Path:
         """Write ``<name>.c`` and return its path. Raises ResourceError if that can't be done."""
@@ -142,6 +109,7 @@ def workload(
     block: Blocks | None = None,
     overwrite: bool = True,
     element: Element = "float",
+    padding: Padding | None = None,
 ) -> Workload:
     """The nest of that name. With inputs that are ``bfloat16`` it is called ``<name>_bfloat16``.
 
@@ -151,17 +119,23 @@ def workload(
     channels before that of output channels), ``nchw`` (filters KCRS) or ``nhwc`` (filters RSCK); of a product
     ``row-major`` (the default) or ``blocked``. ``block`` is one block for all blocked dimensions or one for each
     (``Workload.blocks``); each must divide its dimension; ``paper`` are those that it used for its layers. By default
-    blocks fill their vectors. Raises OptionError.
+    blocks fill their vectors.
+
+    The ``padding`` of a convolution's image is ``stored`` as zeros, or its rows are ``skipped``: a condition in the
+    nest leaves them out, and only columns of padding are in memory. By default they are skipped where an eighth of all
+    products would be with them. Raises OptionError.
     """
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
     if name in _layers():
-        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite, element)
+        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite, element, padding)
     sizes = _GEMM.fullmatch(name)
     if sizes is None:
         raise OptionError(f"there is no workload {name!r}", remedy=_suggestion(name, names(), "workloads"))
     if images != 1:
         raise OptionError(f"{name} is a matrix product and has no images", remedy="leave out the number of images")
+    if padding is not None:
+        raise OptionError(f"{name} is a matrix product and has no padding", remedy="leave out the padding")
     m, n, k = (int(size) for size in sizes.groups())
     return _product(name, MatrixProduct(m, n, k), layout or "row-major", block, overwrite, element)
 
@@ -261,7 +235,13 @@ def _check_layout(layout: str, known: Sequence[str], block: object, name: str) -
 
 
 def _convolution(
-    layer: _Layer, images: int, layout: Layout, block: Blocks | None, overwrite: bool, element: Element
+    layer: _Layer,
+    images: int,
+    layout: Layout,
+    block: Blocks | None,
+    overwrite: bool,
+    element: Element,
+    padding: Padding | None,
 ) -> Workload:
     _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
     fields = {**vars(layer.convolution), "images": images}
@@ -274,13 +254,17 @@ def _convolution(
         blocks = _checked_blocks((problem.channels, problem.filters), block, layer.name)
     else:
         blocks = (_block(problem.channels), _block(problem.filters))
+    rows, skipped = problem.filter_rows
+    if padding is None:
+        padding = "skipped" if skipped >= _MUCH_PADDING * rows else "stored"
     description = (
         f"{problem.channels} to {problem.filters} channels, image {problem.height}x{problem.width}, "
         f"filter {problem.kernel_height}x{problem.kernel_width}, padding {problem.pad_height}x{problem.pad_width}, "
-        f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
+        + ("its rows skipped, " if padding == "skipped" else "")
+        + f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
         + (f" by {blocks[0]} and {blocks[1]}" if layout == "blocked" else "")
     )
-    return _workload(layer.name, description, problem, layout, blocks, overwrite, element)
+    return _workload(layer.name, description, problem, layout, blocks, overwrite, element, padding)
 
 
 def _product(
@@ -308,180 +292,16 @@ def _workload(
     blocks: tuple[int, ...],
     overwrite: bool,
     element: Element,
+    padding: Padding = "stored",
 ) -> Workload:
+    flops = problem.flops
     if isinstance(problem, Convolution):
-        nest = _CONVOLUTIONS[layout](problem, blocks)
+        nest = CONVOLUTIONS[layout](problem, blocks, padding)
+        rows, skipped = problem.filter_rows
+        flops -= flops // rows * skipped if padding == "skipped" else 0
     else:
-        nest = _PRODUCTS[layout](problem, blocks)
+        nest = PRODUCTS[layout](problem, blocks)
     if element != "float":
         name, description = f"{name}_{element}", f"{description}, inputs {element}"
-    source = _source(description, name, nest, overwrite, element)
-    return Workload(name, source, name, problem.flops, description, problem, layout, blocks)
-
-
-_Loops = list[tuple[str, int]]
-
-
-@dataclass(frozen=True)
-class _Nest:
-    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel.
-
-    ``product`` is the element of the output, and the two whose product is added to it.
-    """
-
-    arrays: list[str]
-    loops: _Loops
-    parallel: int
-    product: tuple[str, str, str]
-
-
-def _source(description: str, function: str, nest: _Nest, overwrite: bool, element: Element) -> str:
-    output, *inputs = nest.arrays
-    indent = " " * (len(function) + 6)
-    parameters = f",\n{indent}".join([f"float {output}", *(f"const {element} {each}" for each in inputs)])
-    lines = [
-        *textwrap.wrap(f"/* {description[0].upper()}{description[1:]}. */", 110, subsequent_indent=" * "),
-        *(["#include <polydl/bfloat16.h>"] if element == bfloat16.ELEMENT else []),
-        f"void {function}({parameters})",
-        "{",
-        "#pragma scop",
-        *(_zeroing(output) if overwrite else []),
-        f"#pragma omp parallel for collapse({nest.parallel})",
-    ]
-    for depth, (iterator, extent) in enumerate(nest.loops, 1):
-        lines.append(f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})")
-    indent = "  " * (len(nest.loops) + 1)
-    target, left, right = nest.product
-    product = f"{left} * {right}"
-    if element == bfloat16.ELEMENT:
-        product = f"{bfloat16.TO_FLOAT}({left}) *\n{indent}    {bfloat16.TO_FLOAT}({right})"
-    lines += [f"{indent}{target} +=", f"{indent}    {product};", "#pragma endscop", "}", ""]
-    return "\n".join(lines)
-
-
-def _zeroing(output: str) -> list[str]:
-    """Loops that set the output to zero, given as C declares it."""
-    extents = re.findall(r"\[(\d+)\]", output)
-    iterators = [f"z{number}" for number in range(len(extents))]
-    loops = [
-        f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})"
-        for depth, (iterator, extent) in enumerate(zip(iterators, extents, strict=True), 1)
-    ]
-    name = output.split("[")[0]
-    return ["#pragma omp parallel for", *loops, f"{'  ' * (len(extents) + 1)}{name}{_brackets(*iterators)} = 0.0f;"]
-
-
-def _brackets(*parts: object) -> str:
-    return "".join(f"[{part}]" for part in parts)
-
-
-def _shifted(outer: str, stride: int, inner: str, kernel: int) -> str:
-    """The row or column of the input that an output's row or column needs."""
-    position = outer if stride == 1 else f"{outer} * {stride}"
-    return position if kernel == 1 else f"{position} + {inner}"
-
-
-def _input_position(p: Convolution) -> tuple[str, str]:
-    return _shifted("oj", p.stride, "kj", p.kernel_height), _shifted("oi", p.stride, "ki", p.kernel_width)
-
-
-def _padded(p: Convolution) -> tuple[int, int]:
-    return p.height + 2 * p.pad_height, p.width + 2 * p.pad_width
-
-
-def _kernel_loops(p: Convolution) -> _Loops:
-    return [("kj", p.kernel_height), ("ki", p.kernel_width)]
-
-
-def _blocked_convolution(p: Convolution, blocks: tuple[int, ...]) -> _Nest:
-    """The paper's Figure 8, but for its two innermost loops, which compilers vectorize only in this order."""
-    block_c, block_k = blocks
-    kernel = (p.kernel_height, p.kernel_width)
-    arrays = [
-        "output" + _brackets(p.images, p.filters // block_k, p.output_height, p.output_width, block_k),
-        "filter" + _brackets(p.filters // block_k, p.channels // block_c, *kernel, block_c, block_k),
-        "input" + _brackets(p.images, p.channels // block_c, *_padded(p), block_c),
-    ]
-    loops = [
-        ("img", p.images),
-        ("ofm_tile", p.filters // block_k),
-        ("ifm_tile", p.channels // block_c),
-        ("oj", p.output_height),
-        *_kernel_loops(p),
-        ("oi", p.output_width),
-        ("ifm", block_c),
-        ("ofm", block_k),
-    ]
-    product = (
-        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')}",
-        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
-        f"input{_brackets('img', 'ifm_tile', *_input_position(p), 'ifm')}",
-    )
-    return _Nest(arrays, loops, 2, product)
-
-
-def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
-    arrays = [
-        "output" + _brackets(p.images, p.filters, p.output_height, p.output_width),
-        "filter" + _brackets(p.filters, p.channels, p.kernel_height, p.kernel_width),
-        "input" + _brackets(p.images, p.channels, *_padded(p)),
-    ]
-    loops = [
-        ("img", p.images),
-        ("ofm", p.filters),
-        ("ifm", p.channels),
-        ("oj", p.output_height),
-        *_kernel_loops(p),
-        ("oi", p.output_width),
-    ]
-    product = (
-        f"output{_brackets('img', 'ofm', 'oj', 'oi')}",
-        f"filter{_brackets('ofm', 'ifm', 'kj', 'ki')}",
-        f"input{_brackets('img', 'ifm', *_input_position(p))}",
-    )
-    return _Nest(arrays, loops, 2, product)
-
-
-def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...]) -> _Nest:
-    arrays = [
-        "output" + _brackets(p.images, p.output_height, p.output_width, p.filters),
-        "filter" + _brackets(p.kernel_height, p.kernel_width, p.channels, p.filters),
-        "input" + _brackets(p.images, *_padded(p), p.channels),
-    ]
-    loops = [
-        ("img", p.images),
-        ("oj", p.output_height),
-        ("oi", p.output_width),
-        *_kernel_loops(p),
-        ("ifm", p.channels),
-        ("ofm", p.filters),
-    ]
-    product = (
-        f"output{_brackets('img', 'oj', 'oi', 'ofm')}",
-        f"filter{_brackets('kj', 'ki', 'ifm', 'ofm')}",
-        f"input{_brackets('img', *_input_position(p), 'ifm')}",
-    )
-    return _Nest(arrays, loops, 2, product)
-
-
-def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> _Nest:
-    """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
-    arrays = ["C" + _brackets(p.m, p.n), "A" + _brackets(p.m, p.k), "B" + _brackets(p.k, p.n)]
-    loops = [("i", p.m), ("k", p.k), ("j", p.n)]
-    return _Nest(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
-
-
-def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> _Nest:
-    block_m, block_n, block_k = blocks
-    tiles_m, tiles_n, tiles_k = p.m // block_m, p.n // block_n, p.k // block_k
-    arrays = [
-        "C" + _brackets(tiles_m, tiles_n, block_m, block_n),
-        "A" + _brackets(tiles_m, tiles_k, block_m, block_k),
-        "B" + _brackets(tiles_n, tiles_k, block_k, block_n),
-    ]
-    loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
-    return _Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
-
-
-_CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
-_PRODUCTS = {"row-major": _row_major_product, "blocked": _blocked_product}
+    source = source_of(description, name, nest, overwrite, element)
+    return Workload(name, source, name, flops, description, problem, layout, blocks, padding)

@@ -11,6 +11,8 @@ def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        # As in a pipe, whatever terminal the tests were started from.
+        patch.delenv("COLUMNS", raising=False)
         yield
 
 

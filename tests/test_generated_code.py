@@ -127,6 +127,38 @@ void f(float y[3][8][70], float x[3][8][70], float s[8], float b[8], float eps) 
 #pragma endscop
 }
 """,
+    "convolution that skips rows of padding": """
+void f(float out[2][7][6][32], const float flt[5][3][20][32], const float in[2][7][8][20]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 6; j++)
+        for (int m = 0; m < 32; m++)
+          out[n][i][j][m] = 0;
+  for (int n = 0; n < 2; n++)
+    for (int i = 0; i < 7; i++)
+      for (int r = 0; r < 5; r++)
+        if (i + r >= 2 && i + r < 9)
+          for (int s = 0; s < 3; s++)
+            for (int j = 0; j < 6; j++)
+              for (int c = 0; c < 20; c++)
+                for (int m = 0; m < 32; m++)
+                  out[n][i][j][m] += flt[r][s][c][m] * in[n][i + r - 2][j + s][c];
+#pragma endscop
+}
+""",
+    "triangle of blocks": """
+void f(double C[4][40][24], const double A[4][4][40][16], const double B[4][16][24]) {
+#pragma scop
+  for (int it = 0; it < 4; it++)
+    for (int kt = 0; kt <= it; kt++)
+      for (int i = 0; i < 40; i++)
+        for (int k = 0; k < 16; k++)
+          for (int j = 0; j < 24; j++)
+            C[it][i][j] += A[it][kt][i][k] * B[kt][k][j];
+#pragma endscop
+}
+""",
     "triangular solve, backwards": """
 void f(double x[40], double L[40][40], double b[40]) {
 #pragma scop
@@ -306,6 +338,19 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
     defines = {"n": 24} if "linear" in name else {}
     scop = parse(tmp_path, NESTS[name], **defines)
     run(scop, tmp_path, toolchain, 2, "auto", 6)
+
+
+@pytest.mark.parametrize("microkernel", ["c", "libxsmm"])
+@pytest.mark.parametrize("name", ["convolution that skips rows of padding", "triangle of blocks"])
+def test_loops_that_bound_each_other_stay_outside_of_calls(
+    name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain
+) -> None:
+    scop = parse(tmp_path, NESTS[name])
+    space = pipeline.space_on(scop, Machine.detect(threads=2), microkernel=microkernel)
+    assert space.reports[-1].kernel == microkernel
+    # With the pass of zeros attached, too, where sums begin elsewhere for each row.
+    assert len(space.alternatives) == (name.startswith("convolution"))
+    run(scop, tmp_path, toolchain, 2, microkernel, 24)
 
 
 @pytest.mark.parametrize("name", ["product with initialisation", "strided and dilated convolution"])

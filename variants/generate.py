@@ -255,15 +255,19 @@ def _fused(
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
         own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))
-        names = {step.statement for step in attached}
-        spaces = [replace(each, attached=bool(names & set(each.nest.statements))) for each in made.spaces]
-        own = replace(own, spaces=tuple(spaces))
+        own = replace(own, spaces=tuple(_with_attached(each, attached) for each in made.spaces))
         try:
             if attached:
                 make_plan(own.scop, own.nests, Variant(attached))
         except IllegalVariantError:
             continue
         yield own
+
+
+def _with_attached(space: NestSpace, steps: tuple[Attach, ...]) -> NestSpace:
+    names = set(space.nest.statements)
+    following = any(step.statement in names for step in steps)
+    return replace(space, attached=following, leading=any(step.to in names for step in steps))
 
 
 def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantSpace:

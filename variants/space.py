@@ -32,6 +32,7 @@ from itertools import accumulate, combinations, permutations, product
 from math import prod
 
 from polydl.poly.dependences import combinable, moves, reduction_array
+from polydl.poly.domains import independent_loops
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
@@ -84,7 +85,8 @@ class NestSpace:
     """The decisions of one nest. ``threads`` 1 means that nothing runs in parallel.
 
     A ``minor`` nest has so little to do beside the others that it keeps the source's order. For an ``attached`` one
-    there is nothing to decide: it goes where another nest's loops put it. ``streamable`` are the arrays that it may
+    there is nothing to decide: it goes where the loops of another nest, which is ``leading`` then, put it; that takes
+    loops around it whose first and last iterations are the same every time. ``streamable`` are the arrays that it may
     write past the caches, ``vector_bytes`` those of the longest vectors.
     """
 
@@ -95,6 +97,7 @@ class NestSpace:
     threads: int
     minor: bool = False
     attached: bool = False
+    leading: bool = False
     streamable: tuple[str, ...] = ()
     vector_bytes: int = 0
 
@@ -260,7 +263,20 @@ class NestSpace:
         return [position[name] for name in order] + [loop - self.nest.depth for loop in inner] + called
 
     def legal_order(self, shape: Shape, order: Sequence[str]) -> bool:
-        return order_is_legal(self.directions, self._time_order(shape, order))
+        if not order_is_legal(self.directions, self._time_order(shape, order)):
+            return False
+        return not self.leading or self._leads(order)
+
+    def _leads(self, order: Sequence[str]) -> bool:
+        """Whether what is attached knows the first and the last iteration of each sum around it."""
+        statement = self.scop.statement(self.nest.statements[0])
+        fixed = independent_loops(statement)
+        if len(fixed) == statement.depth:
+            return True
+        loops = [self.nest.depth + self.nest.loops.index(name.removesuffix("_t1").removesuffix("_t2")) for name in order]
+        moving = [moves(statement.writes[0], loop) for loop in loops]
+        around = len(moving) - moving[::-1].index(True) if True in moving else 0
+        return all(moved or loop in fixed for loop, moved in zip(loops[:around], moving[:around], strict=True))
 
     def parallel_choices(
         self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
+from polydl.poly.domains import independent_loops
 from polydl.poly.nests import Nest
 from polydl.poly.streaming import streamable
 from polydl.types import (
@@ -338,8 +339,7 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
         cut = min([cut, *summing])
     prefix: list[int | Loop] = []
     done = set()
-    box = scop.statement(heavy.nest.statements[0]).box
-    assert box is not None
+    ranges = independent_loops(scop.statement(heavy.nest.statements[0]))
     for loop in (*heavy.nest.prefix, *heavy.loops[:cut]):
         if isinstance(loop, int):
             prefix.append(loop)
@@ -348,7 +348,9 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
             prefix.append(replace(loop, iterator=iterator, origin=loop.origin + ahead))
             done |= {iterator} if loop.size == 1 else set()
         else:
-            low, high = box[loop.iterator]
+            if loop.iterator not in ranges:
+                raise IllegalVariantError(f"the first and last iteration of `{loop.name}` depend on other loops")
+            low, high = ranges[loop.iterator]
             final = high if (step.place == "last") == (loop.direction == 1) else low
             prefix.append(loop.direction * ((final - loop.origin) // loop.size))
     nest = replace(light.nest, prefix=(*prefix, position))

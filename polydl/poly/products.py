@@ -13,6 +13,7 @@ from itertools import product
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.bfloat16 import TO_FLOAT
 from polydl.contracts import Microkernel, Requirement, StridePattern
+from polydl.poly.domains import independent_loops
 from polydl.types import Access, Expression, Scop, Statement
 
 
@@ -233,6 +234,7 @@ def match(
 ) -> tuple[GemmMatch, ...] | NoMatch:
     """All role assignments of ``kernel`` for a statement, among its own ``loops`` (iterator indices).
 
+    Loops whose bounds depend on others stay outside of the call.
     Assignments are ordered by how tightly the output tile is packed (small ldc first), then by pattern.
     """
     reason = kernel.unavailable()
@@ -241,23 +243,25 @@ def match(
     form = product_form(scop, statement)
     if isinstance(form, NoMatch):
         return form
-    if statement.box is None:
+    independent = independent_loops(statement)
+    own = tuple(loop for loop in loops if loop in independent)
+    if len(own) < min(3, len(loops)):
         return NoMatch("the loops' bounds depend on each other, so a tile is not a rectangle")
     orientations = [each for each in (form, form.swapped()) if each.types in kernel.elements]
     if not orientations:
         operands = " by ".join(form.types[:-1])
         return NoMatch(f"`{kernel.name}` does not multiply {operands} into {form.accumulator}")
-    if len(loops) < 3:
+    if len(own) < 3:
         return NoMatch("a matrix product needs three loops of its own")
     found: list[GemmMatch] = []
     taken: set[tuple[str, int, int, int]] = set()
     for pattern in kernel.patterns:
         for oriented in orientations:
-            for candidate in _matches_of(kernel, pattern, oriented, loops):
+            for candidate in _matches_of(kernel, pattern, oriented, own):
                 key = (candidate.form.a.reference, candidate.m, candidate.n, candidate.k)
                 if key not in taken:
                     taken.add(key)
                     found.append(candidate)
     if not found:
-        return NoMatch(_stride_reason(statement, form, kernel, loops))
+        return NoMatch(_stride_reason(statement, form, kernel, own))
     return tuple(sorted(found, key=lambda candidate: (candidate.ldc, candidate.ldb)))

@@ -9,11 +9,11 @@ from typing import Literal
 import islpy as isl
 
 from polydl.poly.counting import quota
-from polydl.poly.reuse_boxes import region_dimensions, whole_region
+from polydl.poly.reuse_boxes import BoxRegion, region_dimensions, whole_region
 from polydl.poly.reuse_intervals import Intervals
-from polydl.poly.reuse_isl_footprints import IslFootprints, IslRegion
+from polydl.poly.reuse_isl_footprints import IslFootprints
 from polydl.poly.reuse_isl_pairs import Expression, GroupSteps, IslPairs, PairGroup, StepTimes
-from polydl.poly.reuse_isl_regions import SetRegion
+from polydl.poly.reuse_isl_regions import Domain, SetRegion
 from polydl.poly.reuse_references import (
     Dimensions,
     Reference,
@@ -50,6 +50,12 @@ class _Nest:
             self.boxes = {s.name: s.box for s in scop.statements if s.box is not None and s.name in self.domains}
             self.pairs = IslPairs(self.context, accesses)
             self.footprints = IslFootprints(self.context, scop, accesses)
+            self._regions: dict[str, Domain] = {}
+
+    def domain(self, name: str) -> Domain:
+        if name not in self._regions:
+            self._regions[name] = Domain(self.domains[name])
+        return self._regions[name]
 
 
 _nests: dict[str, _Nest] = {}
@@ -72,14 +78,14 @@ class IslReuse:
         self._nest = _nest(scop)
         self._dimensions = dict(schedule.statements)
         self._line_bytes = line_bytes
-        self._intervals: dict[str, Intervals[IslRegion]] = {}
-        for name, domain in self._nest.domains.items():
+        self._intervals: dict[str, Intervals[BoxRegion]] = {}
+        for name in self._nest.domains:
             box = self._nest.boxes.get(name)
-            region: IslRegion
             if box is not None:
                 region = whole_region(self._dimensions[name], box)
             else:
-                region = SetRegion(region_dimensions(self._dimensions[name]), domain)
+                domain = self._nest.domain(name)
+                region = SetRegion(region_dimensions(self._dimensions[name]), domain, domain.box)
             self._intervals[name] = Intervals(region)
         self._footprints: dict[tuple[tuple[Time, Time], ...], tuple[int, int]] = {}
 

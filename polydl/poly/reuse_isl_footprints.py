@@ -11,7 +11,6 @@ import islpy as isl
 from polydl.poly.counting import count
 from polydl.poly.reuse_boxes import Box, BoxRegion
 from polydl.poly.reuse_isl_pairs import relation_components, relation_groups
-from polydl.poly.reuse_isl_regions import SetRegion
 from polydl.poly.reuse_lines import MOST_LINES, elements_per_line, first_of_aligned, line_mask
 from polydl.poly.reuse_references import Reference
 from polydl.poly.reuse_unions import Product, ValueSet, union_size
@@ -19,9 +18,6 @@ from polydl.types import Array, Scop
 
 _IN, _OUT, _SET, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 _MOST_KEPT = 1 << 14
-
-IslRegion = BoxRegion | SetRegion
-
 
 @dataclass(frozen=True)
 class _Image:
@@ -112,7 +108,7 @@ class IslFootprints:
         self._lines: dict[tuple[str, int], _Lines] = {}
         self._counts: dict[frozenset[object], int] = {}
 
-    def sizes(self, regions: Mapping[str, Sequence[IslRegion]], line_bytes: int | None) -> tuple[int, int]:
+    def sizes(self, regions: Mapping[str, Sequence[BoxRegion]], line_bytes: int | None) -> tuple[int, int]:
         """Distinct elements that instances in the statements' regions touch, and their bytes or their lines' bytes."""
         touched: dict[str, list[_Image]] = {}
         for access in self._accesses:
@@ -139,10 +135,7 @@ class IslFootprints:
             self._lines[key] = _Lines(self._context, array, per_line)
         return self._lines[key]
 
-    def _image(self, access: _Access, region: IslRegion) -> _Image:
-        if isinstance(region, SetRegion):
-            touched = region.points.apply(access.relation)
-            return _Image(_product(touched), lambda: touched)
+    def _image(self, access: _Access, region: BoxRegion) -> _Image:
         bounds = tuple([region.box[iterator] for iterator in access.iterators])
         if bounds not in access.images:
             if len(access.images) >= _MOST_KEPT:

@@ -2,40 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import islpy as isl
 
-from polydl.poly.reuse_boxes import TimeDimension
+from polydl.poly.counting import coupled_dimensions
+from polydl.poly.reuse_boxes import Box, BoxRegion, TimeDimension
 
 _SET = isl.dim_type.set
+_MOST_KEPT = 1 << 16
 
 
-@dataclass(frozen=True)
-class SetRegion:
-    """The instances of a statement in a set of its iterators, which is not empty; otherwise as ``BoxRegion``."""
+class Domain:
+    """A statement's domain, and the boxes around its parts, which are kept.
 
-    dimensions: tuple[TimeDimension, ...]
-    points: isl.Set
+    Iterators fall into groups that constraints couple, so that a part's box is known from those of the groups alone.
+    """
 
-    @property
-    def levels(self) -> int:
-        return len(self.dimensions)
+    def __init__(self, points: isl.Set) -> None:
+        pieces = points.get_basic_sets()
+        count = points.dim(_SET)
+        groups = coupled_dimensions(pieces[0]) if len(pieces) == 1 else [list(range(count))]
+        # A domain's existentially quantified dimensions come after its own.
+        own = [tuple(iterator for iterator in sorted(group) if iterator < count) for group in groups]
+        self._groups = tuple((group, _projected(points, group)) for group in own if group)
+        self._group_of = {iterator: place for place, (group, _) in enumerate(self._groups) for iterator in group}
+        self._tight: dict[tuple[int, Box], Box | None] = {}
+        box = tuple((points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in range(count))
+        self.box: Box = box
+
+    def tightened(self, box: Box, iterator: int) -> Box | None:
+        """The smallest box around the points in ``box``, of which the range of ``iterator`` is new; None for none."""
+        place = self._group_of[iterator]
+        group, points = self._groups[place]
+        key = place, tuple([box[each] for each in group])
+        if key not in self._tight:
+            if len(self._tight) >= _MOST_KEPT:
+                self._tight.clear()
+            self._tight[key] = _hull(points, key[1])
+        found = self._tight[key]
+        if found is None:
+            return None
+        ranges = list(box)
+        for each, values in zip(group, found, strict=True):
+            ranges[each] = values
+        return tuple(ranges)
+
+
+def _projected(points: isl.Set, group: tuple[int, ...]) -> isl.Set:
+    for iterator in reversed(range(points.dim(_SET))):
+        if iterator not in group:
+            points = points.project_out(_SET, iterator, 1)
+    return points
+
+
+def _hull(points: isl.Set, box: Box) -> Box | None:
+    for place, (low, high) in enumerate(box):
+        points = points.lower_bound_val(_SET, place, low).upper_bound_val(_SET, place, high)
+    if points.is_empty():
+        return None
+    return tuple([(points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in range(len(box))])
+
+
+class SetRegion(BoxRegion):
+    """The instances of a statement in a box of its iterators, which is the smallest around them."""
+
+    __slots__ = ("_domain",)
+
+    def __init__(self, dimensions: tuple[TimeDimension, ...], domain: Domain, box: Box) -> None:
+        super().__init__(dimensions, box)
+        self._domain = domain
 
     def within(self, level: int, earliest: int, latest: int) -> SetRegion | None:
-        iterator, size, origin, direction = self.dimensions[level]
-        if iterator < 0:
-            return self if earliest <= size <= latest else None
-        if direction < 0:
-            earliest, latest = -latest, -earliest
-        points = self.points.lower_bound_val(_SET, iterator, origin + earliest * size)
-        points = points.upper_bound_val(_SET, iterator, origin + (latest + 1) * size - 1)
-        return None if points.is_empty() else SetRegion(self.dimensions, points)
-
-    def time_range(self, level: int) -> tuple[int, int]:
-        iterator, size, origin, direction = self.dimensions[level]
-        if iterator < 0:
-            return size, size
-        low = (self.points.dim_min_val(iterator).to_python() - origin) // size
-        high = (self.points.dim_max_val(iterator).to_python() - origin) // size
-        return (low, high) if direction > 0 else (-high, -low)
+        part = super().within(level, earliest, latest)
+        if part is None or part is self:
+            return part and self
+        box = self._domain.tightened(part.box, self.dimensions[level][0])
+        return None if box is None else SetRegion(self.dimensions, self._domain, box)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polydl.contracts import Microkernel
+from polydl.poly.dependences import moves
+from polydl.poly.domains import independent_loops
 from polydl.poly.plans import NestPlan, Plan
 from polydl.types import Expression, Loop, Scop
 
@@ -45,9 +47,19 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
             and body.text == "="
             and is_zero(body.arguments[1])
             and "overwrite" in kernels[heavy.microkernel.name].abilities
+            and _first_is_fixed(scop, heavy)
         ):
             found[light.nest.index] = heavy.nest.index
     return found
+
+
+def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:
+    """Whether sums begin with the same iteration of every loop around the calls, whatever the others are at."""
+    statement = scop.statement(heavy.nest.statements[0])
+    ranges = independent_loops(statement)
+    target = statement.writes[0]
+    around = [each for each in (*heavy.nest.prefix, *heavy.loops) if isinstance(each, Loop)]
+    return all(loop.iterator in ranges or moves(target, loop.iterator) for loop in around)
 
 
 def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
@@ -55,11 +67,10 @@ def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -
 
     Each is given by its place among them all, with its value in its first iteration.
     """
-    box = scop.statement(plan.nest.statements[0]).box
-    assert box is not None
+    ranges = independent_loops(scop.statement(plan.nest.statements[0]))
     shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
     found = []
     for place, loop in enumerate((*shared, *plan.loops)):
         if not moves_output[loop.iterator]:
-            found.append((place, loop.first(*box[loop.iterator])))
+            found.append((place, loop.first(*ranges[loop.iterator])))
     return tuple(found)

@@ -18,13 +18,14 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
-    from polydl.workloads import Element, Layout, Workload
+    from polydl.workloads import Element, Layout, Padding, Workload
 
 Command = Callable[..., Any]
 # Where results go unless the user names another place.
 OUT = "polydl-out"
 LAYOUTS = ("blocked", "nchw", "nhwc", "row-major")
 ELEMENTS = ("float", "bfloat16")
+PADDINGS = ("stored", "skipped")
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,15 @@ class Source:
     images: int | None
     layout: str | None
     element: str | None
+    padding: str | None
 
     def __post_init__(self) -> None:
         if (self.file is None) == (self.workload is None):
             what = "neither a FILE nor a --workload" if self.file is None else "both a FILE and a --workload"
             raise OptionError(f"{what} is given", remedy="name a C file, or a workload such as resnet_03")
-        if self.workload is None and (self.images, self.layout, self.element) != (None, None, None):
+        if self.workload is None and (self.images, self.layout, self.element, self.padding) != (None,) * 4:
             raise OptionError(
-                "--images, --layout and --element are for a --workload",
+                "--images, --layout, --element and --padding are for a --workload",
                 remedy="leave them out, or name a workload",
             )
 
@@ -69,7 +71,7 @@ class Source:
             return self
         made = self._workload()
         path = made.write(directory or Path(OUT, made.function))
-        return replace(self, file=str(path), workload=None, images=None, layout=None, element=None)
+        return replace(self, file=str(path), workload=None, images=None, layout=None, element=None, padding=None)
 
     def parse(self) -> Scop:
         from polydl.pipeline import parse
@@ -88,6 +90,7 @@ class Source:
             images=self.images or 1,
             layout=cast("Layout | None", self.layout),
             element=cast("Element", self.element or "float"),
+            padding=cast("Padding | None", self.padding),
         )
 
     def _defines(self) -> Mapping[str, str | int]:
@@ -191,6 +194,7 @@ source_options = _gathered(
         help="Of the workload: blocked, nchw, nhwc or row-major (blocked; products row-major).",
     ),
     click.option("--element", type=click.Choice(ELEMENTS), help="Type of the workload's inputs (float)."),
+    click.option("--padding", type=click.Choice(PADDINGS), help="Whether the nest goes over rows of padding."),
 )  # fmt: skip
 target_options = _gathered(
     "target",

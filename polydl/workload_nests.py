@@ -1,0 +1,249 @@
+"""The C of ready nests: what convolutions and matrix products look like in each layout."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from dataclasses import dataclass
+from typing import Literal
+
+from polydl import bfloat16
+
+Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
+Element = Literal["float", "bfloat16"]
+Padding = Literal["stored", "skipped"]
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``."""
+
+    images: int
+    channels: int
+    filters: int
+    height: int
+    width: int
+    kernel_height: int
+    kernel_width: int
+    pad_height: int
+    pad_width: int
+    stride: int
+
+    @property
+    def output_height(self) -> int:
+        return (self.height + 2 * self.pad_height - self.kernel_height) // self.stride + 1
+
+    @property
+    def output_width(self) -> int:
+        return (self.width + 2 * self.pad_width - self.kernel_width) // self.stride + 1
+
+    @property
+    def flops(self) -> int:
+        """All products, those with the padding too."""
+        outputs = self.images * self.filters * self.output_height * self.output_width
+        return 2 * outputs * self.channels * self.kernel_height * self.kernel_width
+
+    @property
+    def filter_rows(self) -> tuple[int, int]:
+        """How many rows of the filter all rows of the output need, and how many of these lie on the padding."""
+        rows = [o * self.stride + k for o in range(self.output_height) for k in range(self.kernel_height)]
+        return len(rows), sum(1 for row in rows if not self.pad_height <= row < self.pad_height + self.height)
+
+
+@dataclass(frozen=True)
+class MatrixProduct:
+    """``C[m][n] += A[m][k] * B[k][n]``."""
+
+    m: int
+    n: int
+    k: int
+
+    @property
+    def flops(self) -> int:
+        return 2 * self.m * self.n * self.k
+
+
+Loops = list[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class Nest:
+    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel.
+
+    ``product`` is the element of the output, and the two whose product is added to it; ``condition``, below the loop
+    that it depends on last, says where it is.
+    """
+
+    arrays: list[str]
+    loops: Loops
+    parallel: int
+    product: tuple[str, str, str]
+    condition: tuple[str, str] | None = None
+
+
+def source_of(description: str, function: str, nest: Nest, overwrite: bool, element: Element) -> str:
+    output, *inputs = nest.arrays
+    indent = " " * (len(function) + 6)
+    parameters = f",\n{indent}".join([f"float {output}", *(f"const {element} {each}" for each in inputs)])
+    comment = textwrap.wrap(f"/* {description[0].upper()}{description[1:]}.", 107, subsequent_indent=" * ")
+    lines = [
+        *comment[:-1],
+        f"{comment[-1]} */",
+        *(["#include <polydl/bfloat16.h>"] if element == bfloat16.ELEMENT else []),
+        f"void {function}({parameters})",
+        "{",
+        "#pragma scop",
+        *(_zeroing(output) if overwrite else []),
+        f"#pragma omp parallel for collapse({nest.parallel})",
+    ]
+    indent = "  "
+    for iterator, extent in nest.loops:
+        lines.append(f"{indent}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})")
+        indent += "  "
+        if nest.condition is not None and nest.condition[0] == iterator:
+            lines.append(f"{indent}if ({nest.condition[1]})")
+            indent += "  "
+    target, left, right = nest.product
+    product = f"{left} * {right}"
+    if element == bfloat16.ELEMENT:
+        product = f"{bfloat16.TO_FLOAT}({left}) *\n{indent}    {bfloat16.TO_FLOAT}({right})"
+    lines += [f"{indent}{target} +=", f"{indent}    {product};", "#pragma endscop", "}", ""]
+    return "\n".join(lines)
+
+
+def _zeroing(output: str) -> list[str]:
+    """Loops that set the output to zero, given as C declares it."""
+    extents = re.findall(r"\[(\d+)\]", output)
+    iterators = [f"z{number}" for number in range(len(extents))]
+    loops = [
+        f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})"
+        for depth, (iterator, extent) in enumerate(zip(iterators, extents, strict=True), 1)
+    ]
+    name = output.split("[")[0]
+    return ["#pragma omp parallel for", *loops, f"{'  ' * (len(extents) + 1)}{name}{_brackets(*iterators)} = 0.0f;"]
+
+
+def _brackets(*parts: object) -> str:
+    return "".join(f"[{part}]" for part in parts)
+
+
+def _shifted(outer: str, stride: int, inner: str, kernel: int) -> str:
+    """The row or column of the input that an output's row or column needs."""
+    position = outer if stride == 1 else f"{outer} * {stride}"
+    return position if kernel == 1 else f"{position} + {inner}"
+
+
+def _input_position(p: Convolution, padding: Padding) -> tuple[str, str]:
+    row, column = _shifted("oj", p.stride, "kj", p.kernel_height), _shifted("oi", p.stride, "ki", p.kernel_width)
+    return row if padding == "stored" or p.pad_height == 0 else f"{row} - {p.pad_height}", column
+
+
+def _stored(p: Convolution, padding: Padding) -> tuple[int, int]:
+    """Rows and columns of the image as it is in memory."""
+    return p.height + (2 * p.pad_height if padding == "stored" else 0), p.width + 2 * p.pad_width
+
+
+def _condition(p: Convolution, padding: Padding) -> tuple[str, str] | None:
+    """Where the filter is on a row of the image, below the loop over its rows."""
+    if padding == "stored" or p.pad_height == 0:
+        return None
+    row = _shifted("oj", p.stride, "kj", p.kernel_height)
+    return "kj", f"{row} >= {p.pad_height} && {row} < {p.pad_height + p.height}"
+
+
+def _kernel_loops(p: Convolution) -> Loops:
+    return [("kj", p.kernel_height), ("ki", p.kernel_width)]
+
+
+def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Padding) -> Nest:
+    """The paper's Figure 8, but for its two innermost loops, which compilers vectorize only in this order."""
+    block_c, block_k = blocks
+    kernel = (p.kernel_height, p.kernel_width)
+    arrays = [
+        "output" + _brackets(p.images, p.filters // block_k, p.output_height, p.output_width, block_k),
+        "filter" + _brackets(p.filters // block_k, p.channels // block_c, *kernel, block_c, block_k),
+        "input" + _brackets(p.images, p.channels // block_c, *_stored(p, padding), block_c),
+    ]
+    loops = [
+        ("img", p.images),
+        ("ofm_tile", p.filters // block_k),
+        ("ifm_tile", p.channels // block_c),
+        ("oj", p.output_height),
+        *_kernel_loops(p),
+        ("oi", p.output_width),
+        ("ifm", block_c),
+        ("ofm", block_k),
+    ]
+    product = (
+        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')}",
+        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
+        f"input{_brackets('img', 'ifm_tile', *_input_position(p, padding), 'ifm')}",
+    )
+    return Nest(arrays, loops, 2, product, _condition(p, padding))
+
+
+def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+    arrays = [
+        "output" + _brackets(p.images, p.filters, p.output_height, p.output_width),
+        "filter" + _brackets(p.filters, p.channels, p.kernel_height, p.kernel_width),
+        "input" + _brackets(p.images, p.channels, *_stored(p, padding)),
+    ]
+    loops = [
+        ("img", p.images),
+        ("ofm", p.filters),
+        ("ifm", p.channels),
+        ("oj", p.output_height),
+        *_kernel_loops(p),
+        ("oi", p.output_width),
+    ]
+    product = (
+        f"output{_brackets('img', 'ofm', 'oj', 'oi')}",
+        f"filter{_brackets('ofm', 'ifm', 'kj', 'ki')}",
+        f"input{_brackets('img', 'ifm', *_input_position(p, padding))}",
+    )
+    return Nest(arrays, loops, 2, product, _condition(p, padding))
+
+
+def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+    arrays = [
+        "output" + _brackets(p.images, p.output_height, p.output_width, p.filters),
+        "filter" + _brackets(p.kernel_height, p.kernel_width, p.channels, p.filters),
+        "input" + _brackets(p.images, *_stored(p, padding), p.channels),
+    ]
+    loops = [
+        ("img", p.images),
+        ("oj", p.output_height),
+        ("oi", p.output_width),
+        *_kernel_loops(p),
+        ("ifm", p.channels),
+        ("ofm", p.filters),
+    ]
+    product = (
+        f"output{_brackets('img', 'oj', 'oi', 'ofm')}",
+        f"filter{_brackets('kj', 'ki', 'ifm', 'ofm')}",
+        f"input{_brackets('img', *_input_position(p, padding), 'ifm')}",
+    )
+    return Nest(arrays, loops, 2, product, _condition(p, padding))
+
+
+def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> Nest:
+    """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
+    arrays = ["C" + _brackets(p.m, p.n), "A" + _brackets(p.m, p.k), "B" + _brackets(p.k, p.n)]
+    loops = [("i", p.m), ("k", p.k), ("j", p.n)]
+    return Nest(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
+
+
+def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> Nest:
+    block_m, block_n, block_k = blocks
+    tiles_m, tiles_n, tiles_k = p.m // block_m, p.n // block_n, p.k // block_k
+    arrays = [
+        "C" + _brackets(tiles_m, tiles_n, block_m, block_n),
+        "A" + _brackets(tiles_m, tiles_k, block_m, block_k),
+        "B" + _brackets(tiles_n, tiles_k, block_k, block_n),
+    ]
+    loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
+    return Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
+
+
+CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
+PRODUCTS = {"row-major": _row_major_product, "blocked": _blocked_product}
