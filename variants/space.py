@@ -32,7 +32,7 @@ from itertools import accumulate, combinations, permutations, product
 from math import prod
 
 from polydl.poly.dependences import combinable, moves, reduction_array
-from polydl.poly.domains import independent_loops
+from polydl.poly.domains import sums_run_alike
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.plans import loop_bounds
@@ -270,13 +270,10 @@ class NestSpace:
     def _leads(self, order: Sequence[str]) -> bool:
         """Whether what is attached knows the first and the last iteration of each sum around it."""
         statement = self.scop.statement(self.nest.statements[0])
-        fixed = independent_loops(statement)
-        if len(fixed) == statement.depth:
-            return True
-        loops = [self.nest.depth + self.nest.loops.index(name.removesuffix("_t1").removesuffix("_t2")) for name in order]
-        moving = [moves(statement.writes[0], loop) for loop in loops]
-        around = len(moving) - moving[::-1].index(True) if True in moving else 0
-        return all(moved or loop in fixed for loop, moved in zip(loops[:around], moving[:around], strict=True))
+        loops = [self.nest.depth + place for place in self._time_order(Shape(None), order)]
+        while loops and not moves(statement.writes[0], loops[-1]):
+            loops.pop()
+        return sums_run_alike(statement, loops)
 
     def parallel_choices(
         self, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import polydl
 from experiments.fusion.comparison import Row, drive, driver, options, run_all, summary
-from polydl.workloads import Convolution, Workload, suite, workload
+from polydl.workload_nests import Convolution
+from polydl.workloads import Workload, suite, workload
 
 OPERATIONS = ("relu6", "bias_relu")
 

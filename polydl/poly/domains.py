@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import islpy as isl
 
+from polydl.poly.dependences import moves
 from polydl.types import Statement
 
 
@@ -33,3 +35,9 @@ def _independent(domain: str) -> tuple[tuple[int, tuple[int, int]], ...]:
         if free.is_subset(points):
             found.append((position, (int(low.to_python()), int(high.to_python()))))
     return tuple(found)
+
+
+def sums_run_alike(statement: Statement, loops: Sequence[int]) -> bool:
+    """Whether those of the loops that sum up have the same first and last iteration, whatever the others are at."""
+    independent = independent_loops(statement)
+    return all(loop in independent or moves(statement.writes[0], loop) for loop in loops)

@@ -19,6 +19,7 @@ from polydl.types import Array, Scop
 _IN, _OUT, _SET, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 _MOST_KEPT = 1 << 14
 
+
 @dataclass(frozen=True)
 class _Image:
     """Elements or lines as a product of values, None where they are not plainly one, and as a set, made if needed.

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polydl.contracts import Microkernel
-from polydl.poly.dependences import moves
-from polydl.poly.domains import independent_loops
+from polydl.poly.domains import independent_loops, sums_run_alike
 from polydl.poly.plans import NestPlan, Plan
 from polydl.types import Expression, Loop, Scop
 
@@ -54,12 +53,8 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
 
 
 def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:
-    """Whether sums begin with the same iteration of every loop around the calls, whatever the others are at."""
-    statement = scop.statement(heavy.nest.statements[0])
-    ranges = independent_loops(statement)
-    target = statement.writes[0]
-    around = [each for each in (*heavy.nest.prefix, *heavy.loops) if isinstance(each, Loop)]
-    return all(loop.iterator in ranges or moves(target, loop.iterator) for loop in around)
+    around = [each.iterator for each in (*heavy.nest.prefix, *heavy.loops) if isinstance(each, Loop)]
+    return sums_run_alike(scop.statement(heavy.nest.statements[0]), around)
 
 
 def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
