@@ -27,7 +27,7 @@ optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACH
 	$(BIN)/polydl optimize $(SOURCE) --cache-sizes $(CACHE_SIZES)
 
 test: $(INSTALLED_DEV) ## install what is missing, then run the tests
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --dist worksteal
 
 bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
 	$(BIN)/polydl bench --suite $(SUITE) --threads $(THREADS)
