@@ -29,6 +29,20 @@ from polydl.workload_nests import (
     source_of,
 )
 
+__all__ = [
+    "Blocks",
+    "Convolution",
+    "Element",
+    "Layout",
+    "MatrixProduct",
+    "Padding",
+    "Workload",
+    "names",
+    "suite",
+    "suites",
+    "workload",
+]
+
 Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"

@@ -11,8 +11,7 @@ import pytest
 
 import polydl
 from polydl.errors import OptionError
-from polydl.workload_nests import Convolution, Layout
-from polydl.workloads import Workload, names, suite, suites, workload
+from polydl.workloads import Convolution, Layout, Workload, names, suite, suites, workload
 
 MODELS = suites()[:10]
 # The two oldest networks' first layers have 3 channels; the others stand for what else there is.

@@ -26,8 +26,7 @@ from experiments.fusion.comparison import (
     run_all,
     summary,
 )
-from polydl.workload_nests import Convolution
-from polydl.workloads import suite, workload
+from polydl.workloads import Convolution, suite, workload
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _BLOCK = 16

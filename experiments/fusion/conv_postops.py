@@ -15,8 +15,7 @@ from pathlib import Path
 
 import polydl
 from experiments.fusion.comparison import Row, drive, driver, options, run_all, summary
-from polydl.workload_nests import Convolution
-from polydl.workloads import Workload, suite, workload
+from polydl.workloads import Convolution, Workload, suite, workload
 
 OPERATIONS = ("relu6", "bias_relu")
 

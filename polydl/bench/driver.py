@@ -19,8 +19,7 @@ from polydl.optimization import optimize
 from polydl.peers import compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.types import Measurement
-from polydl.workload_nests import Layout
-from polydl.workloads import Workload, workload
+from polydl.workloads import Layout, Workload, workload
 
 
 @dataclass(frozen=True)

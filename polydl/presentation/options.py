@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
-    from polydl.workload_nests import Element, Layout, Padding
-    from polydl.workloads import Workload
+    from polydl.workloads import Element, Layout, Padding, Workload
 
 Command = Callable[..., Any]
 # Where results go unless the user names another place.

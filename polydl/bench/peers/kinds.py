@@ -14,8 +14,7 @@ from typing import Any
 
 from polydl.bench.peers.native import HERE, UnavailableError, library
 from polydl.execute.contract import Peer
-from polydl.workload_nests import Convolution
-from polydl.workloads import Workload, workload
+from polydl.workloads import Convolution, Workload, workload
 
 TORCH = "torch==2.13.0"
 _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"
