@@ -217,33 +217,32 @@ class _Writer:
             f"    polydl_split_run(b + runs[run][0], {prefix}_parts_b + runs[run][1], {plane}, runs[run][2]);",
         ]
         if columns.by_column:
-            n, k = call.shape.n, call.shape.k
-            per_product = site.rows * n * columns.stride
-            split = "polydl_split_run(from + j * {}, to + j * {}, {}, {});"
+            n, k, step = call.shape.n, call.shape.k, call.step
+            per_product = call.steps * columns.advance
             copies = [
                 "  for (long r = 0; r < count; ++r)",
-                f"    for (int q = 0; q < {site.rows}; ++q) {{",
-                f"      const {site.type_b} *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q];",
-                f"      {self.part_b} *to = {prefix}_parts_b + r * {per_product} + q * {n * columns.stride};",
-                f"      for (int j = 0; j < {n}; ++j)",
+                f"    for (int q = 0; q < {site.rows}; ++q)",
+                f"      for (int j = 0; j < {n}; ++j) {{",
+                f"        const {site.type_b} *from = b + {prefix}_offsets_b[r] + {prefix}_rows_b[q] + "
+                f"j * {site.stride_bn}L;",
+                f"        {self.part_b} *to = {prefix}_parts_b + r * {per_product} + (q * {n} + j) * {columns.stride};",
             ]
-            if self.format.parts == 1:
+            split = f"polydl_split_run({{}} + {step} * step, to + {columns.advance} * step, {plane}, {step});"
+            if self.format.parts > 1 and site.stride_bk != 1:
                 copies += [
-                    f"        for (int l = 0; l < {k}; ++l)",
-                    f"          to[j * {columns.stride} + l] = from[j * {site.stride_bn}L + l * {site.stride_bk}L];",
-                ]
-            elif site.stride_bk == 1:
-                copies.append("        " + split.format(site.stride_bn, columns.stride, plane, k))
-            else:
-                copies += [
-                    "      {",
                     f"        float column[{k}];",
                     f"        for (int l = 0; l < {k}; ++l)",
-                    f"          column[l] = from[j * {site.stride_bn}L + l * {site.stride_bk}L];",
-                    f"        polydl_split_run(column, to + j * {columns.stride}, {plane}, {k});",
-                    "      }",
+                    f"          column[l] = from[l * {site.stride_bk}L];",
                 ]
-            copies.append("    }")
+            copies.append(f"        for (int step = 0; step < {call.steps}; ++step)")
+            if self.format.parts > 1:
+                copies.append("          " + split.format("from" if site.stride_bk == 1 else "column"))
+            else:
+                copies += [
+                    f"          for (int l = 0; l < {step}; ++l)",
+                    f"            to[step * {columns.advance} + l] = from[(step * {step} + l) * {site.stride_bk}L];",
+                ]
+            copies.append("      }")
         return "\n".join([*head, *copies, f"  return {prefix}_parts_b;", "}"])
 
     def _run(self, name: str, call: Blocks) -> str:
@@ -266,14 +265,14 @@ class _Writer:
             entries.append([*fields, int(two is not None), *configurations.of(used, shape.m)])
         starts = [start for row in columns.starts for start in row]
         common = (
-            f"{columns.length}, {columns.stride}, {call.step}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
+            f"{columns.length}, {columns.stride}, {columns.advance}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
             f"count, {call.steps}, {call.groups}, {_kind(site)}, first"
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
         def walk(end: str, wide: int, column: int) -> list[str]:
             def products(deep: int, fetched: str) -> str:
-                return f"polydl_tile_block(parts_a, {where}, {common}, {wide}, {deep}, 0, 0, 0, {fetched});"
+                return f"polydl_tile_block(parts_a, parts_a, {where}, {common}, {wide}, {deep}, 0, 0, 0, {fetched});"
 
             if site.again_a:
                 before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]

@@ -66,14 +66,15 @@ class Columns:
     """Where the columns of B lie once they are split or copied, and what of B is.
 
     ``runs`` are (from, to, length): as many elements, from so far after the operand's first. Column j of row q and
-    product r begins at ``starts[q][r] + j * stride``. ``segments`` are (row, first column, columns) that lie evenly
-    in C as well. With ``by_column`` what is split are the columns of each product, one after the other. Without
-    ``runs`` they are read where they are.
+    product r begins at ``starts[q][r] + j * stride``, and its next step of k lies ``advance`` further on. ``segments``
+    are (row, first column, columns) that lie evenly in C as well. With ``by_column`` each product's columns are split
+    by themselves, so that a tile's lie side by side. Without ``runs`` they are read where they are.
     """
 
     runs: tuple[tuple[int, int, int], ...]
     starts: tuple[tuple[int, ...], ...]
     stride: int
+    advance: int
     length: int
     segments: tuple[tuple[int, int, int], ...]
     by_column: bool
@@ -87,7 +88,7 @@ def _rows_evenly(places: Sequence[int], distance: int) -> bool:
     return all(two - one == distance for one, two in itertools.pairwise(places))
 
 
-def _as_it_lies(site: GemmSite, n: int, k: int) -> Columns:
+def _as_it_lies(site: GemmSite, n: int, k: int, step: int) -> Columns:
     """All that a call reads of B, in one piece or a few: elements that several products read are split once."""
     reach = (n - 1) * site.stride_bn + k
     begins = sorted({row + offset for row in site.rows_b for offset in site.offsets_b})
@@ -111,20 +112,21 @@ def _as_it_lies(site: GemmSite, n: int, k: int) -> Columns:
         _rows_evenly([row[r] for row in starts], n * site.stride_bn) for r in range(len(site.offsets_b))
     )
     segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
-    return Columns(tuple(runs), starts, site.stride_bn, at, segments, by_column=False)
+    return Columns(tuple(runs), starts, site.stride_bn, step, at, segments, by_column=False)
 
 
-def _in_place(site: GemmSite, n: int) -> Columns:
+def _in_place(site: GemmSite, n: int, step: int) -> Columns:
     starts = tuple(tuple(row + offset for offset in site.offsets_b) for row in site.rows_b)
     even = _rows_evenly(site.rows_c, n * site.ldc) and _rows_evenly(site.rows_b, n * site.stride_bn)
     segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
-    return Columns((), starts, site.stride_bn, 0, segments, by_column=False)
+    return Columns((), starts, site.stride_bn, step, 0, segments, by_column=False)
 
 
-def _column_by_column(site: GemmSite, n: int, k: int) -> Columns:
-    """Each product's columns one after the other; what two products read is split twice."""
-    stride = padded(k)
-    product = site.rows * n * stride
+def _column_by_column(site: GemmSite, n: int, k: int, step: int) -> Columns:
+    """Each product's columns side by side, one step of k after the other; what two products read is split twice."""
+    stride = padded(step)
+    advance = site.rows * n * stride
+    product = k // step * advance if step else 0
     runs = tuple(
         (row + offset + j * site.stride_bn, r * product + (q * n + j) * stride, k)
         for r, offset in enumerate(site.offsets_b)
@@ -134,7 +136,8 @@ def _column_by_column(site: GemmSite, n: int, k: int) -> Columns:
     starts = tuple(tuple(r * product + q * n * stride for r in range(len(site.offsets_b))) for q in range(site.rows))
     even = _rows_evenly(site.rows_c, n * site.ldc)
     segments = ((0, 0, n * site.rows),) if even else tuple((row, 0, n) for row in range(site.rows))
-    return Columns(runs, starts, stride, len(site.offsets_b) * product, segments, by_column=True)
+    length = len(site.offsets_b) * product
+    return Columns(runs, starts, stride, advance, length, segments, by_column=True)
 
 
 def _products(columns: Columns) -> int:
@@ -211,15 +214,16 @@ def products_of_blocks(
 def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
     """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
     kind = FORMATS[shape.element]
-    found = [_column_by_column(site, shape.n, shape.k)]
+    step = kind.step_of(shape.k)
+    found = [_column_by_column(site, shape.n, shape.k, step)]
     if kind.parts == 1 and shape.stride_bk == 1:
-        found.append(_in_place(site, shape.n))
+        found.append(_in_place(site, shape.n, step))
     elif site.batch[0] == site.batch[1] and shape.stride_bk == 1:
-        found.append(_as_it_lies(site, shape.n, shape.k))
+        found.append(_as_it_lies(site, shape.n, shape.k, step))
 
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
-        steps = shape.batch * shape.k / kind.step_of(shape.k)
+        steps = shape.batch * shape.k / step
         products = _products(columns) * along_m * steps * kind.products * PRODUCT_CYCLES
         # Beyond the second-level cache split operands come back slowly.
         spilled = max(0, columns.length * kind.bytes * kind.parts - KEPT)

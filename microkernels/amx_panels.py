@@ -67,7 +67,8 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     def products(wide: int, configuration: int) -> list[str]:
         def block(deep: int, fetched: str) -> str:
             return (
-                f"polydl_tile_block(from_a, panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
+                f"polydl_tile_block(from_a, from_a + {SIDE * (1 + wide) * call.per_row} * count, "
+                f"panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
                 f"{call.groups}, POLYDL_OF_FLOATS, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, "
                 f"{fetched});"

@@ -41,6 +41,7 @@ enum {
     }                                                                                                                  \
   } while (0)
 #define POLYDL_FETCH 16 /* rows of A ahead */
+#define POLYDL_COLUMNS_AHEAD 8 /* columns of B, which may lie a page apart too */
 /* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
    number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
 POLYDL_TILE_FUNCTION void polydl_parts(__m512i x, __m512i part[3])
@@ -126,6 +127,9 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
   for (; piece < end && first + piece / steps < columns->all; ++piece) {
     const int j = first + piece / steps, step = piece % steps;
     const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
+    const float *later = columns->b + columns->from[j + POLYDL_COLUMNS_AHEAD] + offset + length * step;
+    __builtin_prefetch(later);
+    __builtin_prefetch(later + 16);
     polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
                      length);
   }
@@ -138,9 +142,12 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
     if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
   } while (0)
-/* Meanwhile vector units split columns of the next tiles, and what later calls read is fetched. */
+/* Meanwhile vector units split columns of the next tiles, the next step's A (``after`` this block) comes into the first
+   cache, and what later calls read into the second. */
 #define POLYDL_TILE_MEANWHILE(part)                                                                                    \
   do {                                                                                                                 \
+    for (int line = 0; line < (wide ? pairs : pairs / 2); ++line)                                                      \
+      __builtin_prefetch(soon + ((part) * (wide ? pairs : pairs / 2) + line) * 32);                                    \
     if (share)                                                                                                         \
       polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
                            share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
@@ -158,10 +165,10 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane * width, column * width);                                        \
   } while (0)
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
-    const unsigned short *a, const void *first_b, const void *second_b, const long *offsets_first,
-    const long *offsets_second, long plane, long column, long advance, void *c0, void *c1, long ldc, long count,
-    int steps, int pairs, int kind, int first, int wide, int deep, const struct polydl_columns *next, int share,
-    const long *offsets_b, const char *ahead, int lines)
+    const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
+    const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
+    long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
+    const struct polydl_columns *next, int share, const long *offsets_b, const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
   unsigned short *to = share ? next->to : 0;
@@ -182,6 +189,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     const char *b1 = (const char *)second_b + offsets_second[r] * width;
     for (int step = 0; step < steps; ++step) {
       if (parts == 3) {
+        const unsigned short *soon = step + 1 < steps || r + 1 < count ? a + (wide ? 192 : 96) * pairs : after;
         POLYDL_TILES_OF_A(2);
         POLYDL_TILES_OF_B(0);
         POLYDL_TILE_PRODUCTS;
