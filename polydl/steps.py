@@ -107,7 +107,7 @@ class Coalesce:
 
 @dataclass(frozen=True)
 class Pack:
-    """Copy an array that is only read, its dimensions in another order, before it is used by ``statement``."""
+    """Copy an array that nothing writes any more, its dimensions in another order, for ``statement`` to use."""
 
     statement: str
     array: str
@@ -128,7 +128,7 @@ class Split:
 
 @dataclass(frozen=True)
 class PackPanels:
-    """Copy what ``statement`` reads of an array that is only read, one dimension for each of ``loops``."""
+    """Copy what ``statement`` reads of an array that nothing writes any more, one dimension for each of ``loops``."""
 
     statement: str
     array: str
@@ -137,7 +137,7 @@ class PackPanels:
 
 @dataclass(frozen=True)
 class Gather:
-    """Copy what ``statement`` reads of an array that is only read, once for each iteration of ``loops``.
+    """Copy what ``statement`` reads of an array that nothing writes any more, once for each iteration of ``loops``.
 
     The copy has a dimension for each of the loops, or for so many of them together as ``joined`` says, the outermost
     first. What several iterations read is copied for each (as im2col does).
@@ -147,6 +147,14 @@ class Gather:
     array: str
     loops: tuple[str, ...]
     joined: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pad:
+    """Copy an array that nothing writes any more between zeros, so that ``statement`` needs no condition to read it."""
+
+    statement: str
+    array: str
 
 
 @dataclass(frozen=True)
@@ -193,7 +201,7 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
-Rewrite = Coalesce | Pack | Split | PackPanels | Gather | PackTiles | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Pad | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
@@ -201,6 +209,7 @@ _STEPS: dict[str, type[Step]] = {
     "split": Split,
     "pack_panels": PackPanels,
     "gather": Gather,
+    "pad": Pad,
     "pack_tiles": PackTiles,
     "fuse": Fuse,
     "attach": Attach,

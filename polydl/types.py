@@ -28,6 +28,7 @@ from polydl.steps import NestStep as NestStep
 from polydl.steps import Pack as Pack
 from polydl.steps import PackPanels as PackPanels
 from polydl.steps import PackTiles as PackTiles
+from polydl.steps import Pad as Pad
 from polydl.steps import Parallel as Parallel
 from polydl.steps import Rewrite as Rewrite
 from polydl.steps import Split as Split

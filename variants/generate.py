@@ -14,6 +14,7 @@ from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
 from polydl.poly.nests import Nest, distribute
+from polydl.poly.padding import padding_choices
 from polydl.poly.plans import Plan, loop_bounds, make_plan
 from polydl.poly.products import GemmMatch, NoMatch, match
 from polydl.poly.rewrites import distributed
@@ -324,7 +325,18 @@ def _accesses(scop: Scop, nest: Nest) -> int:
 
 
 def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
-    """Spaces after a rewrite, where it is legal and gives the nest a microkernel."""
+    """Spaces after rewrites, where these are legal and give a nest a microkernel."""
+    yield from _rewritten(space, about)
+    base = distributed(space.scop, space.nests)
+    pads = () if base is None else padding_choices(base, about.reassociate)
+    if base is not None and pads:
+        padded = _space(apply(base, pads, space.dependences, reassociate=space.reassociate), about, pads)
+        yield padded
+        yield from _rewritten(padded, about)
+
+
+def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
+    """Spaces after a rewrite, and those that made ``space``."""
     base = distributed(space.scop, space.nests)
     if base is None:
         return
@@ -341,7 +353,7 @@ def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
                 rewritten = apply(base, rewrites, space.dependences, reassociate=space.reassociate)
             except IllegalVariantError:
                 continue
-            made = _space(rewritten, about, rewrites)
+            made = _space(rewritten, about, (*space.rewrites, *rewrites))
             found = next(each for each in made.reports if statements[0].name in each.nest.statements)
             if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
                 yield made

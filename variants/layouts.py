@@ -1,7 +1,7 @@
 """Which rewrites of a scop are worth a space of their own.
 
 Coalescing: where the loop outside a microkernel's n loop goes on through memory where the n loop ends, both
-together make one longer loop. Packing: where an operand that is only read lies the wrong way for every
+together make one longer loop. Packing: where an operand that nothing writes any more lies the wrong way for every
 microkernel, a copy with its dimensions in another order lies right.
 """
 
@@ -14,6 +14,7 @@ from math import prod
 from polydl.divisors import divisors
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
+from polydl.poly.rewrites import written_later
 from polydl.types import Access, Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
@@ -99,8 +100,8 @@ def _packs(scop: Scop, statement: Statement, form: ProductForm, m: int, n: int, 
         if order is None:
             return None
         packs.append(Pack(statement.name, form.b.array, order))
-    written = {access.array for each in scop.statements for access in each.writes}
-    if any(pack.array in written for pack in packs) or len({pack.array for pack in packs}) != len(packs):
+    stale = any(written_later(scop, statement, scop.array(pack.array)) for pack in packs)
+    if stale or len({pack.array for pack in packs}) != len(packs):
         return None
     return tuple(packs) or None
 

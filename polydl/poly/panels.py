@@ -1,7 +1,7 @@
 """Operands in panels: loops split into blocks, and a copy of an array in the order in which split loops walk it.
 
 Each returns a new scop, to be analysed from scratch. A loop that is split runs in the same order as before, so that
-nothing has to be proved; a copy needs an array that is only read.
+nothing has to be proved; a copy needs an array that nothing writes any more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import accumulate
 from math import prod
 
 from polydl.errors import IllegalVariantError
-from polydl.poly.rewrites import fresh_name, make_access, make_domain, with_copy
+from polydl.poly.rewrites import complete_from, fresh_name, make_access, make_domain, with_copy
 from polydl.types import Access, Affine, Array, Gather, PackPanels, Scop, Split, Statement
 
 
@@ -64,7 +64,7 @@ def split(scop: Scop, step: Split) -> Scop:
 
 
 def pack_panels(scop: Scop, step: PackPanels) -> Scop:
-    """Copy what a statement reads of an array into one with a dimension per loop, before everything else.
+    """Copy what a statement reads of an array into one with a dimension per loop, once it is complete.
 
     Raises IllegalVariantError if the array is written, or if the loops don't visit each element once.
     """
@@ -76,7 +76,7 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
 
 
 def gather(scop: Scop, step: Gather) -> Scop:
-    """Copy what the iterations of some loops read of an array, one after the other, before everything else.
+    """Copy what the iterations of some loops read of an array, one after the other, once it is complete.
 
     Raises IllegalVariantError if the array is written, or if other loops move the access as well.
     """
@@ -135,12 +135,11 @@ def _copied(
 
 
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:
-    """The one access of a statement to an array that nothing writes. Raises IllegalVariantError."""
+    """The one access of a statement to an array that nothing writes any more. Raises IllegalVariantError."""
     reads = [access for access in statement.reads if access.array == array]
     if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
         raise IllegalVariantError(f"{statement.name} does not read `{array}` once, with affine subscripts")
-    if any(access.array == array for each in scop.statements for access in each.writes):
-        raise IllegalVariantError(f"`{array}` is written, so that a copy would go stale")
+    complete_from(scop, statement, scop.array(array))
     return reads[0]
 
 

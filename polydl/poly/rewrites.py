@@ -87,12 +87,10 @@ def fresh_name(scop: Scop, name: str) -> str:
 
 
 def pack(scop: Scop, step: Pack) -> Scop:
-    """Copy the array before everything else. Raises IllegalVariantError if it is written, or isn't an array."""
+    """Copy the array once it is complete. Raises IllegalVariantError if it is written later, or isn't an array."""
     array = scop.array(step.array)
     if sorted(step.order) != list(range(len(array.extents))):
         raise IllegalVariantError(f"{step.order} is no order of the dimensions of `{array.name}`")
-    if any(access.array == array.name for s in scop.statements for access in s.writes):
-        raise IllegalVariantError(f"`{array.name}` is written, so that a copy would go stale")
     packed = Array(
         fresh_name(scop, f"{array.name}_packed"),
         array.element,
@@ -159,16 +157,45 @@ def with_copy(
     to: tuple[Affine, ...],
     source: tuple[Affine, ...],
 ) -> Scop:
-    """The scop with ``packed`` filled from ``array`` before everything else, and with ``reader`` as it reads that.
+    """The scop with ``packed`` filled from ``array`` once that is complete, and with ``reader`` as it reads that.
 
     ``to`` and ``source`` are the subscripts of the two arrays in the copying nest of ``iterators`` over ``box``.
+    Raises IllegalVariantError if the array is written later.
     """
-    copy = copying_statement(
-        reader, array, packed, iterators=iterators, box=box, betas=(0,) * (len(box) + 1), to=to, source=source
-    )
-    others = (reader if each.name == reader.name else each for each in scop.statements)
-    later = tuple(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in others)
-    return replace(scop, statements=(copy, *later), arrays=(*scop.arrays, packed))
+    place = complete_from(scop, reader, array)
+    betas = (place, *(0,) * len(box))
+    copy = copying_statement(reader, array, packed, iterators=iterators, box=box, betas=betas, to=to, source=source)
+    others = [reader if each.name == reader.name else each for each in scop.statements]
+    return replace(scop, statements=inserted(copy, others), arrays=(*scop.arrays, packed))
+
+
+def inserted(made: Statement, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The statements with one more in a nest of its own, in front of the nest that was at its place."""
+    place = made.betas[0]
+    before = [each for each in statements if each.betas[0] < place]
+    after = [each for each in statements if each.betas[0] >= place]
+    return (*before, made, *(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in after))
+
+
+def complete_from(scop: Scop, reader: Statement, array: Array) -> int:
+    """The place among nests from which on a copy of an array holds what ``reader`` reads.
+
+    Nests come one after the other (``distributed``). Raises IllegalVariantError if it is written later.
+    """
+    if written_later(scop, reader, array):
+        raise IllegalVariantError(f"`{array.name}` is written, so that a copy would go stale")
+    return max((place + 1 for place in _writers(scop, array)), default=0)
+
+
+def written_later(scop: Scop, reader: Statement, array: Array) -> bool:
+    """Whether something writes an array in the nest of ``reader`` or after it."""
+    return any(place >= reader.betas[0] for place in _writers(scop, array))
+
+
+def _writers(scop: Scop, array: Array) -> list[int]:
+    """The places of the nests that write an array."""
+    memory = array.memory
+    return [s.betas[0] for s in scop.statements if any(scop.array(each.array).memory == memory for each in s.writes)]
 
 
 def _repacked(statement: Statement, access: Access, packed: Array, step: Pack) -> Access:

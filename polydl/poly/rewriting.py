@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.fusing import fuse
+from polydl.poly.padding import pad
 from polydl.poly.panels import gather, pack_panels, split
 from polydl.poly.rewrites import apply as apply_rewrites
 from polydl.poly.tile_packing import pack_tiles
-from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Rewrite, Scop, Split
+from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split
 
 
 def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -26,6 +27,8 @@ def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, 
             scop = pack_panels(scop, step)
         elif isinstance(step, Gather):
             scop = gather(scop, step)
+        elif isinstance(step, Pad):
+            scop = pad(scop, step, reassociate=reassociate)
         elif isinstance(step, PackTiles):
             scop = pack_tiles(scop, step, found, reassociate=reassociate)
         elif not isinstance(step, Attach):

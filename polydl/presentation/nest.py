@@ -21,6 +21,7 @@ from polydl.types import (
     Gather,
     PackPanels,
     PackTiles,
+    Pad,
     Rewrite,
     Scop,
     Split,
@@ -106,6 +107,8 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
     if isinstance(step, Gather):
         return f"a copy of what {' '.join(step.loops)} read of {step.array}"
+    if isinstance(step, Pad):
+        return f"a copy of {step.array} between zeros, in place of conditions"
     if isinstance(step, PackTiles):
         return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"
     extents = scop.array(step.array).extents

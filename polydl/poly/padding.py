@@ -1,0 +1,161 @@
+"""Conditions on what a product reads, replaced by zeros around a copy of it.
+
+A convolution in C often tests whether a row and a column of the image are there. Its loops bound each other then, and
+no microkernel takes them. Where a copy of the image holds zeros for all that is not there, every product can be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import islpy as isl
+
+from polydl.errors import IllegalVariantError
+from polydl.poly.counting import limited
+from polydl.poly.products import NoMatch, product_form
+from polydl.poly.rewrites import Box, fresh_name, inserted, make_access, make_domain, with_copy
+from polydl.types import Access, Affine, Array, Expression, Pad, Scop, Statement
+
+_SET = isl.dim_type.set
+
+
+@limited
+def pad(scop: Scop, step: Pad, *, reassociate: bool = True) -> Scop:
+    """The scop with a copy of the array between zeros, and with all iterations of the statement's loops.
+
+    Sums get further summands of zero, which changes no sum of finite numbers; without ``reassociate`` that is refused.
+    Raises IllegalVariantError if the statement is no product, if its domain is anything but a box and the condition
+    that some part of the array is read, or if the new iterations touch other elements of the other arrays.
+    """
+    statement = scop.statement(step.statement)
+    if not reassociate:
+        raise IllegalVariantError("zeros added to a sum may change what is no finite number")
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch):
+        raise IllegalVariantError(f"{statement.name} is no product: {form.reason}")
+    read = next((each for each in (form.a, form.b) if each.array == step.array), None)
+    if read is None:
+        raise IllegalVariantError(f"`{step.array}` is no operand of {statement.name}")
+    if statement.box is not None or any(statement.name in call.statements for call in scop.annotated_calls):
+        raise IllegalVariantError(f"the loops of {statement.name} are rectangular, or stand for a marked call")
+    around = _hull(isl.Set(statement.domain))
+    there = _hull(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
+    _check(statement, read, around, there)
+    return _padded(scop, statement, read, around, there)
+
+
+def _hull(points: isl.Set) -> Box:
+    dimensions = range(points.dim(_SET))
+    return tuple((points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in dimensions)
+
+
+def _over(statement: Statement, access: Access, box: Box) -> isl.Map:
+    """The access of all iterations in a box."""
+    assert access.subscripts is not None
+    made = make_access(
+        statement.name, statement.iterators, box, access.reference, access.array, access.kind, access.subscripts
+    )
+    return isl.Map(made.relation)
+
+
+def _check(statement: Statement, read: Access, around: Box, there: Box) -> None:
+    domain = isl.Set(statement.domain)
+    names = [f"e{dimension}" for dimension in range(len(there))]
+    reading = _over(statement, read, around).intersect_range(isl.Set(make_domain(read.array, names, there))).domain()
+    if not reading.is_equal(domain):
+        raise IllegalVariantError(f"{statement.name} has other conditions than that `{read.array}` is there")
+    for access in statement.accesses:
+        before = isl.Map(access.relation).intersect_domain(domain).range()
+        if access.reference != read.reference and not _over(statement, access, around).range().is_equal(before):
+            raise IllegalVariantError(f"more of `{access.array}` would be touched")
+
+
+def _padded(scop: Scop, statement: Statement, read: Access, around: Box, there: Box) -> Scop:
+    array = scop.array(read.array)
+    assert read.subscripts is not None
+    reached = [_range(form, around) for form in read.subscripts]
+    lows = [low for low, _ in reached]
+    padded = Array(
+        fresh_name(scop, f"{array.name}_padded"),
+        array.element,
+        array.element_bytes,
+        tuple(high - low + 1 for low, high in reached),
+        "local",
+    )
+    moved = tuple(
+        Affine(form.coefficients, form.constant - low) for form, low in zip(read.subscripts, lows, strict=True)
+    )
+    accesses = []
+    for access in statement.accesses:
+        own = access.reference == read.reference
+        assert access.subscripts is not None
+        name, subscripts = (padded.name, moved) if own else (access.array, access.subscripts)
+        accesses.append(
+            make_access(statement.name, statement.iterators, around, access.reference, name, access.kind, subscripts)
+        )
+    whole = replace(
+        statement,
+        domain=make_domain(statement.name, statement.iterators, around),
+        box=around,
+        instances=prod(high - low + 1 for low, high in around),
+        accesses=tuple(accesses),
+    )
+    depth = len(there)
+    straight = tuple(Affine(tuple(int(i == d) for i in range(depth))) for d in range(depth))
+    copied = with_copy(
+        scop,
+        whole,
+        array,
+        padded,
+        iterators=tuple(f"{array.name}_{dimension}" for dimension in range(depth)),
+        box=there,
+        to=tuple(Affine(form.coefficients, -low) for form, low in zip(straight, lows, strict=True)),
+        source=straight,
+    )
+    copy = next(each for each in copied.statements if each.accesses[0].array == padded.name)
+    zeros = _zeros(copy, array, padded, straight)
+    return replace(copied, statements=inserted(zeros, copied.statements))
+
+
+def _range(form: Affine, box: Box) -> tuple[int, int]:
+    ends = [(c * low, c * high) for c, (low, high) in zip(form.coefficients, box, strict=True)]
+    return form.constant + sum(map(min, ends)), form.constant + sum(map(max, ends))
+
+
+def _zeros(copy: Statement, array: Array, padded: Array, subscripts: Sequence[Affine]) -> Statement:
+    """All of the copy set to zero, in front of the nest that fills it."""
+    name = f"zero_{padded.name}"
+    iterators = tuple(f"{padded.name}_{dimension}" for dimension in range(len(padded.extents)))
+    box = tuple((0, extent - 1) for extent in padded.extents)
+    zero = {"float": "0.0f", "double": "0.0"}.get(array.element, "0")
+    return Statement(
+        name=name,
+        iterators=iterators,
+        domain=make_domain(name, iterators, box),
+        box=box,
+        instances=padded.elements,
+        betas=copy.betas,
+        directions=(1,) * len(box),
+        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("literal", zero))),
+        accesses=(make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts)),),
+        line=copy.line,
+        text=f"{padded.name}[...] = {zero}",
+    )
+
+
+def padding_choices(scop: Scop, reassociate: bool) -> tuple[Pad, ...]:
+    """For each product whose loops bound each other, the operand that can be padded so that they don't."""
+    found = []
+    for statement in scop.statements:
+        form = product_form(scop, statement) if statement.box is None else NoMatch("")
+        for access in () if isinstance(form, NoMatch) else (form.a, form.b):
+            step = Pad(statement.name, access.array)
+            try:
+                pad(scop, step, reassociate=reassociate)
+            except IllegalVariantError:
+                continue
+            found.append(step)
+            break
+    return tuple(found)

@@ -1,0 +1,186 @@
+"""Conditions on what a product reads give way to zeros around a copy, and copies of what earlier nests made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.padding import pad, padding_choices
+from polydl.poly.rewrites import distributed, pack
+from polydl.types import Pack, Pad, Scop
+
+CONVOLUTION = """
+#define K 20
+#define C 6
+#define H 11
+#define W 9
+#define P ((H + {stride} - 1) / {stride})
+#define Q ((W + {stride} - 1) / {stride})
+void f({element} out[2][K][P][Q], const {element} w[K][C][3][3], const {element} in[2][C][H][W]) {{
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < K; k++)
+      for (int y = 0; y < P; y++)
+        for (int x = 0; x < Q; x++) {{
+          out[n][k][y][x] = 0;
+          for (int c = 0; c < C; c++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++) {{
+                int iy = {stride} * y + r - 1;
+                int ix = {stride} * x + s - 1;
+                if (iy >= 0 && iy < H && ix >= 0 && ix < W)
+                  out[n][k][y][x] += w[k][c][r][s] * in[n][c][iy][ix];
+              }}
+        }}
+#pragma endscop
+}}
+"""
+
+CHAIN = """
+void f(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32]) {
+#pragma scop
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 32; j++)
+      for (int k = 0; k < 50; k++)
+        mid[i][j] += a[i][k] * b[j][k];
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 32; k++)
+        out[i][j] += mid[i][k] * c[j][k];
+#pragma endscop
+}
+"""
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def one_after_the_other(scop: Scop) -> Scop:
+    made = distributed(scop, distribute(scop, dependences(scop)))
+    assert made is not None
+    return made
+
+
+def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int) -> None:
+    """Variants with a rewrite of this kind compute what the source does."""
+    machine = Machine.detect(threads=threads)
+    space = pipeline.space_on(scop, machine, microkernel=microkernel)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=2)
+    chosen = [v for v in variants if any(isinstance(step, kind) for step in v.rewrites)][::5]
+    assert chosen
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+
+
+@pytest.mark.parametrize(
+    ("element", "stride", "microkernel", "threads"),
+    [("float", 1, "auto", 2), ("float", 2, "auto", 1), ("float", 1, "c", 1), ("double", 1, "libxsmm", 2)],
+)
+def test_a_convolution_that_tests_for_its_border(
+    element: str, stride: int, microkernel: str, threads: int, tmp_path: Path
+) -> None:
+    scop = parse(tmp_path, CONVOLUTION.format(element=element, stride=stride))
+    space = pipeline.space_on(scop, Machine.detect(threads=threads), microkernel=microkernel)
+    assert all(report.kernel is None for report in space.reports), "its loops bound each other"
+    check(scop, tmp_path, Pad, microkernel, threads)
+
+
+def test_the_copy_lies_between_zeros(tmp_path: Path) -> None:
+    scop = one_after_the_other(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
+    (step,) = padding_choices(scop, reassociate=True)
+    assert step == Pad("S1", "in")
+    made = pad(scop, step)
+    zeros, copy, *others = made.statements
+    assert [each.name for each in others] == ["S0", "S1"]
+    assert [each.betas[0] for each in made.statements] == [0, 1, 2, 3]
+    assert made.array("in_padded").extents == (2, 6, 13, 11)
+    assert (zeros.instances, copy.instances) == (2 * 6 * 13 * 11, 2 * 6 * 11 * 9)
+    product = made.statement("S1")
+    assert product.box is not None
+    assert product.instances == 2 * 20 * 11 * 9 * 6 * 9
+    assert scop.statement("S1").instances < product.instances
+
+
+@pytest.mark.parametrize(
+    ("condition", "subscript", "reason"),
+    [
+        ("r <= y", "y + r", "other conditions than"),
+        ("y + r >= 1 && y + r < 9 && r <= y", "y + r - 1", "other conditions than"),
+        ("y + r < 8 && r + x < 8", "y + r", "other conditions than"),
+    ],
+)
+def test_other_conditions_stay(condition: str, subscript: str, reason: str, tmp_path: Path) -> None:
+    source = f"""
+void f(float out[8][8], const float w[3][5], const float in[16][8]) {{
+#pragma scop
+  for (int y = 0; y < 8; y++)
+    for (int x = 0; x < 8; x++)
+      for (int r = 0; r < 3; r++)
+        if ({condition})
+          out[y][x] += w[r][1] * in[{subscript}][x];
+#pragma endscop
+}}
+"""
+    scop = one_after_the_other(parse(tmp_path, source))
+    with pytest.raises(IllegalVariantError, match=reason):
+        pad(scop, Pad("S0", "in"))
+    assert Pad("S0", "in") not in padding_choices(scop, reassociate=True)
+
+
+def test_nothing_else_may_be_touched(tmp_path: Path) -> None:
+    """Without the condition, rows of the output beyond its last one would be added to."""
+    source = """
+void f(float out[6][8], const float w[3], const float in[6][8]) {
+#pragma scop
+  for (int y = 0; y < 9; y++)
+    for (int x = 0; x < 8; x++)
+      if (y < 6)
+        out[y][x] += w[2] * in[y][x];
+  for (int y = 0; y < 6; y++)
+    for (int r = 0; r < 3; r++)
+      for (int x = 0; x < 8; x++)
+        if (y + r < 6 && y < 5)
+          out[y][x] += w[r] * in[y + r][x];
+#pragma endscop
+}
+"""
+    scop = one_after_the_other(parse(tmp_path, source))
+    assert scop.statements[0].box is not None
+    assert padding_choices(scop, reassociate=True) == (Pad("S1", "in"),)
+
+
+def test_sums_that_must_stay_as_they_are_are_not_padded(tmp_path: Path) -> None:
+    scop = one_after_the_other(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
+    assert padding_choices(scop, reassociate=False) == ()
+    with pytest.raises(IllegalVariantError, match="no finite number"):
+        pad(scop, Pad("S1", "in"), reassociate=False)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_what_an_earlier_nest_made_may_be_copied(threads: int, tmp_path: Path) -> None:
+    check(parse(tmp_path, CHAIN), tmp_path, Pack, "c", threads)
+
+
+def test_a_copy_is_made_when_the_array_is_complete(tmp_path: Path) -> None:
+    scop = one_after_the_other(parse(tmp_path, CHAIN))
+    made = pack(scop, Pack("S1", "mid", (1, 0)))
+    assert [each.name for each in made.statements] == ["S0", "pack_mid", "S1"]
+    assert [each.betas[0] for each in made.statements] == [0, 1, 2]
+    with pytest.raises(IllegalVariantError, match="would go stale"):
+        pack(scop, Pack("S0", "mid", (1, 0)))
