@@ -72,16 +72,18 @@ def calibrate(
     tables: list[Throughput] = []
     failures: list[tuple[str, str]] = []
     for kernel in chosen:
+        elements = [(element, width) for element, width in ELEMENTS if (element, element) in kernel.elements]
+        if not elements:
+            if microkernels is not None:
+                failures.append((kernel.name, "it multiplies neither float nor double, and tables are of these alone"))
+            continue
         reason = kernel.unavailable()
         if reason is not None:
             failures.append((kernel.name, reason))
             continue
-        elements = [(element, width) for element, width in ELEMENTS if (element, element) in kernel.elements]
-        if not elements and microkernels is not None:
-            failures.append((kernel.name, "it multiplies neither float nor double, and tables are of these alone"))
         for element, width in elements:
             try:
-                table = _table(kernel, element, width, here.vector_bytes, toolchain, measured.peak_gflops, kept, report)
+                table = _table(kernel, element, width, here.vector_bytes, toolchain, kept, report)
             except ExecutionError as error:
                 failures.append((kernel.name, error.message))
                 break
@@ -156,7 +158,6 @@ def _table(
     width: int,
     vector_bytes: int,
     toolchain: Toolchain,
-    peak_gflops: float,
     kept: _Kept,
     report: Report | None,
 ) -> Throughput | None:
@@ -173,7 +174,7 @@ def _table(
     ]
     found: dict[str, dict[GemmShape, float]] = {group: {} for group, _ in groups}
     for number, (group, sites) in enumerate(steps):
-        found[group].update(_step(kernel, sites, vector_bytes, toolchain, peak_gflops, kept))
+        found[group].update(_step(kernel, sites, vector_bytes, toolchain, kept))
         if report is not None:
             report(f"{kernel.name} {element}", number + 1, len(steps))
     return fitted(kernel, element, vector_elements, found["grid"], found["transposed"], found["held out"])
@@ -184,7 +185,6 @@ def _step(
     sites: Sequence[GemmSite],
     vector_bytes: int,
     toolchain: Toolchain,
-    peak_gflops: float,
     kept: _Kept,
 ) -> dict[GemmShape, float]:
     """Named by what is compiled, so that a microkernel that changed meanwhile is timed again."""
@@ -192,7 +192,7 @@ def _step(
     name = f"{kernel.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     def work() -> list[list[object]]:
-        found = timed(kernel, sites, vector_bytes, toolchain, peak_gflops)
+        found = timed(kernel, sites, vector_bytes, toolchain)
         return [[*astuple(shape), cycles] for shape, cycles in found.items()]
 
     return {GemmShape(*row[:-1]): row[-1] for row in kept.step(name, work)}

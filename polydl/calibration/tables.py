@@ -24,21 +24,20 @@ Samples = list[list[float]]
 
 _WORKER = (sys.executable, "-P", "-m", "polydl.calibration.worker")
 _SITES_PER_PROGRAM = 2
-_ROUNDS = 7
-# Calls of which most samples were disturbed get further rounds, up to so many times.
-_LEAST_SOUND = 3
-_MOST_TURNS = 12
+_ROUNDS = 11
+# Calls of which most samples were disturbed get further rounds, up to so many times in all.
+_LEAST_SOUND = 5
+_MOST_TURNS = 3
 _TIMEOUT_SECONDS = 120.0
-# A sample counts if its probes differ by no more than this, and neither lies further below the best.
+# A sample counts if its probes differ by no more than this, and neither lies further below the usual one.
 _TOLERANCE = 0.1
 
 
 def timed(
-    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain, peak_gflops: float = 0.0
+    kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain
 ) -> dict[GemmShape, float]:
     """Peak cycles of every call that the sites make, by shape; all of the same element type.
 
-    ``peak_gflops`` is the best probe known from before: what was measured in a slower minute counts as disturbed.
     Raises ExecutionError if the microkernel's C does not compile, crashes or hangs.
     """
     if not sites:
@@ -72,8 +71,8 @@ def timed(
                     reply = child.request("measure", _TIMEOUT_SECONDS, calls=chosen, rounds=_ROUNDS, seed=turn)
                     for place, taken in zip(pending_calls, reply["samples"], strict=True):
                         samples[place] += taken
-                    best = max(peak_gflops, best_probe(samples))
-                    pending_calls = [n for n in pending_calls if len(undisturbed(samples[n], best)) < _LEAST_SOUND]
+                    usual = usual_probe(samples)
+                    pending_calls = [n for n in pending_calls if len(undisturbed(samples[n], usual)) < _LEAST_SOUND]
                     if not pending_calls:
                         break
         except ChildError as error:
@@ -81,8 +80,10 @@ def timed(
                 f"the microkernel {kernel.name} can't be timed ({error.status}): {error.message}",
                 remedy="mend the microkernel, or calibrate others with --microkernel",
             ) from None
-    best = max(peak_gflops, best_probe(samples))
-    return {call.shape: peak_cycles(taken, best, vector_bytes) for (_, call), taken in zip(calls, samples, strict=True)}
+    usual = usual_probe(samples)
+    return {
+        call.shape: peak_cycles(taken, usual, vector_bytes) for (_, call), taken in zip(calls, samples, strict=True)
+    }
 
 
 def _built(kernel: Microkernel, text: str, toolchain: Toolchain, library: Path) -> Path:
@@ -104,13 +105,18 @@ def _built(kernel: Microkernel, text: str, toolchain: Toolchain, library: Path) 
     return library
 
 
-def best_probe(samples: Sequence[Samples]) -> float:
-    return max(rate for taken in samples for _, before, after in taken for rate in (before, after))
+def usual_probe(samples: Sequence[Samples]) -> float:
+    """The upper quartile of all probes: what the core does beside such calls while it has the machine for itself.
+
+    The peak does not serve as a measure: the clock that it is reached with is rarely there beside vector code.
+    """
+    rates = sorted(rate for taken in samples for _, before, after in taken for rate in (before, after))
+    return rates[(3 * len(rates)) // 4]
 
 
-def undisturbed(taken: Samples, best: float) -> Samples:
-    """The samples whose probes agree with each other and with the best of all."""
-    least = (1.0 - _TOLERANCE) * best
+def undisturbed(taken: Samples, usual: float) -> Samples:
+    """The samples whose probes agree with each other and with the usual one."""
+    least = (1.0 - _TOLERANCE) * usual
     return [
         [seconds, before, after]
         for seconds, before, after in taken
@@ -118,12 +124,12 @@ def undisturbed(taken: Samples, best: float) -> Samples:
     ]
 
 
-def peak_cycles(taken: Samples, best: float, vector_bytes: int) -> float:
+def peak_cycles(taken: Samples, usual: float, vector_bytes: int) -> float:
     """Seconds of a call in units of the core's peak as the probes beside it saw it: the median of undisturbed samples.
 
     Where too few are left, of that third of all samples that had the best probes.
     """
-    chosen = undisturbed(taken, best)
+    chosen = undisturbed(taken, usual)
     if len(chosen) < _LEAST_SOUND:
         chosen = sorted(taken, key=lambda sample: -min(sample[1:]))[: max(1, len(taken) // 3)]
     return median(seconds * (before + after) / 2 for seconds, before, after in chosen) * 1e9 / vector_bytes

@@ -31,7 +31,7 @@ _FAILURE = 1
 def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path | None, json_path: str | None) -> int:
     """Measure this machine and its microkernels, once, for all later predictions.
 
-    It takes two to three minutes. After an interruption, the same command goes on where it was.
+    It takes one to two minutes. After an interruption, the same command goes on where it was.
     """
     from polydl import machine
     from polydl.calibration import profile as profiles
