@@ -100,7 +100,7 @@ def prepare(layer: str, machine: Machine, max_variants: int, count: int, directo
 
 
 def measure(layer: str, prepared: Prepared) -> Share:
-    """Raises ValueError if all picks of one of the microkernels failed."""
+    """Raises ValueError if all picks of one of the microkernels failed, or both lead to the same plain loops."""
     executor = registry.load("executors", "local")
     reference, *candidates = prepared.built
     measured = executor.measure(candidates, reference, prepared.scop, threads=1, policy=POLICY, seed=0)
@@ -109,7 +109,8 @@ def measure(layer: str, prepared: Prepared) -> Share:
         if each.status == "ok" and (name not in best or _median(each) < _median(best[name])):
             best[name] = each
     if len(best) < len(KERNELS):
-        raise ValueError("; ".join(f"{each.status}: {each.message}" for each in measured if each.status != "ok"))
+        failed = "; ".join(f"{each.status}: {each.message}" for each in measured if each.status != "ok")
+        raise ValueError(failed or "the microkernels make no difference to it")
     ours, theirs = best["c"], best["libxsmm"]
     samples = [sample for each in (ours, theirs) for sample in each.samples]
     return Share(
@@ -142,7 +143,7 @@ def prepare_all(layers: Sequence[str], done: Container[str], options: argparse.N
 
 
 def measure_all(layers: Sequence[str], shares: list[Share], options: argparse.Namespace) -> None:
-    known = {share.layer for share in shares}
+    known = {share.layer for share in shares if share.undisturbed >= options.least_undisturbed}
     deadline = time.monotonic() + options.limit_seconds
     for layer in layers:
         file = options.directory / layer / _LAST
@@ -155,7 +156,7 @@ def measure_all(layers: Sequence[str], shares: list[Share], options: argparse.Na
         except ValueError as error:
             print(f"{layer}  {error}", flush=True)
             continue
-        shares.append(share)
+        shares[:] = [share, *(each for each in shares if each.layer != layer)]
         keep(options.out, shares)
         print(
             f"{layer}  LIBXSMM {share.libxsmm_gflops:6.1f}  plain C {share.c_gflops:6.1f} GFLOPS  {share.share:.2f}",
@@ -185,6 +186,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--every", type=int, default=1, metavar="N", help="every Nth layer of the suite")
     parser.add_argument("--limit-seconds", type=float, default=math.inf, help="begin no layer after that")
     parser.add_argument("--max-variants", type=int, default=60)
+    parser.add_argument(
+        "--least-undisturbed",
+        type=float,
+        default=0.0,
+        metavar="PART",
+        help="measure layers again of which fewer samples were undisturbed",
+    )
     parser.add_argument("--picks", type=int, default=2, help="candidates of either microkernel")
     parser.add_argument("--directory", type=Path, default=PREPARED, help="what is compiled and not measured yet")
     parser.add_argument("--out", type=Path, default=RESULTS)

@@ -19,7 +19,7 @@ from typing import Any, Literal, Protocol
 from polydl.machine import Machine
 from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
-Requirement = Literal["zero", "one", "four", "any"]
+Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
 # fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
 # operands (so that hundreds of columns pay), and rounding the sums of products otherwise than multiply-adds in some
@@ -29,9 +29,10 @@ Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds"]
 
 @dataclass(frozen=True)
 class StridePattern:
-    """What each operand's stride must be along a role's loop, as (C, A, B), in elements; any but zero is positive.
+    """What each operand's stride must be along a role's loop, as (C, A, B), in elements; any but zero is positive, and
+    many is more than one.
 
-    A stride of four along m is for A in groups of four steps of k that lie side by side.
+    A stride of two or four along m is for A in groups of so many steps of k that lie side by side.
     """
 
     name: str

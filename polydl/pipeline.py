@@ -101,7 +101,8 @@ def _kernels(name: str) -> tuple[Microkernel, ...]:
     if name == AUTOMATIC:
         return tuple(registry.load("microkernels", each) for each in registry.names("microkernels"))
     try:
-        return tuple(registry.load("microkernels", each) for each in name.split(","))
+        members = (member for each in name.split(",") for member in registry.FAMILIES.get(each, (each,)))
+        return tuple(registry.load("microkernels", each) for each in members)
     except OptionError as error:
         known = ", ".join((AUTOMATIC, NO_MICROKERNEL, *registry.names("microkernels")))
         raise OptionError(f"unknown microkernel {name!r}", remedy=f"one of {known}") from error

@@ -18,6 +18,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "c": "polydl.microkernels.plain_c:PLAIN_C",
         "c-amx": "polydl.microkernels.amx:AMX",
         "c-int8": "polydl.microkernels.int8:INT8",
+        "libxsmm-bf16": "polydl.microkernels.libxsmm_groups:LIBXSMM_BF16",
+        "libxsmm-int8": "polydl.microkernels.libxsmm_groups:LIBXSMM_INT8",
     },
     "rankers": {
         "cost-model": "polydl.ranking.cost_model:COST_MODEL",
@@ -35,6 +37,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "frontends": {"pet": "polydl.frontend.pet:parse"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},
 }
+# Of microkernels, one name for those that one library has for different types of elements.
+FAMILIES = {"libxsmm": ("libxsmm", "libxsmm-bf16", "libxsmm-int8")}
 
 
 def names(group: str) -> tuple[str, ...]:

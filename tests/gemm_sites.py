@@ -86,6 +86,81 @@ WIDER = [
     ),
     site(element="bfloat16", m=(9, 1), n=(1, 1), k=(3, 3), lda=9, ldc=9, stride_bn=3),
 ]
+# For LIBXSMM's kernels that read A in groups: A that is copied, tails in m, n and k, copies that are used again.
+GROUPED = [
+    site(m=(64, 64), n=(24, 24), k=(64, 64), lda=64, ldc=64, stride_bn=64),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, again_a=True),
+    site(m=(17, 1), n=(1, 1), k=(8, 8), lda=2, ldc=17, stride_bn=3),
+    site(
+        m=(33, 16),
+        n=(7, 2),
+        k=(24, 16),
+        lda=33,
+        ldc=40,
+        stride_bn=24,
+        batch=(5, 2),
+        offsets_a=tuple(800 * r for r in range(5)),
+        offsets_b=(0, 24, 48, 7, 500),
+        overwrites=True,
+        again_a=True,
+    ),
+]
+PAIRS = [replace(each, element="bfloat16") for each in GROUPED] + [
+    # A in groups: side by side in B as well, so that they are one product or two, or far apart.
+    site(
+        element="bfloat16",
+        m=(32, 9),
+        n=(7, 3),
+        k=(2, 2),
+        lda=1,
+        ldc=32,
+        stride_bn=40,
+        batch=(12, 12),
+        offsets_a=tuple(64 * r for r in range(12)),
+        offsets_b=tuple(2 * r for r in range(12)),
+        overwrites=True,
+    ),
+    site(
+        element="bfloat16",
+        m=(40, 40),
+        n=(5, 5),
+        k=(2, 2),
+        lda=1,
+        ldc=40,
+        stride_bn=12,
+        batch=(12, 6),
+        offsets_a=tuple(100 * r for r in range(12)),
+        offsets_b=tuple(2 * (r % 6) + 300 * (r // 6) for r in range(12)),
+    ),
+    site(
+        element="bfloat16",
+        m=(16, 16),
+        n=(5, 5),
+        k=(2, 2),
+        lda=1,
+        stride_bn=10,
+        batch=(3, 1),
+        offsets_a=(0, 32, 999),
+        offsets_b=(0, 2, 40),
+    ),
+]
+FOURS = [
+    replace(each, element="signed char", element_b="unsigned char", accumulator="int")
+    for each in [
+        *GROUPED,
+        *(
+            replace(
+                each,
+                k=(4, 4),
+                offsets_a=tuple(2 * offset for offset in each.offsets_a),
+                offsets_b=tuple(2 * offset for offset in each.offsets_b),
+                stride_bn=2 * each.stride_bn,
+            )
+            for each in PAIRS
+            if each.lda == 1
+        ),
+    ]
+]
 # Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
 # that are split for later calls, before a call, and in passing.
 TILED = [

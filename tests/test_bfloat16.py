@@ -72,6 +72,21 @@ void layer(float out[2][14][14][32], const bfloat16 in[2][16][16][32], const bfl
 }
 """
 
+# One operand in pairs of steps of k, as instructions read them.
+PAIRS = """\
+#include <polydl/bfloat16.h>
+void pairs(float C[40][48], const bfloat16 A[40][24][2], const bfloat16 B[24][48][2])
+{
+#pragma scop
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 48; ++j)
+      for (int k = 0; k < 24; ++k)
+        for (int q = 0; q < 2; ++q)
+          C[i][j] += bfloat16_to_float(A[i][k][q]) * bfloat16_to_float(B[k][j][q]);
+#pragma endscop
+}
+"""
+
 RELU = """\
 #include <polydl/bfloat16.h>
 #include <math.h>
@@ -160,8 +175,17 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [(PRODUCT, "c"), (PRODUCT, "c-amx"), (PRODUCT, "none"), (LAYER, "c"), (LAYER, "c-amx")],
-    ids=["product-c", "product-c-amx", "product-none", "layer-c", "layer-c-amx"],
+    [
+        (PRODUCT, "c"),
+        (PRODUCT, "c-amx"),
+        (PRODUCT, "libxsmm-bf16"),
+        (PRODUCT, "none"),
+        (LAYER, "c"),
+        (LAYER, "c-amx"),
+        (LAYER, "libxsmm-bf16"),
+        (PAIRS, "libxsmm-bf16"),
+    ],
+    ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(float")],
 )
 def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     if name != "none":
@@ -179,6 +203,14 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     policy = TimingPolicy(rounds=1, budget_seconds=2.0)
     measured = executor.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=0)
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
+
+
+def test_one_name_stands_for_all_of_libxsmms_kernels(tmp_path: Path) -> None:
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(parsed(PRODUCT, tmp_path), machine, microkernel="libxsmm")
+    assert set(space.kernels) == {"libxsmm", "libxsmm-bf16", "libxsmm-int8"}
+    strict = pipeline.space_on(parsed(PRODUCT, tmp_path), machine, microkernel="libxsmm", strict_fp=True)
+    assert set(strict.kernels) == {"libxsmm", "libxsmm-int8"}
 
 
 def test_strict_fp_leaves_out_what_rounds_otherwise(tmp_path: Path) -> None:

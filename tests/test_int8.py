@@ -18,6 +18,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.microkernels.int8 import INT8
+from polydl.microkernels.libxsmm_groups import LIBXSMM_INT8
 from polydl.poly.products import NoMatch, match
 
 TYPES = {"unsigned char": np.uint8, "signed char": np.int8}
@@ -187,10 +188,21 @@ void rows(int C[70][48], const signed char A[70][96], const signed char B[96][48
 """
 
 
+# Rows of bytes, that of the output's columns signed and the other not.
+MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed(")
+
+
 @pytest.mark.parametrize(
     ("source", "name"),
-    [(PRODUCT, "c-int8"), (LAYER, "c-int8"), (ROWS, "c-amx")],
-    ids=["product", "layer", "rows"],
+    [
+        (PRODUCT, "c-int8"),
+        (LAYER, "c-int8"),
+        (ROWS, "c-amx"),
+        (PRODUCT, "libxsmm-int8"),
+        (LAYER, "libxsmm-int8"),
+        (MIXED, "libxsmm-int8"),
+    ],
+    ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(int")],
 )
 def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: Path) -> None:
     reason = registry.load("microkernels", name).unavailable()
@@ -223,4 +235,5 @@ def test_other_bytes_are_left_to_others(old: str, new: str, tmp_path: Path) -> N
     path.write_text(PRODUCT.replace(old, new))
     scop = pipeline.parse(path)
     statement = scop.statements[0]
-    assert isinstance(match(scop, statement, tuple(range(statement.depth)), INT8), NoMatch)
+    for kernel in (INT8, LIBXSMM_INT8):
+        assert isinstance(match(scop, statement, tuple(range(statement.depth)), kernel), NoMatch)

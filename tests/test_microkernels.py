@@ -10,12 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gemm_sites import BYTES, NARROW, SITES, TILED, WIDER, site
+from gemm_sites import BYTES, FOURS, NARROW, PAIRS, SITES, TILED, WIDER, site
 
 from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
+from polydl.microkernels.libxsmm_groups import LIBXSMM_BF16, LIBXSMM_INT8
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import register_blocks, register_tiling, tile_sizes
 
@@ -30,6 +31,7 @@ TYPES = {
 
 CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
 CASES += [(AMX, each) for each in TILED + NARROW + BYTES]
+CASES += [(LIBXSMM_BF16, each) for each in PAIRS] + [(LIBXSMM_INT8, each) for each in FOURS]
 
 
 def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
@@ -75,15 +77,20 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
 # Without its set-up LIBXSMM has no kernel for any shape, and the loops that take its place do the work.
 @pytest.fixture(
     scope="module",
-    params=[(LIBXSMM, True), (LIBXSMM, False), (PLAIN_C, True), (AMX, True), (AMX, False)],
-    ids=["libxsmm", "libxsmm-that-declines", "c", "c-amx", "c-amx-without-tiles"],
+    params=[
+        *((kernel, answers) for kernel in (LIBXSMM, LIBXSMM_BF16, LIBXSMM_INT8) for answers in (True, False)),
+        (PLAIN_C, True),
+        (AMX, True),
+        (AMX, False),
+    ],
+    ids=lambda given: given[0].name + ("" if given[1] else "-that-declines"),
 )
 def compiled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
     kernel: Microkernel = request.param[0]
     reason = kernel.unavailable()
-    if reason is not None and (request.param[1] or kernel is LIBXSMM):
+    if reason is not None and (request.param[1] or kernel.name.startswith("libxsmm")):
         pytest.skip(reason)
     cases = [case for owner, case in CASES if owner is kernel]
     directory: Path = tmp_path_factory.mktemp(kernel.name)
@@ -106,7 +113,7 @@ def compiled(
 def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     generator = np.random.default_rng(7)
     lengths = (
-        max(case.offsets_a) + case.lda * case.k[0] + case.m[0],
+        max(case.offsets_a) + case.lda * case.k[0] + (4 if case.lda == 1 else 1) * case.m[0],
         max(case.rows_b) + max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
         max(case.rows_c) + case.ldc * case.n[0] + case.m[0],
     )
@@ -114,7 +121,9 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     made = [
         generator.uniform(-1, 1, length).astype(kind)
         if np.issubdtype(kind, np.floating)
-        else generator.integers(np.iinfo(kind).min, 128, length).astype(kind)
+        else generator.integers(np.iinfo(kind).min, 128 if kind is np.int32 else np.iinfo(kind).max + 1, length).astype(
+            kind
+        )
         for length, kind in zip(lengths, kinds, strict=True)
     ]
     if case.element == "bfloat16":
@@ -174,6 +183,28 @@ def test_libxsmm_dispatches_plain_transposed_and_batched_shapes() -> None:
 )
 def test_libxsmm_rejects_with_a_reason(changes: dict[str, int], word: str) -> None:
     reason = LIBXSMM.rejects(shape(**changes))
+    assert reason is not None
+    assert word in reason
+
+
+@pytest.mark.skipif(LIBXSMM_INT8.unavailable() is not None, reason=str(LIBXSMM_INT8.unavailable()))
+@pytest.mark.parametrize(
+    ("changes", "word"),
+    [
+        ({"ldc": 31}, "ldc"),
+        ({"k": 18, "stride_bn": 20}, "whole groups"),
+        ({"stride_bn": 18}, "whole groups"),
+        ({"stride_bn": 8}, "ldb"),
+        ({"lda": 1, "k": 8}, "4 steps"),
+        ({"rows": 2}, "rows"),
+        ({"batch": 5000}, "5000"),
+        ({"m": 4096, "ldc": 4096, "k": 1024, "stride_bn": 1024}, "1536 KiB"),
+    ],
+)
+def test_kernels_of_groups_reject_with_a_reason(changes: dict[str, int], word: str) -> None:
+    plain = shape(element="signed char", element_b="unsigned char", accumulator="int")
+    assert LIBXSMM_INT8.rejects(plain) is None
+    reason = LIBXSMM_INT8.rejects(replace(plain, **changes))  # type: ignore[arg-type]
     assert reason is not None
     assert word in reason
 

@@ -68,7 +68,9 @@ def test_an_unknown_name_lists_the_known_ones_and_the_closest() -> None:
 def test_a_name_like_no_other_gets_no_guess() -> None:
     with pytest.raises(OptionError) as caught:
         registry.load("microkernels", "zzzz")
-    assert (caught.value.remedy or "") == "The known microkernels are libxsmm, c, c-amx, c-int8"
+    assert (caught.value.remedy or "") == (
+        "The known microkernels are libxsmm, c, c-amx, c-int8, libxsmm-bf16, libxsmm-int8"
+    )
 
 
 def test_an_unknown_group_is_an_error() -> None:

@@ -182,13 +182,18 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     return ProductForm(statement.name, types[0], types[1], accumulator, c, a, b, strides[0], strides[1], strides[2])
 
 
+_GROUPS = {"two": 2, "four": 4}
+
+
 def _meets(requirement: Requirement, stride: int) -> bool:
     if requirement == "zero":
         return stride == 0
     if requirement == "one":
         return stride == 1
-    if requirement == "four":
-        return stride == 4
+    if requirement in _GROUPS:
+        return stride == _GROUPS[requirement]
+    if requirement == "many":
+        return stride > 1
     return stride > 0
 
 
