@@ -197,7 +197,7 @@ def test_a_kernel_that_crashes_is_an_error_too() -> None:
 
 
 def test_disturbed_samples_do_not_count() -> None:
-    sound = [[1e-6, 64.0, 64.0], [1.1e-6, 64.0, 64.0], [1.2e-6, 63.0, 65.0]]
+    sound = [[seconds * 1e-6, 64.0, 64.0] for seconds in (1.0, 1.05, 1.1, 1.15)] + [[1.2e-6, 63.0, 65.0]]
     disturbed = [[9e-6, 64.0, 30.0], [9e-6, 30.0, 30.0]]
     assert usual_probe([sound, disturbed]) == 64.0
     assert peak_cycles(sound + disturbed, 64.0, 64) == pytest.approx(1100)
