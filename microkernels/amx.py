@@ -420,7 +420,7 @@ class Amx:
         if role == "k":
             wanted, whole = [256, 128, 512, 64], extent <= 512
         elif role == "m":
-            wanted, whole = [128, 64, 256, 32], extent <= 512
+            wanted, whole = [128, 64, 256, 32, 512], extent <= 512
         else:
             even = sorted((d for d in divisors(extent) if 48 <= d <= 512), key=lambda d: (d / padded(d), d))
             wanted, whole = [*reversed(even[-4:]), 256, 128, 64], extent <= 1024

@@ -21,15 +21,22 @@ from polydl.microkernels.plain_c_blocks import AHEAD, FIRST
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
+# Bytes of B that are better kept split, and rows of A that hide the splitting.
+_SMALL = 256 << 10
+_ROWS = 256
 
 
 def walks_panels(site: GemmSite, call: Blocks) -> bool:
-    """Whether B is split in passing: its columns are contiguous and read by no other product or call, and A fits."""
+    """Whether B is split in passing: its columns are contiguous and read by no other product, and A fits.
+
+    What other calls read too is kept split instead, unless it is large and A has rows enough to hide its splitting.
+    """
+    kept = call.columns.length * _PARTS * 2
     return (
         call.format.parts == _PARTS
         and call.columns.by_column
         and site.stride_bk == 1
-        and not site.again_b
+        and (not site.again_b or (kept > _SMALL and call.shape.m >= _ROWS))
         and 2 * call.length_a(whole=True) <= KEPT
         and 2 * 2 * panel_elements(call) <= KEPT
     )
