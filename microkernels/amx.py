@@ -13,9 +13,10 @@ What differs: an infinite operand may give NaN in place of an infinity, magnitud
 those below 1e-33 some bits are lost.
 
 A call splits its operands into buffers of the thread's own first: A into pairs of steps of k, which is how the
-instruction reads it, B as it lies or column by column, beforehand or in passing (amx_panels.py). What later calls read
-again stays split for them. Of bfloat16s there is nothing to split: A is copied in pairs, and B read where it is, if k
-is contiguous there. The same goes for bytes, in fours; their sums are exact.
+instruction reads it, B as it lies or column by column. What later calls read again stays split for them; of the rest,
+two tiles of A, or of B (amx_panels.py), are split while the two before are multiplied. Of bfloat16s there is nothing to
+split: A is copied in pairs, and B read where it is, if k is contiguous there. The same goes for bytes, in fours; their
+sums are exact.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ class _Writer:
         self.calls = {index: blocks_of(site, shape) for index, shape in site.shapes()}
         self.panels = all(walks_panels(site, call) for call in self.calls.values())
         self.splits_all_a = site.again_a or self.panels
+        self.keeps_b = site.again_b and not self.panels
         self.slots = 1
         self.operands = _operands(site)
         self.more = FIRST + (AHEAD if site.ahead else "")
@@ -75,6 +77,9 @@ class _Writer:
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
         self.format = FORMATS[site.element]
+        self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a
+        if self.splits_in_passing:
+            self.slots = 2
         # The type of what is loaded of B.
         self.part_b = site.type_b if self.format.parts == 1 else "unsigned short"
         parts = self.format.parts
@@ -122,12 +127,12 @@ class _Writer:
         prefix = self.site.prefix
         held = f"static _Thread_local struct {{ const {self.site.element} *from; long count, round; int shape; }}"
         lines = []
-        if self.site.again_a or self.site.again_b:
+        if self.site.again_a or self.keeps_b:
             lines.append(f"static long {prefix}_round = 1;")
         if self.site.again_a:
             lines.append(f"{held} {prefix}_held_a[{self.slots}];")
             lines.append(f"static _Thread_local int {prefix}_next_a;")
-        if self.site.again_b and self.longest[1]:
+        if self.keeps_b and self.longest[1]:
             lines.append(f"{held} {prefix}_held_b;")
         aligned = "__attribute__((aligned(64)))"
         lines += [
@@ -246,7 +251,7 @@ class _Writer:
         return "\n".join([*head, *copies, f"  return {prefix}_parts_b;", "}"])
 
     def _run(self, name: str, call: Blocks) -> str:
-        site, shape, columns = self.site, call.shape, call.columns
+        site, prefix, shape, columns = self.site, self.site.prefix, call.shape, call.columns
         rest = shape.m % (2 * SIDE)
         whole = shape.m // (2 * SIDE)
         configurations = Configurations(call.groups)
@@ -270,20 +275,38 @@ class _Writer:
         )
         where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
 
-        def walk(end: str, wide: int, column: int) -> list[str]:
+        # Two rows of a tile to be split with each step of k: those of two tiles, over all blocks.
+        units = -(-2 * call.groups // -(-len(call.blocks) // 2)) if self.splits_in_passing else 0
+
+        def walk(end: str, wide: int, column: int, units: int) -> list[str]:
+            split: list[str] = []
+            rows = f"&rows, {units}, {site.lda}" if units else "0, 0, 0"
+
             def products(deep: int, fetched: str) -> str:
-                return f"polydl_tile_block(parts_a, parts_a, {where}, {common}, {wide}, {deep}, 0, 0, 0, {fetched});"
+                operands = f"parts_a, parts_a, {where}, {common}, {wide}, {deep}"
+                return f"polydl_tile_block({operands}, 0, 0, 0, {rows}, {fetched});"
 
             if site.again_a:
                 before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
+            elif units:
+                buffer, beyond = f"{prefix}_parts_a[{{}} / {2 * SIDE} % 2]", f"at + {2 * SIDE}"
+                left = f"{beyond} < {end} ? {2 * call.groups * call.steps} * count : 0"
+                before = [
+                    f"    const unsigned short *parts_a = {buffer.format('at')};",
+                    f"    struct polydl_rows rows = {{a + {beyond}, {prefix}_offsets_a, {call.steps}, 0, "
+                    f"{left}, {buffer.format(f'({beyond})')}}};",
+                ]
+                after = []
+                split = [f"      rows.unit += {units * call.steps} * count;"]
             else:
-                before, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {site.prefix}_parts_a[0]);"], []
+                before, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], []
             return [
                 f"  for (; at < {end}; at += {2 * SIDE}) {{",
                 *before,
                 f"    for (int i = 0; i < {len(entries)}; ++i) {{",
                 "      const long *block = blocks[i];",
                 *products_of_blocks(site, call, column, 6, products),
+                *split,
                 "    }",
                 *after,
                 "  }",
@@ -291,10 +314,12 @@ class _Writer:
 
         parts_a = f"{name}_a(a, count)" if site.again_a else f"{site.prefix}_parts_a[0]"
         body = []
+        if whole and units:
+            body.append(f"  {name}_a_panel(a, 0, 2, count, {prefix}_parts_a[0]);")
         if whole:
-            body += walk(str(whole * 2 * SIDE), 1, 7)
+            body += walk(str(whole * 2 * SIDE), 1, 7, units)
         if rest:
-            body += walk(str(shape.m), int(rest > SIDE), 8)
+            body += walk(str(shape.m), int(rest > SIDE), 8, 0)
         return "\n".join(
             [
                 f"static void {name}({self.operands}, long count{self.more})",
@@ -303,7 +328,7 @@ class _Writer:
                 f"  static const long blocks[][9] = {{\n{c_table(entries)}\n  }};",
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const {self.part_b} *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
-                f"  const unsigned short *parts_a = {parts_a};",
+                *([f"  const unsigned short *parts_a = {parts_a};"] if rest or not units else []),
                 "  long set = -1, at = 0;",
                 *body,
                 "  POLYDL_TILE_RELEASE();",
@@ -444,12 +469,13 @@ class Amx:
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
         start = ""
-        if site.again_a or site.again_b:
+        writer = _Writer(site)
+        if site.again_a or writer.keeps_b:
             # What was split in an earlier call of the function may have changed.
             start = (
                 f"#ifdef POLYDL_HAS_TILES\n    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);\n#endif"
             )
-        return EmittedSite((), _Writer(site).text(), setup, start)
+        return EmittedSite((), writer.text(), setup, start)
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)

@@ -78,7 +78,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
                 f"panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
                 f"{call.groups}, POLYDL_OF_FLOATS, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, "
-                f"{fetched});"
+                f"0, 0, 0, {fetched});"
             )
 
         return products_of_blocks(site, call, configuration, 1, block)

@@ -69,19 +69,24 @@ POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to
       _mm512_storeu_si512(to + p * plane + i, _mm512_permutex2var_epi16(x[p], upper, y[p]));
   }
 }
+/* Two rows of A, element by element. */
+POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 some)
+{
+  __m512i x[3], y[3];
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+  for (int p = 0; p < 3; ++p)
+    _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
+}
 /* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
    apart, which no processor fetches ahead by itself. */
 POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
 {
   const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
-    __m512i x[3], y[3];
     __builtin_prefetch(from + POLYDL_FETCH * lda);
     __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
-    polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
-    polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
-    for (int p = 0; p < 3; ++p)
-      _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
+    polydl_split_pair(from, lda, to, plane, some);
   }
 }
 /* The same of bfloat16s, which need not be split. */
@@ -134,6 +139,26 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
                      length);
   }
 }
+/* Rows of A to be split, two tiles of 16 elements each, for so many steps of each product. */
+struct polydl_rows {
+  const float *a;
+  const long *offsets;
+  int steps, unit, end; /* the next two rows of a tile to be split, and their number */
+  unsigned short *to;
+};
+/* Some of them, as polydl_split_pairs() does; the two tiles after them are fetched. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
+    const struct polydl_rows *rows, long lda, int unit, int end, int pairs)
+{
+  for (; unit < end && unit < rows->end; ++unit) {
+    const int tile = unit % 2, pair = unit / 2 % pairs, step = unit / (2 * pairs);
+    const float *from =
+        rows->a + rows->offsets[step / rows->steps] + 2 * (step % rows->steps * pairs + pair) * lda + 16 * tile;
+    __builtin_prefetch(from + 32);
+    __builtin_prefetch(from + lda + 32);
+    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
+  }
+}
 /* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
 #define POLYDL_TILE_PRODUCTS                                                                                           \
   do {                                                                                                                 \
@@ -142,7 +167,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
     if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
   } while (0)
-/* Meanwhile vector units split columns of the next tiles, the next step's A (``after`` this block) comes into the first
+/* Meanwhile vector units split columns or rows of the next tiles, the next step's A (``after`` this block) comes into the first
    cache, and what later calls read into the second. */
 #define POLYDL_TILE_MEANWHILE(part)                                                                                    \
   do {                                                                                                                 \
@@ -151,6 +176,8 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     if (share)                                                                                                         \
       polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
                            share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
+    if (units)                                                                                                         \
+      polydl_split_rows(rows, lda, unit + units * (part) / 6, unit + units * ((part) + 1) / 6, pairs);                 \
     for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
       __builtin_prefetch(ahead + 64 * line, 0, 2);                                                                     \
   } while (0)
@@ -168,10 +195,12 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
     const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
     long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
-    const struct polydl_columns *next, int share, const long *offsets_b, const char *ahead, int lines)
+    const struct polydl_columns *next, int share, const long *offsets_b, const struct polydl_rows *rows,
+    int units, long lda, const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
   unsigned short *to = share ? next->to : 0;
+  int unit = units ? rows->unit : 0;
   __asm__ volatile("" ::: "memory");
   if (first) {
     POLYDL_TILE_ZERO(0);
@@ -220,6 +249,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
       b0 += advance * width;
       b1 += advance * width;
       ahead += 64 * lines;
+      unit += units;
     }
     to += share ? 3 * 1024 * steps : 0;
   }

@@ -211,6 +211,22 @@ TILED = [
         overwrites=True,
         ahead=100_000,
     ),
+    # A split in passing: whole pairs of tiles, then one of 16 and 9 rows.
+    site(
+        m=(96, 57),
+        n=(45, 20),
+        k=(64, 40),
+        lda=100,
+        ldc=96,
+        stride_bn=70,
+        batch=(3, 2),
+        offsets_a=(0, 7000, 13000),
+        offsets_b=(0, 4000, 8000),
+        again_b=True,
+        overwrites=True,
+    ),
+    # So much of B that it is split anew by each call that reads it.
+    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=272, ldc=272, stride_bn=256, again_b=True),
     # B in forty pieces, each read by two products.
     site(
         m=(32, 32),
