@@ -51,6 +51,15 @@ def test_the_examples_are_read_exactly(name: str, statements: int, flops: int) -
     assert all(access.subscripts is not None for s in scop.statements for access in s.accesses)
 
 
+def test_the_border_of_an_image_is_a_condition() -> None:
+    scop = parse(EXAMPLES / "conv_same.c", defines={"channels": 32, "filters": 16})
+    zeros, product = scop.statements
+    assert zeros.box is not None
+    assert product.box is None
+    # Of three rows of the filter on each of 14 rows, two are beyond the border; so for columns.
+    assert scop.flops == 2 * 32 * 16 * (3 * 14 - 2) ** 2
+
+
 def test_the_examples_take_sizes() -> None:
     scop = parse(EXAMPLES / "conv.c", defines={"nImg": 1, "STRIDE_H": 2, "STRIDE_W": "2", "nOfm": 128})
     assert scop.array("input").extents == (1, 1, 113, 113, 64)
