@@ -62,7 +62,8 @@ def tiling_of(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
     """The register blocks of a call, in vectors of ``width`` rows of C."""
     vectors, rest = divmod(shape.m, width)
     overlaps = vectors > 0 and rest > 0
-    return register_tiling(-(-shape.m // width), shape.n, shape.rows, registers, 2 if overlaps else 1)
+    steps = shape.k * shape.batch
+    return register_tiling(-(-shape.m // width), shape.n, shape.rows, registers, 2 if overlaps else 1, steps)
 
 
 class Writer:

@@ -18,6 +18,10 @@ _LOAD_SLOWDOWN = 0.1
 _MOST_COLUMNS = 28
 # Cycles to move on to the next product of a batch, in each register block.
 _PRODUCT_OVERHEAD = 6.0
+# What a block reads of A stays in the first cache for the next block's columns up to so many vectors; else each vector
+# that is read again costs so many cycles.
+_NEAR_VECTORS = 512
+_FAR_LOAD = 1.0
 
 
 def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
@@ -76,15 +80,18 @@ def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, *, reads: bool = T
         for columns in tiling.columns:
             moved = (1.5 if reads else 1.0) * vectors * columns
             total += k * batch * _block_step(vectors, columns) + moved + 2 * _FMA_LATENCY + _PRODUCT_OVERHEAD * batch
+        if vectors * k * batch > _NEAR_VECTORS:
+            total += _FAR_LOAD * vectors * k * batch * (len(tiling.columns) - 1)
     return total
 
 
 @lru_cache(maxsize=65536)
-def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int = 1) -> RegisterTiling:
-    """The cheapest blocks for ``vectors`` of output rows and ``rows`` times ``n`` columns.
+def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int = 1, steps: int = 64) -> RegisterTiling:
+    """The cheapest blocks for ``vectors`` of output rows, ``rows`` times ``n`` columns, and ``steps`` of all products.
 
     A block holds its part of C, one column of A's vectors and one value of B. Columns are split evenly, over all
     rows at once or each row by itself, whichever is cheaper. The last block has at least ``last`` vectors, one or two.
+    With many steps, blocks are low and wide: all columns of a block of rows read A anew.
     """
     best: tuple[float, RegisterTiling] | None = None
     for most in range(last, min(vectors, 8) + 1):
@@ -92,7 +99,7 @@ def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int =
         pieces = register_blocks(vectors, most)[:: -1 if last > 1 else 1]
         for columns in (register_blocks(n, widest) * rows, register_blocks(n * rows, widest)):
             tiling = RegisterTiling(pieces, columns)
-            cost = tiling_cycles(tiling, 64, 1)
+            cost = tiling_cycles(tiling, steps, 1)
             if best is None or cost < best[0]:
                 best = cost, tiling
     assert best is not None

@@ -18,7 +18,7 @@ from polydl.microkernels.amx import AMX
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.libxsmm_groups import LIBXSMM_BF16, LIBXSMM_INT8
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.shapes import register_blocks, register_tiling, tile_sizes
+from polydl.microkernels.shapes import RegisterTiling, register_blocks, register_tiling, tile_sizes
 
 TYPES = {
     "float": np.float32,
@@ -348,6 +348,12 @@ def test_a_last_vector_that_overlaps_shares_its_block_with_another(vectors: int)
     tiling = register_tiling(vectors, 9, 1, 32, 2)
     assert sum(tiling.vectors) == vectors
     assert tiling.vectors[-1] >= 2
+
+
+def test_what_the_first_cache_does_not_hold_is_read_once() -> None:
+    """28 accumulators, 4 vectors of A and one value of B are more than 32 registers."""
+    assert register_tiling(4, 7, 1, 32, steps=48) == RegisterTiling((4,), (4, 3))
+    assert register_tiling(4, 7, 1, 32, steps=240) == RegisterTiling((2, 2), (7,))
 
 
 def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
