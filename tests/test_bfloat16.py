@@ -205,6 +205,25 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
 
 
+def test_copies_are_made_anew_in_each_call_of_the_function(tmp_path: Path) -> None:
+    kernel: Microkernel = registry.load("microkernels", "libxsmm-bf16")
+    if kernel.unavailable():
+        pytest.skip(str(kernel.unavailable()))
+    (tmp_path / "nest.c").write_text(PRODUCT)
+    machine = Machine.detect(threads=1)
+    result = polydl.optimize(
+        tmp_path / "nest.c", machine=machine, microkernel="libxsmm", top_k=1, max_variants=8, records=False
+    )
+    assert {use.name for use in result.tried[0].kernel.microkernels} == {"libxsmm-bf16"}
+    generator = np.random.default_rng(2)
+    left, right = np.empty((70, 96), np.uint16), np.empty((96, 48), np.uint16)
+    for _ in range(3):
+        left[:], right[:] = (bfloat16.from_float(generator.uniform(-1, 1, each.shape)) for each in (left, right))
+        output = np.zeros((70, 48), np.float32)
+        result.best(C=output, A=left, B=right)
+        np.testing.assert_allclose(output, bfloat16.to_float(left) @ bfloat16.to_float(right), atol=1e-4)
+
+
 def test_one_name_stands_for_all_of_libxsmms_kernels(tmp_path: Path) -> None:
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(parsed(PRODUCT, tmp_path), machine, microkernel="libxsmm")

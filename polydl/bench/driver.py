@@ -125,7 +125,7 @@ def _one(
     records: Path | bool,
     progress: ProgressCallback | None,
 ) -> Document:
-    setting = Setting(settings.threads, settings.accumulate)
+    setting = Setting(settings.threads, settings.accumulate, settings.cold)
     with tempfile.TemporaryDirectory(prefix="polydl-bench-") as directory:
         found = optimize(
             made.write(Path(directory)),

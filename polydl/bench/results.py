@@ -19,6 +19,8 @@ SCHEMA = 1
 # Resamples for an interval, and the part of them that lies inside.
 _DRAWS, _INSIDE = 2000, 0.9
 _ANOTHER = "name another --out"
+# What holds for files that were written before there was such a setting.
+_FORMERLY = {"cold": False}
 
 Document = dict[str, Any]
 
@@ -166,7 +168,7 @@ def read(path: Path) -> Document:
 def continued(old: Document, new: Document, file: str) -> Document:
     """The old results with the new run's header. Raises OptionError unless both measure the same in the same way."""
     for part in ("settings", "versions"):
-        differing = [key for key in new[part] if old[part].get(key) != new[part][key]]
+        differing = [key for key in new[part] if old[part].get(key, _FORMERLY.get(key)) != new[part][key]]
         if differing:
             raise OptionError(f"holds results of other {part}: {', '.join(differing)}", file=file, remedy=_ANOTHER)
     if old["machine"]["cpu_id"] != new["machine"]["cpu_id"]:

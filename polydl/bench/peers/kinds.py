@@ -34,10 +34,12 @@ class MissingPeerError(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """Under what conditions all peers work. With ``accumulate``, products add to their result as the nest does."""
+    """Under what conditions all peers work. With ``accumulate``, products add to their result as the nest does; with
+    ``cold``, they choose what is fastest with empty caches."""
 
     threads: int
     accumulate: bool = False
+    cold: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ class PeerKind:
                 "sizes": list(astuple(problem)),
                 "accumulate": setting.accumulate and not is_convolution,
                 "layout": wanted.layout,
+                "cold": setting.cold,
                 **self._details(wanted, setting),
             },
             bytes=copies * _array_bytes(wanted) + self.bytes,

@@ -16,14 +16,14 @@ _LAYOUTS = {"blocked": 0, "nchw": 1, "row-major": 1, "nhwc": 2}
 
 
 class LibraryBackend:
-    """``description`` names the ``library`` and the workload's ``layout``."""
+    """``description`` names the ``library`` and the workload's ``layout``, and says whether caches will be ``cold``."""
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         self._shapes = problem.shapes
         self._library = ctypes.CDLL(description["library"])
         for name in ("peer_convolution", "peer_product", "peer_ready", "peer_note"):
             getattr(self._library, name).restype = ctypes.c_char_p
-        self._library.peer_arrays.restype, self._library.peer_arrays.argtypes = None, [ctypes.c_void_p]
+        self._library.peer_flush_arrays.restype = None
         self._library.peer_run.restype, self._library.peer_run.argtypes = ctypes.c_double, [ctypes.c_long]
         self._library.peer_result.restype = _FloatPointer
         sizes = (ctypes.c_long * len(problem.sizes))(*problem.sizes)
@@ -36,7 +36,7 @@ class LibraryBackend:
             _check(self._library.peer_product(sizes, layout, int(problem.accumulate), *references))
         for array, shape, stream in zip(arrays, self._shapes, (SOURCE, WEIGHTS), strict=False):
             fill(np.ctypeslib.as_array(array, shape=shape).reshape(-1), stream)
-        _check(self._library.peer_ready())
+        _check(self._library.peer_ready(_flush() if description["cold"] else None))
 
     @property
     def note(self) -> str:
@@ -46,10 +46,14 @@ class LibraryBackend:
         return float(self._library.peer_run(repeats))
 
     def flush(self) -> None:
-        self._library.peer_arrays(ctypes.cast(runtime().library.polydl_flush, ctypes.c_void_p))
+        self._library.peer_flush_arrays(_flush())
 
     def result(self) -> Floats:
         return np.ctypeslib.as_array(self._library.peer_result(), shape=self._shapes[2])
+
+
+def _flush() -> ctypes.c_void_p:
+    return ctypes.cast(runtime().library.polydl_flush, ctypes.c_void_p)
 
 
 def _check(message: bytes | None) -> None:

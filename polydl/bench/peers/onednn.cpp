@@ -163,6 +163,13 @@ void arrange(operand &filled) {
   filled.values = std::move(arranged);
 }
 
+void flush_arrays(const method &computing, peer_flush *flush) {
+  flush(source.values.get(), source.given.get_size());
+  flush(weights.values.get(), weights.given.get_size());
+  for (size_t i = 0; i < computing.arrays.size(); ++i)
+    flush(computing.arrays[i].get(), computing.bytes[i]);
+}
+
 } // namespace
 
 const char *peer_convolution(const long *s, int layout, float **source_values, float **weights_values) {
@@ -216,8 +223,8 @@ const char *peer_product(const long *s, int layout, int accumulate, float **sour
   });
 }
 
-const char *peer_ready() {
-  return guarded([] {
+const char *peer_ready(peer_flush *flush) {
+  return guarded([flush] {
     arrange(source);
     arrange(weights);
     double fastest = std::numeric_limits<double>::infinity();
@@ -230,6 +237,8 @@ const char *peer_ready() {
       one->compute();
       double best = std::numeric_limits<double>::infinity();
       for (int i = 0; i < trials && (i == 0 || best < 1.0); ++i) {
+        if (flush)
+          flush_arrays(*one, flush);
         const double start = seconds();
         one->compute();
         best = std::min(best, seconds() - start);
@@ -253,12 +262,7 @@ double peer_run(long repeats) {
   return seconds() - start;
 }
 
-void peer_arrays(void (*visit)(const void *array, size_t bytes)) {
-  visit(source.values.get(), source.given.get_size());
-  visit(weights.values.get(), weights.given.get_size());
-  for (size_t i = 0; i < chosen->arrays.size(); ++i)
-    visit(chosen->arrays[i].get(), chosen->bytes[i]);
-}
+void peer_flush_arrays(peer_flush *flush) { flush_arrays(*chosen, flush); }
 
 const float *peer_result() {
   result_values = made(result.plain.get_size());

@@ -32,7 +32,8 @@ const char *peer_product(const long *sizes, int layout, int accumulate, float **
   return a && b && c ? NULL : "not enough memory";
 }
 
-const char *peer_ready(void) {
+const char *peer_ready(peer_flush *flush) {
+  (void)flush;
   snprintf(note, sizeof note, "%s (kernels for %s)", openblas_get_config(), openblas_get_corename());
   return NULL;
 }
@@ -45,10 +46,10 @@ double peer_run(long repeats) {
   return seconds() - start;
 }
 
-void peer_arrays(void (*visit)(const void *array, size_t bytes)) {
-  visit(a, (size_t)m * (size_t)k * sizeof(float));
-  visit(b, (size_t)k * (size_t)n * sizeof(float));
-  visit(c, (size_t)m * (size_t)n * sizeof(float));
+void peer_flush_arrays(peer_flush *flush) {
+  flush(a, (size_t)m * (size_t)k * sizeof(float));
+  flush(b, (size_t)k * (size_t)n * sizeof(float));
+  flush(c, (size_t)m * (size_t)n * sizeof(float));
 }
 
 const float *peer_result(void) { return c; }

@@ -22,14 +22,18 @@ PEER_API const char *peer_convolution(const long *sizes, int layout, float **sou
 /* sizes: m, n, k. With accumulate, the computation adds to the result. */
 PEER_API const char *peer_product(const long *sizes, int layout, int accumulate, float **source, float **weights);
 
-/* Once both arrays are filled: choose how to compute, and clear the result. */
-PEER_API const char *peer_ready(void);
+/* Drops so many bytes from all caches. */
+typedef void peer_flush(const void *array, size_t bytes);
+
+/* Once both arrays are filled: choose how to compute, and clear the result. With flush (which may be NULL), what is
+   fastest with empty caches. */
+PEER_API const char *peer_ready(peer_flush *flush);
 
 /* Seconds of so many computations in a row. */
 PEER_API double peer_run(long repeats);
 
-/* Call visit for each array that the computation reads or writes, with its size in bytes. */
-PEER_API void peer_arrays(void (*visit)(const void *array, size_t bytes));
+/* Flush each array that the computation reads or writes. */
+PEER_API void peer_flush_arrays(peer_flush *flush);
 
 /* The result so far, in the plain layout. */
 PEER_API const float *peer_result(void);

@@ -16,7 +16,7 @@ Compute = Callable[[], torch.Tensor]
 
 
 class PyTorchBackend:
-    """``description`` says how many ``threads``, and the workload's ``layout``."""
+    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``."""
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         torch.set_num_threads(description["threads"])
@@ -31,7 +31,8 @@ class PyTorchBackend:
         else:
             self._operands.append(result)
             ways = _products(problem, source, weights, result)
-        times = {name: _fastest_of_trials(compute) for name, compute in ways.items()}
+        empty = self.flush if description["cold"] else None
+        times = {name: _fastest_of_trials(compute, empty) for name, compute in ways.items()}
         chosen = min(times, key=lambda name: times[name])
         self._compute = ways[chosen]
         self.note = f"PyTorch {torch.__version__}, {chosen}"
@@ -96,10 +97,12 @@ def _products(problem: MatrixProduct, a: torch.Tensor, b: torch.Tensor, c: torch
     return {"matmul": lambda: torch.matmul(a, b, out=c)}
 
 
-def _fastest_of_trials(compute: Compute) -> float:
+def _fastest_of_trials(compute: Compute, flush: Callable[[], None] | None) -> float:
     compute()
     times: list[float] = []
     while len(times) < _TRIALS and (not times or min(times) < 1.0):
+        if flush is not None:
+            flush()
         start = time.perf_counter()
         compute()
         times.append(time.perf_counter() - start)
