@@ -46,6 +46,8 @@ for (long q = 0; q < rows; ++q)
 _OVERHEAD = 20.0
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
 _SCALAR_ROWS = 64
+# Columns of B so many bytes apart are followed by themselves: so many steps of k ahead.
+_PAGE, _FOLLOWED = 4096, 64
 # How many times slower than one vector product a cycle products without vectors of their own are.
 _SCALAR_SLOWNESS = 2.0
 # How many times as long products take whose operands become floats first.
@@ -153,24 +155,28 @@ class Writer:
         return "\n".join([head, "{", *body, "}"])
 
     def _next_b(self, columns: Sequence[int], shape: GemmShape) -> int:
-        """How far on the columns after these lie, if it pays to fetch them; 0 if not.
+        """How far on what is read after these columns lies, if it pays to fetch it; 0 if not.
 
-        It does where B comes from afar and fast: its products lie far apart, and a vector or less of rows makes little
-        work of each element. B must be contiguous along k, and a call read no element of it in two columns or
-        products: rows of an image that filters with several taps read again and again are near already. Elsewhere
-        it would cost up to a twentieth of the time.
+        It does where B comes from afar and fast: a vector or less of rows makes little work of each element, and its
+        products lie far apart (the next columns are fetched), or a single product's columns do (each is followed along
+        k, to where the next call may begin). B must be contiguous along k, and a call read no element of it in two
+        columns or products: rows of an image that filters with several taps read again and again are near already.
+        Elsewhere it would cost up to a twentieth of the time.
         """
         site = self.site
         span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
-        if shape.m > self.width or span < FAR:
-            return 0
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
+        alone = len(site.offsets_b) == 1 and self.bytes * stride >= _PAGE and shape.k >= 2 * _FOLLOWED
+        if shape.m > self.width or (span < FAR and not alone):
+            return 0
         if not self.bytes or site.stride_bk != 1 or shape.k < LINE // self.bytes or stride < shape.k:
             return 0
         if any(place != number * stride for number, place in enumerate(columns)):
             return 0
         places = {offset + column * site.stride_bn for offset in site.offsets_b for column in range(site.n[0])}
-        return stride * len(columns) if len(places) == len(site.offsets_b) * site.n[0] else 0
+        if len(places) < len(site.offsets_b) * site.n[0]:
+            return 0
+        return _FOLLOWED if alone else stride * len(columns)
 
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""

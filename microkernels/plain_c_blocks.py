@@ -32,8 +32,9 @@ class Block:
     ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
     in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
     and ``columns_c`` place each column in B and C relative to the first, in elements.
-    Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` the columns of B that
-    lie so far on. With ``copied`` it copies a column of so many rows of the next tile after every ``between`` steps.
+    Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` what lies so far
+    after its columns of B. With ``copied`` it copies a column of so many rows of the next tile after every ``between``
+    steps.
     """
 
     width: int
@@ -261,10 +262,10 @@ def _columns_meet(site: GemmSite, block: Block) -> bool:
 
 
 def _fetched(site: GemmSite, block: Block) -> list[str]:
-    """The lines of the next columns of B that one step of k fetches: all of them in as many steps as a line has."""
+    """The lines of B that one step of k fetches for later: one of each column in as many steps as a line has."""
     length = LINE // VECTOR_BYTES[site.element]
     columns = len(block.columns_b)
-    stride = block.next_b // columns
+    stride = block.columns_b[1] - block.columns_b[0] if columns > 1 else 0
     column = f"(l & {length - 1}) * {columns} / {length}"
     found = []
     for place in range(0, columns, length):

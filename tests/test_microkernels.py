@@ -312,6 +312,14 @@ def test_plain_c_fetches_the_next_columns_of_b_unless_a_call_reads_them_again_an
     assert fetch not in PLAIN_C.emit(replace(once, offsets_b=(0, 1 << 14)), 64).definitions
 
 
+def test_plain_c_follows_columns_of_b_that_lie_pages_apart() -> None:
+    apart = site(n=(16, 4), k=(512, 512), stride_bn=5000)
+    fetch = "__builtin_prefetch(br + (l & ~15l) + 64 + (l & 15) * 16 / 16 * 5000"
+    assert fetch in PLAIN_C.emit(apart, 64).definitions
+    near = replace(apart, stride_bn=1000)
+    assert "__builtin_prefetch(br" not in PLAIN_C.emit(near, 64).definitions
+
+
 @pytest.mark.parametrize("extent", [1, 5, 16, 17, 56, 64, 100, 1000, 4096])
 @pytest.mark.parametrize("role", ["m", "n", "k"])
 def test_tile_sizes_are_distinct_and_fit(role: str, extent: int) -> None:
