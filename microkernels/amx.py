@@ -41,12 +41,14 @@ from polydl.microkernels.amx_operands import (
     Configurations,
     blocks_of,
     c_table,
+    finished_blocks,
+    finished_rows,
     padded,
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import AHEAD, FIRST, table, which_tiles, widened
+from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, table, which_tiles, widened
 
 _LEAST_GROUPS = 8  # of k in a tile product
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -72,7 +74,7 @@ class _Writer:
         self.keeps_b = site.again_b and not self.panels
         self.slots = 1
         self.operands = _operands(site)
-        self.more = FIRST + (AHEAD if site.ahead else "")
+        self.more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=site.prefix) if site.after else "")
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
@@ -105,7 +107,8 @@ class _Writer:
             parts.append(panels_run(name, site, call) if self.panels else self._run(name, call))
             cases += [
                 f"    if ({which_tiles(site, index)})",
-                f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''});",
+                f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''}"
+                f"{', last, operands' if site.after else ''});",
             ]
         parts += [
             "#endif",
@@ -119,6 +122,7 @@ class _Writer:
             "#endif",
             *(["  (void)ahead;"] if site.ahead else []),
             f"  {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
+            *finished_rows(site),
             "}",
         ]
         return "\n".join(parts)
@@ -278,7 +282,7 @@ class _Writer:
         # Two rows of a tile to be split with each step of k: those of two tiles, over all blocks.
         units = -(-2 * call.groups // -(-len(call.blocks) // 2)) if self.splits_in_passing else 0
 
-        def walk(end: str, wide: int, column: int, units: int) -> list[str]:
+        def walk(end: str, wide: int, column: int, units: int, height: int) -> list[str]:
             split: list[str] = []
             rows = f"&rows, {units}, {site.lda}" if units else "0, 0, 0"
 
@@ -305,7 +309,7 @@ class _Writer:
                 *before,
                 f"    for (int i = 0; i < {len(entries)}; ++i) {{",
                 "      const long *block = blocks[i];",
-                *products_of_blocks(site, call, column, 6, products),
+                *products_of_blocks(site, call, column, 6, height, products),
                 *split,
                 "    }",
                 *after,
@@ -317,15 +321,16 @@ class _Writer:
         if whole and units:
             body.append(f"  {name}_a_panel(a, 0, 2, count, {prefix}_parts_a[0]);")
         if whole:
-            body += walk(str(whole * 2 * SIDE), 1, 7, units)
+            body += walk(str(whole * 2 * SIDE), 1, 7, units, 2 * SIDE)
         if rest:
-            body += walk(str(shape.m), int(rest > SIDE), 8, 0)
+            body += walk(str(shape.m), int(rest > SIDE), 8, 0, rest)
         return "\n".join(
             [
                 f"static void {name}({self.operands}, long count{self.more})",
                 "{",
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{c_table(entries)}\n  }};",
+                *finished_blocks(site, call),
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const {self.part_b} *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
                 *([f"  const unsigned short *parts_a = {parts_a};"] if rest or not units else []),
@@ -421,7 +426,7 @@ class Amx:
         *((*dict.fromkeys(operands), "int") for operands in product(_SIGNS, repeat=2)),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "rounds"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "rounds", "after"})
 
     def unavailable(self) -> str | None:
         return _missing()

@@ -188,18 +188,47 @@ def c_table(rows: Sequence[Sequence[int]]) -> str:
     return ",\n".join("    {" + ", ".join(map(str, row)) + "}" for row in rows)
 
 
+def finished_blocks(site: GemmSite, call: Blocks) -> list[str]:
+    """The C table of the columns that each one or two blocks complete: first, number, place in C, twice."""
+    if not site.after:
+        return []
+    found = [
+        (row * call.shape.n + first, size, site.rows_c[row] + first * site.ldc) for row, first, size in call.blocks
+    ]
+    found += [(0, 0, 0)] * (len(found) % 2)
+    pairs = [[*one, *two] for one, two in zip(found[::2], found[1::2], strict=True)]
+    return [f"  static const long finished[][6] = {{\n{c_table(pairs)}\n  }};"]
+
+
+def finished_rows(site: GemmSite) -> list[str]:
+    """The C that finishes all columns of a call that did without tile registers."""
+    if not site.after:
+        return []
+    n, m = (f"last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("n", site.n), ("m", site.m)))
+    return [
+        "  if (last)",
+        f"    for (int q = 0; q < {site.rows}; ++q)",
+        f"      {site.prefix}_after(operands, c + {site.prefix}_rows_c[q], {site.ldc}, q * ({n}), {n}, 0, {m});",
+    ]
+
+
 def products_of_blocks(
-    site: GemmSite, call: Blocks, configuration: int, deep: int, products: Callable[[int, str], str]
+    site: GemmSite, call: Blocks, configuration: int, deep: int, rows: int, products: Callable[[int, str], str]
 ) -> list[str]:
     """The C that multiplies the one or two blocks of columns that the table's row ``block`` names.
 
     The row holds the number of the tile sizes at ``configuration``, and at ``deep`` whether there are two blocks.
-    ``products`` is given that, and what is fetched meanwhile of what later calls read: an equal share of cache lines
-    with each step of k.
+    ``rows`` of C are computed, from row ``at`` on. ``products`` is given whether there are two, and what is fetched
+    meanwhile of what later calls read: an equal share of cache lines with each step of k.
     """
     times = -(-call.shape.m // (2 * SIDE)) * -(-len(call.blocks) // 2) * call.shape.batch * call.steps
     lines = -(-site.ahead // (LINE * times))
     fetched = f"ahead, {lines}" if lines else "0, 0"
+    finish = [
+        "      if (last)",
+        "        for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)",
+        f"          {site.prefix}_after(operands, c + whole[2] + at, {site.ldc}, whole[0], whole[1], at, {rows});",
+    ]
     return [
         f"      if (block[{configuration}] != set)",
         f"        POLYDL_TILE_CONFIGURE(sizes[set = block[{configuration}]]);",
@@ -208,6 +237,7 @@ def products_of_blocks(
         "      else",
         f"        {products(0, fetched)}",
         *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
+        *(finish if site.after else []),
     ]
 
 

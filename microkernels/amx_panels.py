@@ -15,9 +15,10 @@ from polydl.microkernels.amx_operands import (
     Blocks,
     Configurations,
     c_table,
+    finished_blocks,
     products_of_blocks,
 )
-from polydl.microkernels.plain_c_blocks import AHEAD, FIRST
+from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
@@ -71,7 +72,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     passes = -(-rows // (2 * SIDE))
     share = -(-2 * SIDE // passes)
 
-    def products(wide: int, configuration: int) -> list[str]:
+    def products(wide: int, configuration: int, height: int) -> list[str]:
         def block(deep: int, fetched: str) -> str:
             return (
                 f"polydl_tile_block(from_a, from_a + {SIDE * (1 + wide) * call.per_row} * count, "
@@ -81,25 +82,26 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
                 f"0, 0, 0, {fetched});"
             )
 
-        return products_of_blocks(site, call, configuration, 1, block)
+        return products_of_blocks(site, call, configuration, 1, height, block)
 
     body = []
     if rows > rest:
         body += [
             f"    for (; at < {rows - rest}; at += {2 * SIDE}, next.begin += {share}) {{",
-            *products(1, 5),
+            *products(1, 5, 2 * SIDE),
             f"      from_a += {2 * SIDE * call.per_row} * count;",
             "    }",
         ]
     if rest:
-        body += ["    {", *products(int(rest > SIDE), 6), "    }"]
+        body += ["    {", *products(int(rest > SIDE), 6, rest), "    }"]
     return "\n".join(
         [
             f"static void {name}(const float *a, const float *b, float *c, long count{FIRST}"
-            f"{AHEAD if site.ahead else ''})",
+            f"{AHEAD if site.ahead else ''}{AFTER.format(prefix=prefix) if site.after else ''})",
             "{",
             configurations.text(),
             f"  static const long blocks[][7] = {{\n{c_table(entries)}\n  }};",
+            *finished_blocks(site, call),
             f"  static const long columns[] = {{{', '.join(map(str, columns))}}};",
             f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
             f"  const unsigned short *parts_a = {name}_a(a, count);",

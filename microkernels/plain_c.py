@@ -318,6 +318,8 @@ class PlainC:
         more = f", (const char *)({arguments.ahead})" if site.ahead else ""
         if site.copied:
             more += f", {arguments.copy_from}, {arguments.copy_to}, {arguments.copy_columns}"
+        if site.after:
+            more += f", {arguments.last}, {arguments.operands}"
         return (
             f"{site.prefix}_run({arguments.a}, {arguments.b}, {arguments.c}, "
             f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first}{more});"

@@ -15,6 +15,8 @@ VECTOR_BYTES = {"float": 4, "double": 8, BFLOAT16: 4}
 FIRST = ", int first"
 # The one for the address from which to fetch.
 AHEAD = ", const char *ahead"
+# Whether the call is the last for its tile of C, and what to tell the function that is called then.
+AFTER = ", int last, const struct {prefix}_operands *operands"
 # Steps by which A is fetched ahead.
 _PREFETCH = 8
 # Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.

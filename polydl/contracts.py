@@ -22,9 +22,9 @@ from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
 # fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
-# operands (so that hundreds of columns pay), and rounding the sums of products otherwise than multiply-adds in some
-# order do.
-Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds"]
+# operands (so that hundreds of columns pay), rounding the sums of products otherwise than multiply-adds in some
+# order do, and handing over each part of C after its last store.
+Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds", "after"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,11 @@ class GemmSite:
     are full ones, and the batch is one product. ``prefix`` starts every name the site defines in C. ``element`` is the
     type of A's elements, and of B's unless ``element_b`` names another.
     ``again_a`` and ``again_b`` say that several calls read the same tile of
-    an operand, with nothing that writes it from the nest's first call to the last.
+    an operand, with nothing that writes it from the nest's first call to the last. With ``after`` there is a C function
+    ``<prefix>_after(operands, sums, apart, first, columns, row, rows)``, and a call that is the last for its tile of C
+    calls it once for each of the blocks that make up the tile, to put something else there than the sums: for ``rows``
+    rows from ``row`` on, of ``columns`` columns from ``first`` on, counted through all rows of n columns. The sums lie
+    at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
     """
 
     prefix: str
@@ -102,6 +106,7 @@ class GemmSite:
     again_b: bool = False
     copied: int = 0
     copied_lda: int = 0
+    after: bool = False
 
     @property
     def type_b(self) -> str:
@@ -139,7 +144,8 @@ class GemmSite:
 class CallArguments:
     """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length,
     whether the call is the first for its tile of C ("0" or "1" or a condition), what to fetch ahead, which may lie
-    beyond the array, and what to copy to where, with the number of columns, which may be zero or less."""
+    beyond the array, and what to copy to where, with the number of columns, which may be zero or less. Whether the call
+    is the last for its tile of C, and what ``<prefix>_after`` is given then."""
 
     a: str
     b: str
@@ -153,6 +159,8 @@ class CallArguments:
     copy_from: str = "0"
     copy_to: str = "0"
     copy_columns: str = "0"
+    last: str = "0"
+    operands: str = "0"
 
 
 @dataclass(frozen=True)
@@ -190,7 +198,8 @@ class Microkernel(Protocol):
 
     @property
     def abilities(self) -> frozenset[Ability]:
-        """Sites have several rows, first calls, and something to fetch or copy only for a kernel that says so here."""
+        """Sites have several rows, first calls, something to fetch or copy, and something to call after the last store
+        only for a kernel that says so here."""
         ...
 
     def unavailable(self) -> str | None:

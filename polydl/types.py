@@ -349,6 +349,10 @@ class Loop:
         """The time of the first iteration, for an iterator from ``low`` to ``high``."""
         return self.direction * (((low if self.direction == 1 else high) - self.origin) // self.size)
 
+    def last(self, low: int, high: int) -> int:
+        """The time of the last iteration, likewise."""
+        return self.direction * (((high if self.direction == 1 else low) - self.origin) // self.size)
+
 
 @dataclass(frozen=True)
 class Schedule:

@@ -60,9 +60,14 @@ def called(statements: Iterable[Statement]) -> frozenset[str]:
     return frozenset(node.text for each in statements for node in each.body.walk() if node.kind == "call")
 
 
+def includes_math(scop: Scop) -> bool:
+    """Whether the source includes ``<math.h>``; else functions of these names might be its own."""
+    return _INCLUDES_MATH.search(scop.source) is not None
+
+
 def from_library(scop: Scop, names: Iterable[str]) -> tuple[str, ...]:
-    """Those that libmvec has. The source must include ``<math.h>``: else they might be functions of its own."""
-    if not _INCLUDES_MATH.search(scop.source):
+    """Those that libmvec has, if they are those of ``<math.h>``."""
+    if not includes_math(scop):
         return ()
     return tuple(sorted(name for name in names if _known(name) is not None))
 
@@ -76,7 +81,7 @@ def scalar_only(scop: Scop, names: Collection[str], *, exact: bool = False) -> f
 def roots(scop: Scop, names: Iterable[str]) -> list[str]:
     """C that declares those of these functions that are instructions but for errno as ones that leave it alone."""
     found = sorted(_ROOTS.keys() & set(names))
-    if not found or not _INCLUDES_MATH.search(scop.source):
+    if not found or not includes_math(scop):
         return []
     declared = [f"{_ROOTS[name]} {name}({_ROOTS[name]}) __attribute__((const));" for name in found]
     return ["#include <math.h>", "#ifdef __GNUC__", *declared, "#endif"]

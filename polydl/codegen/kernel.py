@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 
 from polydl import bfloat16
 from polydl.codegen.ahead import Ahead, ahead_of
+from polydl.codegen.epilogue import Epilogue, epilogue_of, last_values
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
 from polydl.codegen.loops import loops
 from polydl.codegen.next_tile import NextTile, next_tile_of, with_first_copy_only
@@ -17,7 +18,7 @@ from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.errors import CodegenError
 from polydl.poly.legality import Directions
-from polydl.poly.plans import NestPlan, Plan, trips
+from polydl.poly.plans import NestPlan, Plan, ends, offsets, trips
 from polydl.poly.products import GemmMatch
 from polydl.poly.zeroing import absorbed, first_values
 from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
@@ -45,6 +46,7 @@ class Site:
     kernel: Microkernel
     ahead: Ahead | None = None
     next_tile: NextTile | None = None
+    epilogue: Epilogue | None = None
 
     @property
     def use(self) -> MicrokernelUse:
@@ -116,7 +118,7 @@ class Site:
 
     def _share(self, loop: str, last: int) -> float:
         """The part of a loop's tiles that are shorter last ones (1) or the others (0)."""
-        full, end = _ends(self.plan, loop)
+        full, end = ends(self.plan, loop)
         if full == end:
             return 1.0
         tiles = -(-self.plan.extent(loop) // full)
@@ -124,23 +126,6 @@ class Site:
 
     def _name(self, loop: Loop) -> str:
         return self.plan.nest.loops[loop.iterator - self.plan.nest.depth]
-
-
-def _ends(plan: NestPlan, loop: str) -> tuple[int, int]:
-    """Iterations of a full and of the last tile of a microkernel's loop."""
-    extent, tile = plan.extent(loop), plan.tile_of(loop)
-    if tile is None or tile.size >= extent:
-        return extent, extent
-    return tile.size, extent % tile.size or tile.size
-
-
-def _offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tuple[int, ...]:
-    """Where each iteration of a microkernel's loops, in full tiles, is from the first, in elements."""
-    offsets = [0]
-    for loop in loops:
-        stride = strides[plan.nest.depth + plan.nest.loops.index(loop)]
-        offsets = [base + step * stride for base in offsets for step in range(_ends(plan, loop)[0])]
-    return tuple(offsets)
 
 
 def _again(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int]) -> bool:
@@ -158,7 +143,7 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
     step = plan.microkernel
     if step is None:
         raise CodegenError(f"nest {plan.nest.index} has no microkernel")
-    first = [_ends(plan, loop) for loop in step.batch]
+    first = [ends(plan, loop) for loop in step.batch]
     others = 1
     for full, _ in first[1:]:
         others *= full
@@ -168,18 +153,18 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
         element=match.form.element,
         element_b="" if match.form.element_b == match.form.element else match.form.element_b,
         accumulator=match.form.accumulator,
-        m=_ends(plan, step.m),
-        n=_ends(plan, step.n),
-        k=_ends(plan, step.k),
+        m=ends(plan, step.m),
+        n=ends(plan, step.n),
+        k=ends(plan, step.k),
         batch=batch,
         lda=match.lda,
         ldc=match.ldc,
         stride_bn=match.stride_bn,
         stride_bk=match.stride_bk,
-        offsets_a=_offsets(plan, match.form.strides_a, step.batch),
-        offsets_b=_offsets(plan, match.form.strides_b, step.batch),
-        rows_b=_offsets(plan, match.form.strides_b, step.rows),
-        rows_c=_offsets(plan, match.form.strides_c, step.rows),
+        offsets_a=offsets(plan, match.form.strides_a, step.batch),
+        offsets_b=offsets(plan, match.form.strides_b, step.batch),
+        rows_b=offsets(plan, match.form.strides_b, step.rows),
+        rows_c=offsets(plan, match.form.strides_c, step.rows),
         overwrites=overwrites,
     )
     if "copies" in kernel.abilities:
@@ -193,6 +178,14 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
     return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel, ahead, tile)
+
+
+def _with_epilogue(scop: Scop, plan: Plan, site: Site, vector_bytes: int, *, exact: bool) -> Site:
+    """The site with the element-wise statements that its microkernel applies to what it has computed."""
+    if "after" not in site.kernel.abilities:
+        return site
+    found = epilogue_of(scop, plan, site.plan, site.match, site.gemm, vector_bytes, exact=exact)
+    return replace(site, gemm=replace(site.gemm, after=True), epilogue=found) if found is not None else site
 
 
 def _iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
@@ -232,7 +225,7 @@ def _annotated_call(scop: Scop, plan: NestPlan, values: Sequence[str]) -> str:
 
 
 def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
-    full, last = _ends(site.plan, loop)
+    full, last = ends(site.plan, loop)
     tile = site.plan.tile_of(loop)
     if full == last or tile is None:
         return "0"
@@ -241,11 +234,9 @@ def _is_last(site: Site, values: Sequence[str], loop: str) -> str:
     return f"{stripped(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
 
 
-def _is_first(scop: Scop, site: Site, values: Sequence[str]) -> str:
-    """The condition under which no earlier call added to the same tile of the output."""
-    moves = {loop: stride != 0 for loop, stride in enumerate(site.match.form.strides_c)}
-    tests = [f"{stripped(values[place])} == {value}" for place, value in first_values(scop, site.plan, moves)]
-    return " && ".join(tests) or "1"
+def _all_at(values: Sequence[str], wanted: Iterable[tuple[int, int]]) -> str:
+    """The condition under which each loop, given by its place among ``values``, is at its value."""
+    return " && ".join(f"{stripped(values[place])} == {value}" for place, value in wanted) or "1"
 
 
 def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
@@ -260,6 +251,7 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
     if site.gemm.batch[0] != site.gemm.batch[1]:
         batch = f"{_is_last(site, values, step.batch[0])} ? {site.gemm.batch[1]} : {site.gemm.batch[0]}"
     form = site.match.form
+    moves = {loop: stride != 0 for loop, stride in enumerate(form.strides_c)}
     own = values[len(values) - len(site.plan.loops) :]
     tile = site.next_tile
     return site.kernel.call(
@@ -272,11 +264,13 @@ def _call(scop: Scop, site: Site, values: Sequence[str]) -> str:
             last_n=_is_last(site, values, step.n),
             last_k=_is_last(site, values, step.k),
             batch=batch,
-            first=_is_first(scop, site, values) if site.gemm.overwrites else "0",
+            first=_all_at(values, first_values(scop, site.plan, moves)) if site.gemm.overwrites else "0",
             ahead=site.ahead.address(address(form.a), site.gemm.element, own) if site.ahead else "0",
             copy_from=tile.source(scop, values) if tile else "0",
             copy_to=tile.target(values, site.gemm.m[0]) if tile else "0",
             copy_columns=tile.left(values) if tile else "0",
+            last=_all_at(values, last_values(scop, site.plan, moves)) if site.epilogue else "0",
+            operands=site.epilogue.arguments(scop, iterators) if site.epilogue else "0",
         ),
     )
 
@@ -389,14 +383,16 @@ def generate(
         if nest.microkernel is not None:
             index = nest.nest.index
             kernel = kernels[nest.microkernel.name]
-            sites[index] = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
+            site = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
+            sites[index] = _with_epilogue(scop, plan, site, vector_bytes, exact=exact)
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
         if nest.nest.call is not None:
             return _annotated_call(scop, nest, values)
         return _call(scop, sites[nest.nest.index], values)
 
-    omitted = [name for nest in plan.nests if nest.nest.index in zeroed for name in nest.nest.statements]
+    spared = {*zeroed, *(index for site in sites.values() if site.epilogue for index in site.epilogue.nests)}
+    omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
     made = with_first_copy_only(scop, [site.next_tile for site in sites.values() if site.next_tile is not None])
     body = loops(made, plan, found, call, depth=2, omitted=omitted, exact=exact, vector_bytes=vector_bytes)
     storage = local_storage(made)
@@ -409,7 +405,8 @@ def generate(
         includes.append("pthread.h")
         body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
     body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
-    definitions = [*storage.definitions, *(each.definitions for _, each in emitted)]
+    definitions = [*storage.definitions, *(site.epilogue.definition for site in sites.values() if site.epilogue)]
+    definitions += [each.definitions for _, each in emitted]
     if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
         definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")
     if setups:

@@ -351,11 +351,27 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
             if loop.iterator not in ranges:
                 raise IllegalVariantError(f"the first and last iteration of `{loop.name}` depend on other loops")
             low, high = ranges[loop.iterator]
-            final = high if (step.place == "last") == (loop.direction == 1) else low
-            prefix.append(loop.direction * ((final - loop.origin) // loop.size))
+            prefix.append(loop.last(low, high) if step.place == "last" else loop.first(low, high))
     nest = replace(light.nest, prefix=(*prefix, position))
     loops = tuple(loop for loop in light.loops if loop.iterator not in done)
     return cut, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)
+
+
+def ends(plan: NestPlan, loop: str) -> tuple[int, int]:
+    """Iterations of a full and of the last tile of a microkernel's loop."""
+    extent, tile = plan.extent(loop), plan.tile_of(loop)
+    if tile is None or tile.size >= extent:
+        return extent, extent
+    return tile.size, extent % tile.size or tile.size
+
+
+def offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tuple[int, ...]:
+    """Where each iteration of a microkernel's loops, in full tiles, is from the first, in elements."""
+    found = [0]
+    for loop in loops:
+        stride = strides[plan.nest.depth + plan.nest.loops.index(loop)]
+        found = [base + step * stride for base in found for step in range(ends(plan, loop)[0])]
+    return tuple(found)
 
 
 def trips(plan: NestPlan) -> tuple[int, ...]:

@@ -1,0 +1,135 @@
+"""Element-wise statements that a microkernel applies to blocks of its output: where it may, and what comes out."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.microkernels.amx import AMX
+from polydl.types import Attach, Interchange, Scop, Step, Tile, UseMicrokernel, Variant
+
+pytestmark = pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
+
+MICROKERNEL = UseMicrokernel(1, "c-amx", "k", "x", "c", (), ("y",))
+BEFORE = Attach("S0", "S1", "first")
+AFTER = Attach("S2", "S1", "last")
+# A call's tile is whole; it has last tiles of m and n; sums go on in later calls; all of that.
+TILINGS: dict[str, tuple[Step, ...]] = {
+    "whole": (Tile(1, "y", (3,)), MICROKERNEL, Interchange(1, ("t", "s", "y_t1"))),
+    "last tiles": (
+        Tile(1, "k", (32,)),
+        Tile(1, "x", (20,)),
+        UseMicrokernel(1, "c-amx", "k", "x", "c", (), ()),
+        Interchange(1, ("t", "s", "y", "k_t1", "x_t1")),
+    ),
+    "several calls": (
+        Tile(1, "c", (16,)),
+        Tile(1, "y", (2,)),
+        MICROKERNEL,
+        Interchange(1, ("t", "c_t1", "s", "y_t1")),
+    ),
+    "several products": (
+        UseMicrokernel(1, "c-amx", "k", "x", "c", ("s",), ("y",)),
+        Interchange(1, ("t",)),
+    ),
+}
+OPERATORS = {
+    "relu6": "Y < 0.0f ? 0.0f : (Y > 6.0f ? 6.0f : Y)",
+    "bias": "Y + b[t][k]",
+    "residual": "Y + r[t][y][x][k] / 2 > 0.0f ? Y + r[t][y][x][k] / 2 : 0.0f",
+    "across": "Y * d[y][x] + e[x][y] - w[k][0]",
+    "sigmoid": "1.0f / (1.0f + expf(-Y / 64.0f))",
+}
+
+
+def nest(operator: str, element: str = "float", output: str = "float", head: str = "#include <math.h>") -> str:
+    """Blocks of 40 channels, images of 6x24, products over 2 blocks of 32; then the operator."""
+    loops = "for (int t = 0; t < 3; t++) for (int y = 0; y < 6; y++) for (int x = 0; x < 24; x++)"
+    inner = "for (int k = 0; k < 40; k++)"
+    text = operator.replace("Y", "o[t][y][x][k]")
+    return f"""{head}
+void f({output} o[3][6][24][40], const {element} a[3][2][32][40], const {element} i[2][6][24][32],
+       const float b[3][40], const float r[3][6][24][40], const float d[6][24], const float e[24][6],
+       const float w[40][2]) {{
+#pragma scop
+  {loops} {inner}
+    o[t][y][x][k] = 0;
+  {loops.replace("for (int y", "for (int s = 0; s < 2; s++) for (int y")} {inner} for (int c = 0; c < 32; c++)
+    o[t][y][x][k] += a[t][s][c][k] * i[s][y][x][c];
+  {loops} {inner}
+    o[t][y][x][k] = {text};
+#pragma endscop
+}}
+"""
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def function(scop: Scop, *steps: Step) -> str:
+    """The C of the nest's function without white space."""
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(scop, machine)
+    text = pipeline.kernel(space, Variant((BEFORE, AFTER, *steps)), machine.vector_bytes).c
+    return re.sub(r"\s", "", text[text.rindex("void f(") :])
+
+
+@pytest.mark.parametrize(
+    "source",
+    [*map(nest, OPERATORS.values()), nest("Y < 0 ? 0 : Y / 4", "signed char", "int")],
+    ids=[*OPERATORS, "bytes"],
+)
+def test_blocks_are_finished_in_the_call(source: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, source)
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(scop, machine)
+    variants = [Variant((BEFORE, AFTER, *steps)) for steps in TILINGS.values()]
+    for variant in variants:
+        assert space.of(variant).violations(space.of(variant).plan(variant)) == ()
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    for kernel in kernels:
+        text = kernel.c[kernel.c.rindex("void f(") :]
+        assert "polydl_gemm1_operands){&o[" in text
+        assert "for (int k =" not in text
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    policy = TimingPolicy(rounds=1, budget_seconds=0.5)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=3)
+    assert [each.message for each in measured if each.status != "ok"] == []
+
+
+def test_the_last_call_for_a_tile_finishes_it(tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest(OPERATORS["relu6"]))
+    text = function(scop, *TILINGS["several calls"])
+    assert "c_t1==0&&s==0,c_t1==1&&s==1,&(structpolydl_gemm1_operands){&o[t][2*y_t1][0][0]});" in text
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        nest("half(Y)", head="static float half(float x) { return x / 2; }"),
+        nest("(real)Y / 3", head="typedef float real;"),
+    ],
+    ids=["function", "type"],
+)
+def test_what_the_source_defines_stays_in_its_loops(source: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, source)
+    text = function(scop, *TILINGS["whole"])
+    assert "polydl_gemm1_operands" not in text
+    assert "o[t][y][x][k]=" in text
+
+
+def test_an_input_may_not_be_the_output_shifted(tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest("Y + o[t][y][x][39 - k]"))
+    machine = Machine.detect(threads=1)
+    assert not [v for v in pipeline.generate_variants(scop, machine=machine, max_variants=40) if AFTER in v.steps]
