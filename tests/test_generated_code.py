@@ -349,7 +349,7 @@ def test_loops_that_bound_each_other_stay_outside_of_calls(
     space = pipeline.space_on(scop, Machine.detect(threads=2), microkernel=microkernel)
     assert space.reports[-1].kernel == microkernel
     # With the pass of zeros attached, too, where sums begin elsewhere for each row.
-    assert len(space.alternatives) == (name.startswith("convolution"))
+    assert bool(space.alternatives) == name.startswith("convolution")
     run(scop, tmp_path, toolchain, 2, microkernel, 24)
 
 
