@@ -1,5 +1,5 @@
 // A convolution and what follows it element by element: polydl's fused code, its own convolution and then the operator,
-// and oneDNN's convolution with post-operations, which chooses its own layouts.
+// its convolution alone, and oneDNN's convolution with post-operations, which chooses its own layouts.
 //
 // Arguments: relu6 or bias_relu; images, channels, filters, height, width, filter size, padding, stride; the blocks of
 // input and output channels; seconds; then the libraries of the fused nest, of the convolution and of the operator, and
@@ -25,7 +25,7 @@ int main(int, char **arguments) {
     const long ph = h + 2 * pad, pw = w + 2 * pad, oh = (ph - f) / stride + 1, ow = (pw - f) / stride + 1;
     float *source = aligned(n * c * h * w), *weights = aligned(k * c * f * f), *bias = aligned(k);
     float *input = aligned(n * c * ph * pw), *filter = aligned(k * c * f * f), *plain = aligned(n * k * oh * ow);
-    float *output = aligned(n * k * oh * ow), *separate = aligned(n * k * oh * ow);
+    float *output = aligned(n * k * oh * ow), *separate = aligned(n * k * oh * ow), *alone = aligned(n * k * oh * ow);
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
     const float scale = 8.0f / std::sqrt(float(c * f * f));
@@ -94,12 +94,14 @@ int main(int, char **arguments) {
         auto *op = emitted<BiasOperator>(operation, "post_operations");
         jobs.push_back({"fused", [=] { fused(output, filter, input, bias); }});
         jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate, bias); }});
+        jobs.push_back({"alone", [=] { convolution(alone, filter, input); }});
     } else {
         auto *fused = emitted<Convolution>(fused_library, name);
         auto *convolution = emitted<Convolution>(own, name);
         auto *op = emitted<Operator>(operation, "post_operations");
         jobs.push_back({"fused", [=] { fused(output, filter, input); }});
         jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate); }});
+        jobs.push_back({"alone", [=] { convolution(alone, filter, input); }});
     }
     for (size_t p = 0; p < peers.size(); ++p)
         jobs.push_back({p ? "onednn_auto" : "onednn", [&, p] { peers[p].primitive.execute(queue, peers[p].operands), queue.wait(); }});

@@ -2,9 +2,9 @@
 
     python -m experiments.fusion.conv_postops results.json [resnet_03:relu6 ...] [--images 28]
 
-Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own. Activations
-and filters are blocked, for oneDNN as it likes best; polydl's input is padded beforehand. Needs oneDNN's headers
-(libdnnl-dev).
+Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own; that convolution
+alone shows what fusion would gain if the operator cost nothing. Activations and filters are blocked, for oneDNN as it
+likes best; polydl's input is padded beforehand. Needs oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def measure(problem: str, prepared: Row, seconds: float) -> Row:
     sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride, *layer.blocks)
     arguments = (operations, *sizes, seconds, *prepared["libraries"], layer.function)
     found = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
-    return found | {"compared": [["unfused", "fused"], ["onednn", "fused"]]}
+    return found | {"compared": [["unfused", "fused"], ["onednn", "fused"], ["unfused", "alone"]]}
 
 
 def main() -> None:
