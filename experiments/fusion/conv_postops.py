@@ -2,9 +2,9 @@
 
     python -m experiments.fusion.conv_postops results.json [resnet_03:relu6 ...] [--images 28]
 
-Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own; that convolution
-alone shows what fusion would gain if the operator cost nothing. Activations and filters are blocked, for oneDNN as it
-likes best; polydl's input is padded beforehand. Needs oneDNN's headers (libdnnl-dev).
+Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own; that
+convolution alone shows what fusion would gain if the operator cost nothing. Activations and filters are blocked, for
+oneDNN as it likes best; polydl's input is padded beforehand. Needs oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
