@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from polydl.presentation.nest import rewrite_text
 from polydl.presentation.notation import number, wrapped
-from polydl.types import RankedVariant, Scop, Variant
+from polydl.types import Attach, Fuse, RankedVariant, Scop, Variant
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
@@ -27,7 +27,8 @@ def pairs_text(pairs: Sequence[OperatorPair]) -> str:
 
 
 def _fusions(scop: Scop, variant: Variant) -> str:
-    return "; ".join(rewrite_text(scop, step) for step in variant.rewrites) or _NOTHING
+    fused = [rewrite_text(scop, step) for step in variant.rewrites if isinstance(step, Fuse | Attach)]
+    return "; ".join(fused) or _NOTHING
 
 
 def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
