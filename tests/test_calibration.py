@@ -383,6 +383,23 @@ def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_
     assert done.profile.throughputs == stored.throughputs
 
 
+def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_asked_for(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Absent(type(PLAIN_C)):  # type: ignore[misc]
+        def unavailable(self) -> str | None:
+            return "the processor has no such instructions"
+
+    monkeypatch.setattr(module.registry, "names", lambda _: ("c",))
+    monkeypatch.setattr(module.registry, "load", lambda *_: Absent())
+    found = machine.find()
+    here = module.Surroundings(found.identity, found.memory_bytes, found.vector_bytes, tmp_path / "profile.toml")
+    assert module.calibrate(here).failures == ()
+    assert small == ["levels"], "nothing was timed"
+    asked = module.calibrate(here, microkernels=["c"])
+    assert asked.failures == (("c", "the processor has no such instructions"),)
+
+
 def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "profile.toml")
     made = CliRunner().invoke(main, ["calibrate", "--microkernel", "c", "--profile", path, "--json", "-"])
