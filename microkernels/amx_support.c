@@ -133,8 +133,8 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     const int j = first + piece / steps, step = piece % steps;
     const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
     const float *later = columns->b + columns->from[j + POLYDL_COLUMNS_AHEAD] + offset + length * step;
-    __builtin_prefetch(later);
-    __builtin_prefetch(later + 16);
+    __builtin_prefetch(later, 0, 2);
+    __builtin_prefetch(later + 16, 0, 2);
     polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
                      length);
   }
