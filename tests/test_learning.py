@@ -217,7 +217,7 @@ def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pyt
     assert {record.status for record in written} == {"ok"}
     assert {use["name"] for record in written for use in record.features["microkernels"]} == {"c"}
     assert sum(bool(record.features["default"]) for record in written) == 1
-    if sum(map(usable, written)) >= 10:
+    if all(map(usable, written)):  # else it is measured again
         assert main(collect, standalone_mode=False) == 0
         assert "0 nests measured, 1 were there" in capsys.readouterr().out
         assert main(["evaluate", "--data", str(records), "--ranker", "cost-model"], standalone_mode=False) == 0
