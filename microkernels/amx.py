@@ -48,7 +48,7 @@ from polydl.microkernels.amx_operands import (
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, table, which_tiles, widened
+from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, lengths, table, which_tiles, widened
 
 _LEAST_GROUPS = 8  # of k in a tile product
 _MOST = 3 << 19  # bytes of one call's A or B, split
@@ -356,9 +356,6 @@ def _kind(site: GemmSite) -> str:
 def _loops(site: GemmSite) -> str:
     """Where the compiler's target has no tiles, or the system does not let the process use them."""
     prefix = site.prefix
-    lengths = ", ".join(
-        f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
-    )
     tables = [
         table(f"{prefix}_{name}", values)
         for name, values in (
@@ -377,7 +374,7 @@ def _loops(site: GemmSite) -> str:
             *tables,
             f"static void {prefix}_loops({_operands(site)}, int last_m, int last_n, int last_k, long count{FIRST})",
             "{",
-            f"  const long {lengths};",
+            f"  const long {lengths(site)};",
             f"  for (int q = 0; q < {site.rows}; ++q)",
             "    for (long j = 0; j < n; ++j) {",
             f"      {site.accumulator} *to = c + {prefix}_rows_c[q] + j * {site.ldc};",

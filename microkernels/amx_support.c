@@ -1,13 +1,13 @@
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
-static int polydl_tiles; /* whether the system lets this process use tile registers */
 /* Clang 14 writes the names of these features in its own way. */
 #if defined __AMX_BF16__ && defined __AMX_INT8__ || defined __AMXBF16__ && defined __AMXINT8__
 #define POLYDL_TARGET_HAS_TILES
 #endif
 #if defined __x86_64__ && defined __linux__ && defined POLYDL_TARGET_HAS_TILES && defined __AVX512BW__
 #define POLYDL_HAS_TILES
+static int polydl_tiles; /* whether the system lets this process use tile registers */
 #define POLYDL_TILE_FUNCTION __attribute__((unused)) static inline /* some elements need some of these */
 #include <immintrin.h>
 extern long syscall(long number, ...);

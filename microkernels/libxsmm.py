@@ -16,7 +16,7 @@ from polydl import native
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
 from polydl.errors import MissingComponentError
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import FIRST
+from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
@@ -60,32 +60,14 @@ def dispatch(shape: GemmShape) -> int:
 
 
 def _loops(site: GemmSite, name: str, reduces: bool) -> str:
-    """A function of plain loops: small, since it is compiled with every candidate and hardly ever called."""
     element, width = site.element, _BYTES[site.element]
     of_a, of_b = (f" + {site.prefix}_bytes_{operand}[r] / {width}" if reduces else "" for operand in "ab")
-    lengths = ", ".join(
-        f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
-    )
-    return "\n".join(
-        [
-            f"static void {name}(const {element} *a, const {element} *b, {element} *c, "
-            f"int last_m, int last_n, int last_k, long count{FIRST})",
-            "{",
-            f"  const long {lengths};",
-            "  if (first)",
-            "    for (long j = 0; j < n; ++j)",
-            "      for (long i = 0; i < m; ++i)",
-            f"        c[i + j * {site.ldc}] = 0;",
-            "  for (long r = 0; r < count; ++r)",
-            "    for (long j = 0; j < n; ++j)",
-            "      for (long l = 0; l < k; ++l) {",
-            f"        const {element} *column = a{of_a} + l * {site.lda};",
-            f"        const {element} factor = (b{of_b})[j * {site.stride_bn} + l * {site.stride_bk}];",
-            "        for (long i = 0; i < m; ++i)",
-            f"          c[i + j * {site.ldc}] += column[i] * factor;",
-            "      }",
-            "}",
-        ]
+    return summing_loops(
+        site,
+        name,
+        f"const {element} *a, const {element} *b, {element} *c",
+        column=f"a{of_a} + l * {site.lda}",
+        factor=f"(b{of_b})[j * {site.stride_bn} + l * {site.stride_bk}]",
     )
 
 

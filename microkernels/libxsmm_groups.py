@@ -25,7 +25,7 @@ from polydl.divisors import divisors
 from polydl.errors import MissingComponentError
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.plain_c_blocks import FIRST, table, widened
+from polydl.microkernels.plain_c_blocks import FIRST, summing_loops, table, widened
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _VNNI_A = 32768
@@ -180,34 +180,12 @@ class _Writer:
     def _loops(self) -> str:
         """Plain loops for where LIBXSMM has no kernel: small, since they are hardly ever called."""
         site, prefix = self.site, self.site.prefix
-        lengths = ", ".join(
-            f"{role} = last_{role} ? {ends[1]} : {ends[0]}"
-            for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
-        )
         factor = f"b[{prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
         value = f"column[{1 if self.copies else self.family.group} * i]"
         if site.element == BFLOAT16:
             factor, value = widened(factor), widened(value)
-        return "\n".join(
-            [
-                f"static void {prefix}_loops({self.parameters}, int last_m, int last_n, int last_k, long count{FIRST})",
-                "{",
-                f"  const long {lengths};",
-                "  if (first)",
-                "    for (long j = 0; j < n; ++j)",
-                "      for (long i = 0; i < m; ++i)",
-                f"        c[i + j * {site.ldc}] = 0;",
-                "  for (long r = 0; r < count; ++r)",
-                "    for (long j = 0; j < n; ++j)",
-                "      for (long l = 0; l < k; ++l) {",
-                f"        const {site.element} *column = a + {prefix}_offsets_a[r] + l * {site.lda};",
-                f"        const {site.accumulator} factor = {factor};",
-                "        for (long i = 0; i < m; ++i)",
-                f"          c[i + j * {site.ldc}] += {value} * factor;",
-                "      }",
-                "}",
-            ]
-        )
+        column = f"a + {prefix}_offsets_a[r] + l * {site.lda}"
+        return summing_loops(site, f"{prefix}_loops", self.parameters, column, factor, value)
 
     def _copy(self) -> str:
         """The buffers, and a function that copies A into groups unless it finds it there."""

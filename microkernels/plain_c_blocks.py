@@ -305,3 +305,38 @@ def scalar_block(name: str, site: GemmSite, rows: int) -> str:
             "}",
         ]
     )
+
+
+def lengths(site: GemmSite) -> str:
+    """The declarators of m, n and k of one call, by which tiles are the last ones."""
+    return ", ".join(
+        f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
+    )
+
+
+def summing_loops(site: GemmSite, name: str, operands: str, column: str, factor: str, value: str = "column[i]") -> str:
+    """A function of plain loops: small, since it is compiled with every candidate and hardly ever called.
+
+    ``column`` is the address of A's elements of product ``r`` and step ``l``, ``value`` one of them, and ``factor`` the
+    element of B by which they are multiplied.
+    """
+    return "\n".join(
+        [
+            f"static void {name}({operands}, int last_m, int last_n, int last_k, long count{FIRST})",
+            "{",
+            f"  const long {lengths(site)};",
+            "  if (first)",
+            "    for (long j = 0; j < n; ++j)",
+            "      for (long i = 0; i < m; ++i)",
+            f"        c[i + j * {site.ldc}] = 0;",
+            "  for (long r = 0; r < count; ++r)",
+            "    for (long j = 0; j < n; ++j)",
+            "      for (long l = 0; l < k; ++l) {",
+            f"        const {site.element} *column = {column};",
+            f"        const {site.accumulator} factor = {factor};",
+            "        for (long i = 0; i < m; ++i)",
+            f"          c[i + j * {site.ldc}] += {value} * factor;",
+            "      }",
+            "}",
+        ]
+    )

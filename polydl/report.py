@@ -86,10 +86,9 @@ def loop_ranges(statement: Statement) -> tuple[tuple[int, int], ...]:
         return statement.box
     import islpy
 
-    domain = islpy.Set(statement.domain)
-    return tuple(
-        (domain.dim_min_val(loop).to_python(), domain.dim_max_val(loop).to_python()) for loop in range(statement.depth)
-    )
+    from polydl.poly.boxes import bounding_box
+
+    return bounding_box(islpy.Set(statement.domain))
 
 
 def optimization_document(result: Optimization) -> Document:

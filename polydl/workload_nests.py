@@ -44,10 +44,11 @@ class Convolution:
         return 2 * outputs * self.channels * self.kernel_height * self.kernel_width
 
     @property
-    def filter_rows(self) -> tuple[int, int]:
-        """How many rows of the filter all rows of the output need, and how many of these lie on the padding."""
+    def flops_on_padding(self) -> int:
+        """The part of ``flops`` with rows of padding."""
         rows = [o * self.stride + k for o in range(self.output_height) for k in range(self.kernel_height)]
-        return len(rows), sum(1 for row in rows if not self.pad_height <= row < self.pad_height + self.height)
+        skipped = sum(1 for row in rows if not self.pad_height <= row < self.pad_height + self.height)
+        return self.flops // len(rows) * skipped
 
 
 @dataclass(frozen=True)

@@ -268,9 +268,8 @@ def _convolution(
         blocks = _checked_blocks((problem.channels, problem.filters), block, layer.name)
     else:
         blocks = (_block(problem.channels), _block(problem.filters))
-    rows, skipped = problem.filter_rows
     if padding is None:
-        padding = "skipped" if skipped >= _MUCH_PADDING * rows else "stored"
+        padding = "skipped" if problem.flops_on_padding >= _MUCH_PADDING * problem.flops else "stored"
     description = (
         f"{problem.channels} to {problem.filters} channels, image {problem.height}x{problem.width}, "
         f"filter {problem.kernel_height}x{problem.kernel_width}, padding {problem.pad_height}x{problem.pad_width}, "
@@ -311,8 +310,8 @@ def _workload(
     flops = problem.flops
     if isinstance(problem, Convolution):
         nest = CONVOLUTIONS[layout](problem, blocks, padding)
-        rows, skipped = problem.filter_rows
-        flops -= flops // rows * skipped if padding == "skipped" else 0
+        if padding == "skipped":
+            flops -= problem.flops_on_padding
     else:
         nest = PRODUCTS[layout](problem, blocks)
     if element != "float":

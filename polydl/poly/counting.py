@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polydl.errors import AnalysisError
+from polydl.poly.boxes import bounding_box
 from polydl.types import Scop
 
 _SET, _DIV, _PARAMETER, _CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst
@@ -273,11 +274,6 @@ def _arithmetic_progression(points: isl.Set) -> int | None:
     return (high - low) // stride + 1 if points.reset_tuple_id().is_equal(even) else None
 
 
-def _ranges(points: isl.BasicSet) -> list[tuple[int, int]]:
-    whole = isl.Set.from_basic_set(points)
-    return [(whole.dim_min_val(d).to_python(), whole.dim_max_val(d).to_python()) for d in range(points.dim(_SET))]
-
-
 def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     """The points in rows along the widest dimension that no division involves; None if there is none such.
 
@@ -290,7 +286,7 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     free = [d for d in range(dimensions) if not any(row[d] for row in divisions)]
     if not free:
         return None
-    ranges = _ranges(points)
+    ranges = bounding_box(isl.Set.from_basic_set(points))
     along = max(free, key=lambda d: ranges[d][1] - ranges[d][0])
     others = [d for d in range(dimensions) if d != along]
     lengths = [ranges[d][1] - ranges[d][0] + 1 for d in others]
@@ -361,10 +357,9 @@ def _row_lengths(
 
 def _widest_last(points: isl.Set) -> isl.Set:
     """The same points, the dimension with the largest range innermost, since isl counts that one at once."""
-    dimensions = points.dim(_SET)
-    width = [(points.dim_max_val(d).to_python() - points.dim_min_val(d).to_python(), d) for d in range(dimensions)]
-    widest = max(width)[1]
-    names = [f"x{d}" for d in range(dimensions)]
+    box = bounding_box(points)
+    widest = max(range(len(box)), key=lambda d: (box[d][1] - box[d][0], d))
+    names = [f"x{d}" for d in range(len(box))]
     swapped = [name for name in names if name != f"x{widest}"] + [f"x{widest}"]
     text = f"{{ [{', '.join(names)}] -> [{', '.join(swapped)}] }}"
     return points.reset_tuple_id().apply(isl.Map.read_from_str(points.get_ctx(), text))

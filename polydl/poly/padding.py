@@ -13,12 +13,12 @@ from math import prod
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
+from polydl.poly.boxes import Box, bounding_box
 from polydl.poly.counting import limited
+from polydl.poly.panels import moved_read
 from polydl.poly.products import NoMatch, product_form
-from polydl.poly.rewrites import Box, fresh_name, inserted, make_access, make_domain, with_copy
+from polydl.poly.rewrites import fresh_name, inserted, make_access, make_domain, with_copy
 from polydl.types import Access, Affine, Array, Expression, Pad, Scop, Statement
-
-_SET = isl.dim_type.set
 
 
 @limited
@@ -40,42 +40,50 @@ def pad(scop: Scop, step: Pad, *, reassociate: bool = True) -> Scop:
         raise IllegalVariantError(f"`{step.array}` is no operand of {statement.name}")
     if statement.box is not None or any(statement.name in call.statements for call in scop.annotated_calls):
         raise IllegalVariantError(f"the loops of {statement.name} are rectangular, or stand for a marked call")
-    around = _hull(isl.Set(statement.domain))
-    there = _hull(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
-    _check(statement, read, around, there)
-    return _padded(scop, statement, read, around, there)
+    around = bounding_box(isl.Set(statement.domain))
+    there = bounding_box(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
+    whole = _over(statement, around)
+    _check(statement, whole, read, there)
+    return _padded(scop, whole, next(each for each in whole.reads if each.reference == read.reference), there)
 
 
-def _hull(points: isl.Set) -> Box:
-    dimensions = range(points.dim(_SET))
-    return tuple((points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in dimensions)
-
-
-def _over(statement: Statement, access: Access, box: Box) -> isl.Map:
-    """The access of all iterations in a box."""
-    assert access.subscripts is not None
-    made = make_access(
-        statement.name, statement.iterators, box, access.reference, access.array, access.kind, access.subscripts
+def _over(statement: Statement, box: Box) -> Statement:
+    """The statement with all iterations of a box."""
+    accesses = []
+    for each in statement.accesses:
+        assert each.subscripts is not None
+        accesses.append(
+            make_access(
+                statement.name, statement.iterators, box, each.reference, each.array, each.kind, each.subscripts
+            )
+        )
+    return replace(
+        statement,
+        domain=make_domain(statement.name, statement.iterators, box),
+        box=box,
+        instances=prod(high - low + 1 for low, high in box),
+        accesses=tuple(accesses),
     )
-    return isl.Map(made.relation)
 
 
-def _check(statement: Statement, read: Access, around: Box, there: Box) -> None:
+def _check(statement: Statement, whole: Statement, read: Access, there: Box) -> None:
     domain = isl.Set(statement.domain)
     names = [f"e{dimension}" for dimension in range(len(there))]
-    reading = _over(statement, read, around).intersect_range(isl.Set(make_domain(read.array, names, there))).domain()
-    if not reading.is_equal(domain):
-        raise IllegalVariantError(f"{statement.name} has other conditions than that `{read.array}` is there")
-    for access in statement.accesses:
-        before = isl.Map(access.relation).intersect_domain(domain).range()
-        if access.reference != read.reference and not _over(statement, access, around).range().is_equal(before):
+    for access, wider in zip(statement.accesses, whole.accesses, strict=True):
+        touched = isl.Map(wider.relation)
+        if access.reference == read.reference:
+            reading = touched.intersect_range(isl.Set(make_domain(read.array, names, there))).domain()
+            if not reading.is_equal(domain):
+                raise IllegalVariantError(f"{statement.name} has other conditions than that `{read.array}` is there")
+        elif not touched.range().is_equal(isl.Map(access.relation).intersect_domain(domain).range()):
             raise IllegalVariantError(f"more of `{access.array}` would be touched")
 
 
-def _padded(scop: Scop, statement: Statement, read: Access, around: Box, there: Box) -> Scop:
+def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
     array = scop.array(read.array)
     assert read.subscripts is not None
-    reached = [_range(form, around) for form in read.subscripts]
+    assert whole.box is not None
+    reached = [_range(form, whole.box) for form in read.subscripts]
     lows = [low for low, _ in reached]
     padded = Array(
         fresh_name(scop, f"{array.name}_padded"),
@@ -87,26 +95,11 @@ def _padded(scop: Scop, statement: Statement, read: Access, around: Box, there: 
     moved = tuple(
         Affine(form.coefficients, form.constant - low) for form, low in zip(read.subscripts, lows, strict=True)
     )
-    accesses = []
-    for access in statement.accesses:
-        own = access.reference == read.reference
-        assert access.subscripts is not None
-        name, subscripts = (padded.name, moved) if own else (access.array, access.subscripts)
-        accesses.append(
-            make_access(statement.name, statement.iterators, around, access.reference, name, access.kind, subscripts)
-        )
-    whole = replace(
-        statement,
-        domain=make_domain(statement.name, statement.iterators, around),
-        box=around,
-        instances=prod(high - low + 1 for low, high in around),
-        accesses=tuple(accesses),
-    )
     depth = len(there)
     straight = tuple(Affine(tuple(int(i == d) for i in range(depth))) for d in range(depth))
     copied = with_copy(
         scop,
-        whole,
+        moved_read(whole, read, padded.name, moved),
         array,
         padded,
         iterators=tuple(f"{array.name}_{dimension}" for dimension in range(depth)),

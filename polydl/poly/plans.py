@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
+from polydl.poly.boxes import Box, bounding_box
 from polydl.poly.domains import independent_loops
 from polydl.poly.nests import Nest
 from polydl.poly.streaming import streamable
@@ -39,8 +40,6 @@ from polydl.types import (
 MOST_UNROLLED = 16
 # Of the nests of all spaces, the plans made last that are remembered.
 PLANS_KEPT = 4096
-
-Box = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
@@ -119,20 +118,9 @@ def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
 
 @lru_cache(maxsize=1024)
 def _ranges(domains: tuple[tuple[Box | None, str], ...], depth: int, count: int) -> Box:
-    ranges = []
-    for position in range(depth, depth + count):
-        lows, highs = [], []
-        for box, domain in domains:
-            if box is not None:
-                low, high = box[position]
-            else:
-                projected = isl.Set(domain)
-                low = projected.dim_min_val(position).to_python()
-                high = projected.dim_max_val(position).to_python()
-            lows.append(low)
-            highs.append(high)
-        ranges.append((min(lows), max(highs)))
-    return tuple(ranges)
+    boxes = [bounding_box(isl.Set(domain)) if box is None else box for box, domain in domains]
+    own = [box[depth : depth + count] for box in boxes]
+    return tuple((min(low for low, _ in ranges), max(high for _, high in ranges)) for ranges in zip(*own, strict=True))
 
 
 def _tiled(nest: Nest, directions: tuple[int, ...], steps: Sequence[NestStep], bounds: Box) -> dict[str, Loop]:

@@ -16,9 +16,10 @@ from itertools import accumulate
 from math import gcd, prod
 from typing import NamedTuple
 
+from polydl.poly.boxes import Box
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted
 from polydl.poly.footprints import Footprint, Stream, footprint, streams, torn_lines
-from polydl.poly.plans import Box, NestPlan
+from polydl.poly.plans import NestPlan
 from polydl.poly.prefetching import slowdown
 from polydl.types import Scop
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polydl.poly.reuse_boxes import Box
+from polydl.poly.boxes import Box
 from polydl.poly.reuse_encoding import Flags, Integers, StatementTimes
 
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polydl.poly.boxes import Box
 from polydl.poly.reuse_references import Dimensions, Reference, references
 from polydl.types import AccessKind, Affine, Scop
 
 Terms = tuple[tuple[int, int], ...]
-Box = tuple[tuple[int, int], ...]
 
 # A dimension whose subscripts take scattered values is held as one bit per element.
 _WIDEST_SCATTERED = 1 << 22

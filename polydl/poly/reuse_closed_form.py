@@ -8,7 +8,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-from polydl.poly.reuse_boxes import Box, BoxNest, Subscript, box_nest, whole_region
+from polydl.poly.boxes import Box
+from polydl.poly.reuse_boxes import BoxNest, Subscript, box_nest, whole_region
 from polydl.poly.reuse_groups import Bounds, Group, GroupPoints, GroupTable, Linear, Step, group_table
 from polydl.poly.reuse_intervals import Intervals
 from polydl.poly.reuse_lines import line_coordinates, line_mask

@@ -8,8 +8,9 @@ from functools import cached_property
 
 import islpy as isl
 
+from polydl.poly.boxes import Box, bounding_box
 from polydl.poly.counting import count
-from polydl.poly.reuse_boxes import Box, BoxRegion
+from polydl.poly.reuse_boxes import BoxRegion
 from polydl.poly.reuse_isl_pairs import relation_components, relation_groups
 from polydl.poly.reuse_lines import MOST_LINES, elements_per_line, first_of_aligned, line_mask
 from polydl.poly.reuse_references import Reference
@@ -195,15 +196,14 @@ def _bounded(relation: isl.Map, bounds: Box) -> isl.Map:
 
 def _product(points: isl.Set) -> Product | None:
     """The ranges whose product a set is, which is not empty; None where it isn't one or that is not plain to see."""
-    dimensions = points.dim(_SET)
     divided = points.n_basic_set() > 1 or any(piece.dim(_DIV) for piece in points.get_basic_sets())
     if not divided and not points.is_box():
         return None
-    ranges = [(points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in range(dimensions)]
+    box = bounding_box(points)
     if divided:
         hull = isl.Set.universe(points.get_space())
-        for dimension, (low, high) in enumerate(ranges):
+        for dimension, (low, high) in enumerate(box):
             hull = hull.lower_bound_val(_SET, dimension, low).upper_bound_val(_SET, dimension, high)
         if not hull.is_subset(points):
             return None
-    return tuple(ranges)
+    return box

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polydl.poly.boxes import Box, bounding_box
 from polydl.poly.counting import coupled_dimensions
-from polydl.poly.reuse_boxes import Box, BoxRegion, TimeDimension
+from polydl.poly.reuse_boxes import BoxRegion, TimeDimension
 
 _SET = isl.dim_type.set
 _MOST_KEPT = 1 << 16
@@ -26,8 +27,7 @@ class Domain:
         self._groups = tuple((group, _projected(points, group)) for group in own if group)
         self._group_of = {iterator: place for place, (group, _) in enumerate(self._groups) for iterator in group}
         self._tight: dict[tuple[int, Box], Box | None] = {}
-        box = tuple((points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in range(count))
-        self.box: Box = box
+        self.box = bounding_box(points)
 
     def tightened(self, box: Box, iterator: int) -> Box | None:
         """The smallest box around the points in ``box``, of which the range of ``iterator`` is new; None for none."""
@@ -37,7 +37,7 @@ class Domain:
         if key not in self._tight:
             if len(self._tight) >= _MOST_KEPT:
                 self._tight.clear()
-            self._tight[key] = _hull(points, key[1])
+            self._tight[key] = _box_within(points, key[1])
         found = self._tight[key]
         if found is None:
             return None
@@ -54,12 +54,12 @@ def _projected(points: isl.Set, group: tuple[int, ...]) -> isl.Set:
     return points
 
 
-def _hull(points: isl.Set, box: Box) -> Box | None:
+def _box_within(points: isl.Set, box: Box) -> Box | None:
     for place, (low, high) in enumerate(box):
         points = points.lower_bound_val(_SET, place, low).upper_bound_val(_SET, place, high)
     if points.is_empty():
         return None
-    return tuple([(points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in range(len(box))])
+    return bounding_box(points)
 
 
 class SetRegion(BoxRegion):

@@ -15,7 +15,8 @@ from typing import Protocol
 import numpy as np
 
 from polydl.errors import OptionError
-from polydl.poly.reuse_boxes import Box, BoxNest, Subscript, value_range
+from polydl.poly.boxes import Box
+from polydl.poly.reuse_boxes import BoxNest, Subscript, value_range
 from polydl.types import Scop
 
 # Lines whose distances vary are held as one bit per line.

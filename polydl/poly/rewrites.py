@@ -11,6 +11,7 @@ from dataclasses import replace
 from math import prod
 
 from polydl.errors import IllegalVariantError
+from polydl.poly.boxes import Box
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.nests import Nest
@@ -29,8 +30,6 @@ from polydl.types import (
     Scop,
     Statement,
 )
-
-Box = tuple[tuple[int, int], ...]
 
 
 def distributed(scop: Scop, nests: Sequence[Nest]) -> Scop | None:
