@@ -30,6 +30,7 @@ from polydl.microkernels.plain_c_blocks import (
     which_tiles,
     widening,
 )
+from polydl.microkernels.rest_rows import copied_rows, dots_function, lanes_function, rest_cycles, rest_rows
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tile_sizes, tiling_cycles
 
 REFERENCE = """\
@@ -62,10 +63,10 @@ def _power_of_two(least: int) -> int:
 
 def tiling_of(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
     """The register blocks of a call, in vectors of ``width`` rows of C."""
-    vectors, rest = divmod(shape.m, width)
+    vectors, rest = divmod(shape.m - rest_rows(shape, width), width)
     overlaps = vectors > 0 and rest > 0
     steps = shape.k * shape.batch
-    return register_tiling(-(-shape.m // width), shape.n, shape.rows, registers, 2 if overlaps else 1, steps)
+    return register_tiling(vectors + (rest > 0), shape.n, shape.rows, registers, 2 if overlaps else 1, steps)
 
 
 class Writer:
@@ -118,6 +119,18 @@ class Writer:
             name = f"{self.site.prefix}_block{len(self.functions)}_{len(block.rows)}x{len(block.columns_b)}"
             self.functions[block] = (name, self.text(name, block))
         return self.functions[block][0]
+
+    def _dots(self, width: int, rest: int, steps: int, columns_b: tuple[int, ...], columns_c: tuple[int, ...]) -> str:
+        lanes = ("lanes", width)
+        for power in range(1, width.bit_length()):
+            self.widths[1 << power] = None
+        self.functions.setdefault(lanes, ("", lanes_function(self.site, width)))
+        key = (rest, steps, columns_b, columns_c)
+        if key not in self.functions:
+            name = f"{self.site.prefix}_dots{len(self.functions)}_{rest}x{len(columns_b)}"
+            text = dots_function(name, self.site, width, rest, steps, columns_b, columns_c)
+            self.functions[key] = (name, text)
+        return self.functions[key][0]
 
     def _scalar(self, rows: int) -> str:
         if rows not in self.functions:
@@ -180,13 +193,15 @@ class Writer:
 
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
-        tiling = tiling_of(shape, self.width, self.registers)
+        rest = 0 if self.site.copied else rest_rows(shape, width)
+        whole = replace(shape, m=shape.m - rest)
+        tiling = tiling_of(whole, self.width, self.registers)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
         second = max(0, shape.m - width // 2) if shape.m < width else 0
         pieces: list[tuple[int, tuple[int, ...]]] = []
         row = 0
         for vectors in tiling.vectors:
-            rows = min(vectors * width, shape.m - row)
+            rows = min(vectors * width, whole.m - row)
             pieces.append((row, (0,) if second else vectors_of(width, rows)))
             row += rows
         blocks = len(pieces) * len(tiling.columns)
@@ -206,7 +221,7 @@ class Writer:
             alike = tuple(in_b[p] - in_b[column] for p in places), tuple(in_c[p] - in_c[column] for p in places)
             starts.setdefault(alike, []).append((in_b[column], in_c[column]))
             column += count
-        lines = []
+        lines = copied_rows(self.site, shape, rest) if rest else []
         for (columns_b, columns_c), found in starts.items():
             next_b = self._next_b(columns_b, shape)
             calls = []
@@ -230,6 +245,9 @@ class Writer:
                     more += f", from + {before} * {copied * self.site.copied_lda}, to + {before} * {copied * shape.m}"
                     more += f", {self.site.prefix}_part(columns - {before} * {copied}, {copied})"
                 lines.append(f"{indent}{call}(a + {at_a}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
+            if rest:
+                dots = self._dots(width, rest, shape.k * shape.batch, columns_b, columns_c)
+                lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole.m} + {c}, {shape.k}, count{self.more});")
             number += len(calls) * len(found)
             if len(found) > 1:
                 lines.append("  }")
@@ -309,7 +327,8 @@ class PlainC:
             return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
         tiling = tiling_of(shape, vector_elements, registers)
         slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
-        return _OVERHEAD + slowness * tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite)
+        dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements)
+        return _OVERHEAD + slowness * tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite) + dots
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return Writer(site, vector_bytes).emitted()

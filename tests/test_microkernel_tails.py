@@ -15,7 +15,6 @@ from polydl.contracts import CallArguments, GemmSite
 from polydl.microkernels.plain_c import PLAIN_C
 
 GAP = 3
-DEPTH = 3
 BATCH = 2
 
 HEAD = """\
@@ -77,21 +76,21 @@ static void check(run kernel, long m, long n, int first, int at_end)
 """
 
 
-def site(prefix: str, element: str, m: int, n: int) -> GemmSite:
-    stride_bn = DEPTH + GAP
+def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
+    stride_bn = depth + GAP
     return GemmSite(
         prefix=prefix,
         element=element,
         accumulator=element,
         m=(m, m),
         n=(n, n),
-        k=(DEPTH, DEPTH),
+        k=(depth, depth),
         batch=(BATCH, BATCH),
         lda=m + GAP,
         ldc=m + GAP,
         stride_bn=stride_bn,
         stride_bk=1,
-        offsets_a=tuple(r * DEPTH * (m + GAP) for r in range(BATCH)),
+        offsets_a=tuple(r * depth * (m + GAP) for r in range(BATCH)),
         offsets_b=tuple(r * n * stride_bn for r in range(BATCH)),
         overwrites=True,
     )
@@ -99,17 +98,26 @@ def site(prefix: str, element: str, m: int, n: int) -> GemmSite:
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(
-    ("element", "vector_bytes", "columns"), [("float", 64, (1, 5)), ("float", 32, (2, 29)), ("double", 64, (3,))]
+    ("element", "vector_bytes", "columns", "depth"),
+    [
+        ("float", 64, (1, 5), 3),
+        ("float", 32, (2, 29), 3),
+        ("double", 64, (3,), 3),
+        # Whole vectors of k: a few last rows become dot products.
+        ("float", 64, (2, 13), 32),
+        ("float", 32, (29,), 16),
+        ("double", 64, (14,), 8),
+    ],
 )
 def test_all_lengths_of_m_to_three_vectors(
-    element: str, vector_bytes: int, columns: tuple[int, ...], compiler: str, tmp_path: Path
+    element: str, vector_bytes: int, columns: tuple[int, ...], depth: int, compiler: str, tmp_path: Path
 ) -> None:
     width = vector_bytes // (4 if element == "float" else 8)
-    parts = [f"#define REAL {element}", f"#define GAP {GAP}", f"#define DEPTH {DEPTH}", f"#define BATCH {BATCH}", HEAD]
+    parts = [f"#define REAL {element}", f"#define GAP {GAP}", f"#define DEPTH {depth}", f"#define BATCH {BATCH}", HEAD]
     calls = []
     for n in columns:
         for m in range(1, 3 * width + 1):
-            case = site(f"site{m}_{n}", element, m, n)
+            case = site(f"site{m}_{n}", element, m, n, depth)
             call = PLAIN_C.call(case, CallArguments("a", "b", "c", "0", "0", "0", "count", "first"))
             parts.append(PLAIN_C.emit(case, vector_bytes).definitions)
             parameters = f"const {element} *a, const {element} *b, {element} *c, long count, int first"

@@ -1,0 +1,108 @@
+"""Rows of C after the last whole vector, as dot products along k.
+
+A vector for one row is as dear as one for sixteen. Where B is contiguous along k, so few rows take less time the other
+way round: A's row is copied to where it is contiguous along k as well, and the lanes of a vector are steps of k. The
+49 pixels of a 7x7 image are three vectors and a sixteenth of one then, and not four.
+"""
+
+from __future__ import annotations
+
+from polydl.contracts import GemmShape, GemmSite
+from polydl.microkernels.shapes import register_blocks
+
+_BYTES = {"float": 4, "double": 8}
+# The part of a vector up to which rows are worth it, and the longest copy of a row, in bytes.
+_FEW = 4
+_LONGEST = 16 * 1024
+# Sums that are in registers at a time.
+_SUMS = 12
+# Cycles to copy an element of a row, and to add up the lanes of a sum.
+_COPY, _ADD_UP = 1.0, 6.0
+
+
+def rest_rows(shape: GemmShape, width: int) -> int:
+    """How many of a call's last rows become dot products, for vectors of ``width`` elements; 0 if none do."""
+    rest = shape.m % width
+    length = shape.k * shape.batch * _BYTES.get(shape.element, _LONGEST + 1)
+    worth = shape.m > width and 0 < rest <= width // _FEW and shape.n * shape.rows > rest
+    return rest if worth and shape.stride_bk == 1 and shape.k % width == 0 and length <= _LONGEST else 0
+
+
+def rest_cycles(rest: int, shape: GemmShape, width: int) -> float:
+    """Core cycles that the dot products of a call take."""
+    steps, columns = shape.k * shape.batch, shape.n * shape.rows
+    return rest * (steps * _COPY + columns * (steps / width / 2 + _ADD_UP))
+
+
+def copied_rows(site: GemmSite, shape: GemmShape, rest: int) -> list[str]:
+    """C that copies the last ``rest`` rows of A, for all products of a call, into ``rest``."""
+    steps = shape.k * shape.batch
+    first = shape.m - rest
+    return [
+        f"  {site.element} rest[{rest * steps}] __attribute__((aligned(64)));",
+        "  for (long r = 0; r < count; ++r) {",
+        f"    const {site.element} *ar = a + {site.prefix}_offsets_a[r] + {first};",
+        f"    for (long l = 0; l < {shape.k}; ++l) {{",
+        *(f"      rest[{row * steps} + r * {shape.k} + l] = ar[l * {site.lda} + {row}];" for row in range(rest)),
+        "    }",
+        "  }",
+    ]
+
+
+def dots_function(
+    name: str, site: GemmSite, width: int, rest: int, steps: int, columns_b: tuple[int, ...], columns_c: tuple[int, ...]
+) -> str:
+    """A function that adds the dot products of the rows in ``rest`` with these columns of B to C."""
+    first = ", int first" if site.overwrites else ""
+    lines = [
+        f"static inline void {name}(const {site.element} *rest, const {site.type_b} *b, {site.accumulator} *c, "
+        f"long k, long count{first})",
+        "{",
+    ]
+    column = 0
+    for count in register_blocks(len(columns_b), max(1, _SUMS // rest)):
+        places = range(column, column + count)
+        lines += _dots(site, width, rest, steps, [columns_b[p] for p in places], [columns_c[p] for p in places])
+        column += count
+    return "\n".join([*lines, "}"])
+
+
+def _dots(site: GemmSite, width: int, rest: int, steps: int, columns_b: list[int], columns_c: list[int]) -> list[str]:
+    vector = f"{site.prefix}_vector{width}"
+    cells = [(row, u) for u in range(len(columns_b)) for row in range(rest)]
+    lines = ["  {"]
+    lines += [f"    {vector} s{row}_{u} = {{0}};" for row, u in cells]
+    lines += [
+        "    for (long r = 0; r < count; ++r) {",
+        f"      const {site.element} *rr = rest + r * k;",
+        f"      const {site.type_b} *br = b + {site.prefix}_offsets_b[r];",
+        f"      for (long l = 0; l < k; l += {width}) {{",
+        *(f"        const {vector} a{row} = *(const {vector} *)(rr + {row * steps} + l);" for row in range(rest)),
+    ]
+    for u, place in enumerate(columns_b):
+        updates = " ".join(f"s{row}_{u} += a{row} * b{u};" for row in range(rest))
+        lines.append(f"        const {vector} b{u} = *(const {vector} *)(br + {place} + l); {updates}")
+    lines += ["      }", "    }"]
+    start = "(first ? 0 : {})" if site.overwrites else "{}"
+    for row, u in cells:
+        at = f"c[{columns_c[u] + row}]"
+        lines.append(f"    {at} = {start.format(at)} + {site.prefix}_lanes(s{row}_{u});")
+    return [*lines, "  }"]
+
+
+def lanes_function(site: GemmSite, width: int) -> str:
+    """A function that adds up the lanes of a vector."""
+    prefix = site.prefix
+    lines = [f"static inline {site.accumulator} {prefix}_lanes({prefix}_vector{width} v{width})", "{"]
+    while width > 1:
+        half = width // 2
+        low, high = (", ".join(str(first + lane) for lane in range(half)) for first in (0, half))
+        if half == 1:
+            lines.append(f"  return v{width}[0] + v{width}[1];")
+        else:
+            lines.append(
+                f"  const {prefix}_vector{half} v{half} = __builtin_shufflevector(v{width}, v{width}, {low}) +"
+            )
+            lines.append(f"    __builtin_shufflevector(v{width}, v{width}, {high});")
+        width = half
+    return "\n".join([*lines, "}"])
