@@ -150,6 +150,23 @@ class Gather:
 
 
 @dataclass(frozen=True)
+class Unfold:
+    """Copy an array that nothing writes any more, with a dimension for each of ``loops`` in place of one of its own.
+
+    The loops are those that together move the subscript of ``dimension`` in ``statement``: the columns of a filter and
+    the pixels of a row. The copy has the array's other dimensions and then those of the loops, in ``order``, and so
+    many of them together as ``joined`` says.
+    """
+
+    statement: str
+    array: str
+    dimension: int
+    loops: tuple[str, ...]
+    order: tuple[int, ...]
+    joined: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Pad:
     """Copy an array that nothing writes any more between zeros, so that ``statement`` needs no condition to read it."""
 
@@ -201,7 +218,7 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
-Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Pad | PackTiles | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 _STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
@@ -209,6 +226,7 @@ _STEPS: dict[str, type[Step]] = {
     "split": Split,
     "pack_panels": PackPanels,
     "gather": Gather,
+    "unfold": Unfold,
     "pad": Pad,
     "pack_tiles": PackTiles,
     "fuse": Fuse,

@@ -35,6 +35,7 @@ from polydl.steps import Split as Split
 from polydl.steps import Step as Step
 from polydl.steps import Stream as Stream
 from polydl.steps import Tile as Tile
+from polydl.steps import Unfold as Unfold
 from polydl.steps import Unroll as Unroll
 from polydl.steps import UseMicrokernel as UseMicrokernel
 from polydl.steps import Variant as Variant

@@ -15,7 +15,7 @@ from polydl.divisors import divisors
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
 from polydl.poly.rewrites import written_later
-from polydl.types import Access, Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement
+from polydl.types import Access, Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement, Unfold
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
 # pay for a copy, and the distance of rows from which on a copy is worth a try.
@@ -38,6 +38,8 @@ SUMMED = (512,)
 SHORT_ROW = 32
 GATHERED_USES = 32
 GATHERED_BYTES = 64 << 20
+# Rows of so many vectors leave little of their last one empty.
+VECTOR, FULL_ROW = 16, 8
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
@@ -158,6 +160,62 @@ def _gathering(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rew
             steps.append(Coalesce(statement.name, names[place], inner))
             inner = f"{names[place]}_{inner}"
     return tuple(steps)
+
+
+def unfolding_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
+    """Copies of one operand with a row for each column of a filter, so that the output's rows lie over its own.
+
+    As for ``gathering_choices``, but for filters of several rows, whose rows of the image are not copied for each of
+    them; and for all rows that leave a part of their vectors empty.
+    """
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch) or statement.box is None:
+        return ()
+    made = (_unfolding(scop, statement, oriented) for oriented in (form, form.swapped()))
+    return tuple(steps for steps in made if steps is not None)
+
+
+def _unfolding(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rewrite, ...] | None:
+    """The copy of A, and the loops that become one over it."""
+    assert statement.box is not None
+    assert form.a.subscripts is not None
+    extents = [high - low + 1 for low, high in statement.box]
+    c, a, b = form.strides_c, form.strides_a, form.strides_b
+    rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
+    m = next((loop for loop in rows if c[loop] == 1), None)
+    if m is None:
+        return None
+    moved = [[loop for loop, step in enumerate(each.coefficients) if step] for each in form.a.subscripts]
+    dimension = next((d for d, loops in enumerate(moved) if m in loops), 0)
+    sums = [loop for loop in moved[dimension] if loop != m]
+    outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
+    above = next((d for d, loops in enumerate(moved) if outer in loops and d != dimension), None)
+    if len(sums) != 1 or c[sums[0]] or outer is None or above is None or len(moved[above]) < 2:
+        return None
+    filled = extents[m] % VECTOR == 0 or extents[m] >= FULL_ROW * VECTOR
+    on = form.a.subscripts[above].coefficients[outer] == 1
+    if filled if on else a[m] == 1:
+        return None
+    others = [d for d in range(len(moved)) if d != dimension]
+    places = {d: number for number, d in enumerate(others)}
+    taps, pixels = len(others), len(others) + 1
+    before = [places[d] for d in others if d != above]
+    names = statement.iterators
+    step: Rewrite
+    if on:
+        # Rows side by side, and all of them for one column of the filter after the other.
+        order = (*before, taps, places[above], pixels)
+        groups = (*(1 for _ in before), 1, 2)
+        joined = Coalesce(statement.name, names[outer], names[m])
+    else:
+        order = (*before, places[above], taps, pixels)
+        groups = (*(1 for _ in before), 2, 1)
+        rows_of_filter = next(loop for loop in moved[above] if loop != outer)
+        joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
+    step = Unfold(statement.name, form.a.array, dimension, (names[sums[0]], names[m]), order, groups)
+    copied = scop.array(form.a.array).elements * extents[sums[0]]
+    large = copied * scop.array(form.a.array).element_bytes > GATHERED_BYTES
+    return None if large or statement.instances < GATHERED_USES * copied else (step, joined)
 
 
 def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | None:
@@ -332,6 +390,7 @@ def rewrite_choices(
     found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
     found += tiles
     found += gathering_choices(scop, statement)
+    found += unfolding_choices(scop, statement)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)

@@ -13,7 +13,7 @@ from math import prod
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
-from polydl.poly.boxes import Box, bounding_box
+from polydl.poly.boxes import Box, bounding_box, value_range
 from polydl.poly.counting import limited
 from polydl.poly.panels import moved_read
 from polydl.poly.products import NoMatch, product_form
@@ -83,7 +83,7 @@ def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
     array = scop.array(read.array)
     assert read.subscripts is not None
     assert whole.box is not None
-    reached = [_range(form, whole.box) for form in read.subscripts]
+    reached = [value_range(form, whole.box) for form in read.subscripts]
     lows = [low for low, _ in reached]
     padded = Array(
         fresh_name(scop, f"{array.name}_padded"),
@@ -110,11 +110,6 @@ def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
     copy = next(each for each in copied.statements if each.accesses[0].array == padded.name)
     zeros = _zeros(copy, array, padded, straight)
     return replace(copied, statements=inserted(zeros, copied.statements))
-
-
-def _range(form: Affine, box: Box) -> tuple[int, int]:
-    ends = [(c * low, c * high) for c, (low, high) in zip(form.coefficients, box, strict=True)]
-    return form.constant + sum(map(min, ends)), form.constant + sum(map(max, ends))
 
 
 def _zeros(copy: Statement, array: Array, padded: Array, subscripts: Sequence[Affine]) -> Statement:

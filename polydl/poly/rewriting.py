@@ -10,7 +10,8 @@ from polydl.poly.padding import pad
 from polydl.poly.panels import gather, pack_panels, split
 from polydl.poly.rewrites import apply as apply_rewrites
 from polydl.poly.tile_packing import pack_tiles
-from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split
+from polydl.poly.unfolding import unfold
+from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split, Unfold
 
 
 def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -27,6 +28,8 @@ def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, 
             scop = pack_panels(scop, step)
         elif isinstance(step, Gather):
             scop = gather(scop, step)
+        elif isinstance(step, Unfold):
+            scop = unfold(scop, step)
         elif isinstance(step, Pad):
             scop = pad(scop, step, reassociate=reassociate)
         elif isinstance(step, PackTiles):

@@ -26,6 +26,7 @@ from polydl.types import (
     Scop,
     Split,
     Statement,
+    Unfold,
 )
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
     if isinstance(step, Gather):
         return f"a copy of what {' '.join(step.loops)} read of {step.array}"
+    if isinstance(step, Unfold):
+        return f"a copy of {step.array} with a dimension for each of {' '.join(step.loops)}"
     if isinstance(step, Pad):
         return f"a copy of {step.array} between zeros, in place of conditions"
     if isinstance(step, PackTiles):
