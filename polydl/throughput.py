@@ -8,7 +8,8 @@ For fixed m and n, the time of a call is close to a straight line in the batch a
     cycles(m, n, k, batch) = call(m, n) + product(m, n) * batch + step(m, n) * k * batch
 
 The three coefficients are tabulated over a grid of m and n. Whole and partial vectors of m have rows of their own,
-since a kernel that masks its last vector, or falls back to scalars, jumps between them.
+since a kernel that masks its last vector, or falls back to scalars, jumps between them; so have those that begin a
+vector with a few elements only, which some kernels compute in another way.
 """
 
 from __future__ import annotations
@@ -18,12 +19,15 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 if TYPE_CHECKING:
     from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 
 Cell = tuple[float, float, float]
+_Kind = Literal["whole", "few", "partial"]
+# The part of a vector that is few.
+_FEW = 4
 
 
 @dataclass(frozen=True)
@@ -73,9 +77,14 @@ class Throughput:
         return {}
 
     @cached_property
-    def _rows_by_kind(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        whole = tuple(m for m in self.rows if m % self.vector_elements == 0)
-        return whole, tuple(m for m in self.rows if m % self.vector_elements)
+    def _rows_by_kind(self) -> dict[_Kind, tuple[int, ...]]:
+        return {kind: tuple(m for m in self.rows if self._kind(m) == kind) for kind in get_args(_Kind)}
+
+    def _kind(self, m: int) -> _Kind:
+        rest = m % self.vector_elements
+        if rest == 0:
+            return "whole"
+        return "few" if m > self.vector_elements and rest <= self.vector_elements // _FEW else "partial"
 
     def _cell(self, m: int, n: int) -> Cell:
         found = self._known.get((m, n))
@@ -84,9 +93,14 @@ class Throughput:
         return found
 
     def _interpolated(self, m: int, n: int) -> Cell:
-        """Per vector of m, on a line between the two nearest rows of its kind; on a line between two columns."""
-        whole, partial = self._rows_by_kind
-        rows = (partial if m % self.vector_elements else whole) or whole or partial
+        """Per vector of m, on a line between the two nearest rows of its kind; on a line between two columns.
+
+        Few elements beyond whole vectors add the same everywhere, so that those rows are on a line themselves.
+        """
+        kinds = self._rows_by_kind
+        own = kinds[self._kind(m)]
+        on_a_line = self._kind(m) == "few" and len(own) > 1 and m <= own[-1]
+        rows = own or kinds["partial"] or kinds["whole"] or kinds["few"]
         (lower, upper, weight), beyond = _between(rows, m)[:3], 1.0
         left, right, share = _between(self.columns, n)
         if n > self.columns[-1]:
@@ -95,7 +109,7 @@ class Throughput:
         sums = [0.0, 0.0, 0.0]
         for row, row_weight in ((lower, 1.0 - weight), (upper, weight)):
             for column, column_weight in ((left, 1.0 - share), (right, share)):
-                scale = row_weight * column_weight * vectors / self._vectors(row)
+                scale = row_weight * column_weight * (1.0 if on_a_line else vectors / self._vectors(row))
                 if scale:
                     cell = self.cells[self.rows.index(row) * len(self.columns) + self.columns.index(column)]
                     for place, value in enumerate(cell):

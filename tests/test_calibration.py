@@ -77,6 +77,15 @@ def test_partial_vectors_are_predicted_from_partial_vectors(table: Throughput) -
     assert table.cycles(34, 16, 64, 1) == pytest.approx(table.cycles(40, 16, 64, 1), rel=0.1)
 
 
+def test_a_few_elements_beyond_whole_vectors_add_the_same_everywhere(table: Throughput) -> None:
+    made = replace(table, rows=(17, 24, 113), columns=(4, 8), cells=((0.0, 0.0, 1.0),) * 2 * 3)
+    seventeen, more, most = (0.0, 0.0, 10.0), (0.0, 0.0, 99.0), (0.0, 0.0, 70.0)
+    made = replace(made, cells=(seventeen, seventeen, more, more, most, most))
+    assert made.cycles(65, 4, 1, 1) == pytest.approx(40.0)
+    assert made.cycles(24, 4, 1, 1) == made.cycles(25, 4, 1, 1) == pytest.approx(99.0)
+    assert made.cycles(225, 4, 1, 1) == pytest.approx(70.0 * 15 / 8)
+
+
 def test_efficiency_counts_useful_operations(table: Throughput) -> None:
     assert table.efficiency(64, 24, 256) == pytest.approx(1.0, abs=0.1)
     assert table.efficiency(1, 24, 256) < 0.07

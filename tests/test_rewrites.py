@@ -18,7 +18,9 @@ from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.poly.panels import gather
 from polydl.poly.rewrites import coalesce, distributed, pack
-from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, UseMicrokernel, Variant
+from polydl.poly.unfolding import unfold
+from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, Unfold, UseMicrokernel, Variant
+from polydl.variants.layouts import unfolding_choices
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -218,6 +220,60 @@ def test_plain_convolutions_with_strides_or_short_rows_are_gathered(tmp_path: Pa
     assert uses == {("y_x", "c_r_s")}
 
 
+@pytest.mark.parametrize(
+    ("stride", "order", "joined", "extents", "strides"),
+    [
+        # A row of the image for each column of the filter: c r s y x walk over [c][s][row x].
+        (1, (0, 2, 1, 3), (1, 1, 2), (4, 3, 40), (120, 5, 40, 5, 1)),
+        # The columns of the filter between rows and pixels: over [c][row s][x].
+        (2, (0, 1, 2, 3), (1, 2, 1), (4, 39, 5), (195, 15, 5, 30, 1)),
+    ],
+)
+def test_what_is_unfolded_has_a_row_for_each_column_of_the_filter(
+    stride: int, order: tuple[int, ...], joined: tuple[int, ...], extents: object, strides: object, tmp_path: Path
+) -> None:
+    base = separate(plain(tmp_path, stride))
+    made = unfold(base, Unfold("S0", "in", 2, ("s", "x"), order, joined))
+    assert next(array.extents for array in made.arrays if array.name == "in_unfolded") == extents
+    product = made.statements[-1]
+    read = next(access for access in product.reads if access.array == "in_unfolded")
+    assert tuple(made.stride(read, product.iterators.index(loop)) for loop in "crsyx") == strides
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        (Unfold("S0", "out", 2, ("x",), (0, 1, 2), (1, 1, 1)), "stale"),
+        (Unfold("S0", "in", 2, ("r", "x"), (0, 1, 2, 3), (1, 1, 2)), "are not those that move"),
+        (Unfold("S0", "in", 3, ("s", "x"), (0, 1, 2, 3), (1, 1, 2)), "no dimension 3"),
+        (Unfold("S0", "in", 2, ("s", "x"), (0, 1, 1, 3), (1, 1, 2)), "no order of 4"),
+        (Unfold("S0", "in", 2, ("s", "x"), (0, 1, 2, 3), (1, 2, 2)), "don't make up 4"),
+    ],
+)
+def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tmp_path: Path) -> None:
+    with pytest.raises(IllegalVariantError, match=word):
+        unfold(separate(plain(tmp_path, 2)), step)
+
+
+@pytest.mark.parametrize(
+    ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})]
+)
+def test_plain_convolutions_are_unfolded(stride: int, roles: set[tuple[str, str]], tmp_path: Path) -> None:
+    source = PLAIN.format(stride=stride, rows=5 * stride + 3, columns=4 * stride + 3).replace("40", "64")
+    chosen = run_rewritten(parse(tmp_path, source), tmp_path, kind=Unfold)
+    uses = {(step.m, step.k) for variant in chosen for step in variant.steps if isinstance(step, UseMicrokernel)}
+    assert uses
+    assert uses <= roles
+
+
+def test_rows_that_fill_their_vectors_are_not_unfolded(tmp_path: Path) -> None:
+    source = PLAIN.format(stride=1, rows=8, columns=34).replace("[6][5]", "[6][32]").replace("x < 5", "x < 32")
+    scop = separate(parse(tmp_path, source))
+    assert unfolding_choices(scop, scop.statements[-1]) == ()
+    short = separate(plain(tmp_path, 1))
+    assert unfolding_choices(short, short.statements[-1])
+
+
 def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
     source = PLAIN.replace("{stride} * y + r", "y").replace("{stride} * x + s", "x").replace("[3][3]", "")
     source = source.replace("[r][s]", "").replace("r < 3", "r < 1").replace("s < 3", "s < 1")
@@ -238,7 +294,9 @@ def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> 
 
 
 def test_rewrites_survive_json() -> None:
-    variant = Variant((Pack("S1", "B", (1, 0)), Gather("S1", "A", ("k", "y", "x"), (1, 2)), Coalesce("S1", "y", "x")))
+    unfolded = Unfold("S1", "A", 2, ("s", "x"), (0, 1, 3, 2), (1, 3))
+    gathered = Gather("S1", "A", ("k", "y", "x"), (1, 2))
+    variant = Variant((Pack("S1", "B", (1, 0)), gathered, unfolded, Coalesce("S1", "y", "x")))
     assert Variant.from_json(variant.to_json()) == variant
     assert variant.rewrites == variant.steps
 
