@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from execute_nests import matmul, matmul_kernel
 
 import polydl
-from polydl.bench.driver import Settings
+from polydl.bench.driver import Settings, workload_of
 from polydl.bench.peers import native
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
@@ -485,3 +485,10 @@ def test_mistakes_are_named(arguments: list[str], words: str) -> None:
 def test_every_setting_is_stored() -> None:
     settings = Settings(("gcc",), 1, 1, None, 10, 3, 400, 15, 30.0, 120.0, 0, False)
     assert json.loads(json.dumps(settings.to_json())) == settings.to_json()
+
+
+def test_padding_is_for_convolutions_alone() -> None:
+    settings = Settings(("gcc",), 1, 2, None, 10, 3, 400, 15, 30.0, 120.0, 0, False, padding="skipped")
+    assert "if (" in workload_of("resnet_17", settings).source
+    assert "if (" not in workload_of("resnet_17", replace(settings, padding=None)).source
+    assert workload_of("gemm_8x8x8", settings).flops == 2 * 8**3

@@ -19,7 +19,7 @@ from polydl.optimization import optimize
 from polydl.peers import compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.types import Measurement
-from polydl.workloads import Layout, Workload, workload
+from polydl.workloads import Layout, Padding, Workload, workload
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,7 @@ class Settings:
     seed: int
     accumulate: bool
     cold: bool = False
+    padding: Padding | None = None
 
     def to_json(self) -> Document:
         return {**asdict(self), "peers": list(self.peers)}
@@ -73,9 +74,16 @@ def new_document(settings: Settings, machine: Machine, missing: dict[str, Missin
     }
 
 
-def images_of(name: str, images: int) -> int:
-    """Products have none."""
-    return 1 if name.startswith("gemm_") else images
+def workload_of(name: str, settings: Settings) -> Workload:
+    """The nest to measure; products have neither images nor padding. Raises OptionError."""
+    product = name.startswith("gemm_")
+    return workload(
+        name,
+        images=1 if product else settings.images,
+        layout=settings.layout,
+        overwrite=not settings.accumulate,
+        padding=None if product else settings.padding,
+    )
 
 
 def measure(
@@ -92,12 +100,7 @@ def measure(
     beside the peers always is.
     """
     for name in names:
-        made = workload(
-            name,
-            images=images_of(name, settings.images),
-            layout=settings.layout,
-            overwrite=not settings.accumulate,
-        )
+        made = workload_of(name, settings)
         start = time.perf_counter()
         result: Document = {
             "description": made.description,

@@ -9,7 +9,7 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.errors import OptionError
-from polydl.presentation.options import LAYOUTS, OUT, cold_option, debug_option, json_option, records_option
+from polydl.presentation.options import LAYOUTS, OUT, PADDINGS, cold_option, debug_option, json_option, records_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +28,7 @@ _PEERS = "onednn,torch,openblas,gcc,clang"
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
+@click.option("--padding", type=click.Choice(PADDINGS), help="Whether the nests go over rows of padding.")
 @click.option("--accumulate", is_flag=True, help="Nests add to their result, and so do the peers of products.")
 @cold_option
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Picks to try.")
@@ -85,17 +86,16 @@ def bench(
 
 def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, screen: Console) -> Document:
     """Measure what the file does not hold yet. Raises PolydlError."""
-    from polydl.bench.driver import images_of, installed, measure, new_document
+    from polydl.bench.driver import installed, measure, new_document, workload_of
     from polydl.bench.peers.kinds import Setting
     from polydl.bench.results import concluded, continued, read, write
     from polydl.machine import Machine
     from polydl.pipeline import Stage
     from polydl.presentation.bench import missing_text, result_line
     from polydl.presentation.progress import progress_bar
-    from polydl.workloads import workload
 
     for name in names:
-        workload(name, images=images_of(name, settings.images), layout=settings.layout)
+        workload_of(name, settings)
     machine = Machine.detect(threads=settings.threads)
     kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate))
     for name, each in missing.items():
