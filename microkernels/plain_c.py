@@ -20,6 +20,7 @@ from polydl.microkernels.plain_c_blocks import (
     LINE,
     VECTOR_BYTES,
     Block,
+    finishes,
     halves,
     more_parameters,
     products_ahead,
@@ -160,6 +161,7 @@ class Writer:
                 call = self._scalar(min(shape.m - row, _SCALAR_ROWS))
                 for b, c in zip(self.site.rows_b, self.site.rows_c, strict=True):
                     body.append(f"  {call}(a + {row}, b + {b}, c + {row + c}, {shape.n}, {shape.k}, count{self.more});")
+            body += self._finished(shape)
         site = self.site
         head = (
             f"static void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, long count"
@@ -214,12 +216,12 @@ class Writer:
         between = steps_between(shape.k, copied) if copied else 0
         number = 0
         in_b, in_c = self._columns(shape.n)
-        starts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[tuple[int, int]]] = {}
+        starts: dict[tuple[tuple[int, ...], tuple[int, ...]], list[tuple[int, int, int]]] = {}
         column = 0
         for count in tiling.columns:
             places = range(column, column + count)
             alike = tuple(in_b[p] - in_b[column] for p in places), tuple(in_c[p] - in_c[column] for p in places)
-            starts.setdefault(alike, []).append((in_b[column], in_c[column]))
+            starts.setdefault(alike, []).append((in_b[column], in_c[column], column))
             column += count
         lines = copied_rows(self.site, shape, rest) if rest else []
         for (columns_b, columns_c), found in starts.items():
@@ -229,11 +231,14 @@ class Writer:
                 block = Block(width, begins, second, columns_b, columns_c, fetched, every, 0 if at else next_b)
                 block = replace(block, copied=shape.m if copied else 0, between=between)
                 calls.append((self._block(block), at))
+            in_tile = ""
             if len(found) == 1:
-                b, c = (str(offset) for offset in found[0])
+                b, c, in_tile = (str(offset) for offset in found[0])
                 indent = "  "
             else:
-                b, c = (f"{self._starts(offsets)}[i]" for offsets in zip(*found, strict=True))
+                *offsets, firsts = zip(*found, strict=True)
+                b, c = (f"{self._starts(each)}[i]" for each in offsets)
+                in_tile = f"{self._starts(firsts)}[i]" if self.site.after else ""
                 lines.append(f"  for (int i = 0; i < {len(found)}; ++i) {{")
                 indent = "    "
             for place, (call, at) in enumerate(calls):
@@ -244,14 +249,29 @@ class Writer:
                 if copied:
                     more += f", from + {before} * {copied * self.site.copied_lda}, to + {before} * {copied * shape.m}"
                     more += f", {self.site.prefix}_part(columns - {before} * {copied}, {copied})"
+                if self.site.after:
+                    more += f", last, operands, {in_tile}, {at}"
                 lines.append(f"{indent}{call}(a + {at_a}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
             if rest:
                 dots = self._dots(width, rest, shape.k * shape.batch, columns_b, columns_c)
-                lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole.m} + {c}, {shape.k}, count{self.more});")
+                more = self.more + (f", last, operands, {in_tile}, {whole.m}" if self.site.after else "")
+                lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole.m} + {c}, {shape.k}, count{more});")
             number += len(calls) * len(found)
             if len(found) > 1:
                 lines.append("  }")
-        return lines
+        return [*lines, *([] if finishes(self.site, second) else self._finished(shape))]
+
+    def _finished(self, shape: GemmShape) -> list[str]:
+        """What finishes the tile of a call whose blocks don't do that themselves."""
+        site = self.site
+        if not site.after:
+            return []
+        start = f"{self._starts(site.rows_c)}[q]"
+        return [
+            "  if (last)",
+            f"    for (int q = 0; q < {site.rows}; ++q)",
+            f"      {site.prefix}_after(operands, c + {start}, {site.ldc}, q * {shape.n}, {shape.n}, 0, {shape.m});",
+        ]
 
     def emitted(self) -> EmittedSite:
         """All of the site's C, with ``<prefix>_run`` as the entry."""
@@ -264,6 +284,7 @@ class Writer:
             table(f"{site.prefix}_offsets_b", site.offsets_b),
         ]
         more = f"{self.more}{', ahead' if site.ahead else ''}{', from, to, columns' if site.copied else ''}"
+        more += ", last, operands" if site.after else ""
         cases = []
         for index, name in runs.items():
             cases.append(f"  if ({which_tiles(site, index)})\n    {name}(a, b, c, count{more});")
@@ -307,7 +328,7 @@ class PlainC:
         ("unsigned int", "unsigned int"),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "pack"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "pack", "after"})
 
     def unavailable(self) -> str | None:
         return None

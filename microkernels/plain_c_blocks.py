@@ -17,6 +17,8 @@ FIRST = ", int first"
 AHEAD = ", const char *ahead"
 # Whether the call is the last for its tile of C, and what to tell the function that is called then.
 AFTER = ", int last, const struct {prefix}_operands *operands"
+# Where a block begins in its call's tile.
+PLACE = ", long column, long row"
 # Steps by which A is fetched ahead.
 _PREFETCH = 8
 # Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.
@@ -148,10 +150,13 @@ def block_function(
         for v, row in enumerate(block.rows)
     ]
     start = f"first ? ({vector}){{0}} : " if site.overwrites else ""
+    more = more_parameters(site)
+    if site.after:
+        more += PLACE
     return "\n".join(
         [
             f"static inline void {name}(const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c, "
-            f"long k, long count{more_parameters(site)})",
+            f"long k, long count{more})",
             "{",
             *(f"  {vector} {cell} = {start}{read(place)};" for cell, place in cells),
             "  for (long r = 0; r < count; ++r) {",
@@ -159,10 +164,32 @@ def block_function(
             f"    const {site.type_b} *br = b + {site.prefix}_offsets_b[r];",
             *product,
             "  }",
+            *(_finished(site, block) if finishes(site, block.second) else []),
             *(f"  {written(place, cell)}" for cell, place in cells),
             "}",
         ]
     )
+
+
+def finishes(site: GemmSite, second: int) -> bool:
+    """Whether blocks finish what is in their registers; ``second`` as in a block."""
+    return site.after and not site.after_calls and not second
+
+
+def _finished(site: GemmSite, block: Block) -> list[str]:
+    """What a call that is the last for its tile does with a block instead of writing it.
+
+    The compiler keeps in registers what seems to go through memory here.
+    """
+    lines = ["  if (last) {"]
+    for u in range(len(block.columns_c)):
+        for v, row in enumerate(block.rows):
+            lines += [
+                f"    {{ {site.accumulator} sums[{block.width}] __attribute__((aligned(64)));",
+                f"      *({site.prefix}_vector{block.width} *)sums = c{v}_{u};",
+                f"      {site.prefix}_after_column(operands, sums, column + {u}, row + {row}, {block.width}); }}",
+            ]
+    return [*lines, "    return;", "  }"]
 
 
 def vector_block(name: str, site: GemmSite, block: Block) -> str:
@@ -214,7 +241,8 @@ def _next_output(site: GemmSite, block: Block) -> list[str]:
 def more_parameters(site: GemmSite) -> str:
     """Those that only some sites have."""
     copy = COPY.format(element=site.element) if site.copied else ""
-    return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}"
+    after = AFTER.format(prefix=site.prefix) if site.after else ""
+    return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}{after}"
 
 
 def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str]:

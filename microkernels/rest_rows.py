@@ -8,6 +8,7 @@ way round: A's row is copied to where it is contiguous along k as well, and the 
 from __future__ import annotations
 
 from polydl.contracts import GemmShape, GemmSite
+from polydl.microkernels.plain_c_blocks import AFTER, FIRST, PLACE, finishes
 from polydl.microkernels.shapes import register_blocks
 
 _BYTES = {"float": 4, "double": 8}
@@ -53,10 +54,12 @@ def dots_function(
     name: str, site: GemmSite, width: int, rest: int, steps: int, columns_b: tuple[int, ...], columns_c: tuple[int, ...]
 ) -> str:
     """A function that adds the dot products of the rows in ``rest`` with these columns of B to C."""
-    first = ", int first" if site.overwrites else ""
+    more = FIRST if site.overwrites else ""
+    if site.after:
+        more += AFTER.format(prefix=site.prefix) + PLACE
     lines = [
         f"static inline void {name}(const {site.element} *rest, const {site.type_b} *b, {site.accumulator} *c, "
-        f"long k, long count{first})",
+        f"long k, long count{more})",
         "{",
     ]
     column = 0
@@ -64,6 +67,13 @@ def dots_function(
         places = range(column, column + count)
         lines += _dots(site, width, rest, steps, [columns_b[p] for p in places], [columns_c[p] for p in places])
         column += count
+    if finishes(site, second=0):
+        lines.append("  if (last) {")
+        lines += [
+            f"    {site.prefix}_after_column(operands, c + {place}, column + {u}, row, {rest});"
+            for u, place in enumerate(columns_c)
+        ]
+        lines.append("  }")
     return "\n".join([*lines, "}"])
 
 

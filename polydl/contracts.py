@@ -81,7 +81,10 @@ class GemmSite:
     ``<prefix>_after(operands, sums, apart, first, columns, row, rows)``, and a call that is the last for its tile of C
     calls it once for each of the blocks that make up the tile, to put something else there than the sums: for ``rows``
     rows from ``row`` on, of ``columns`` columns from ``first`` on, counted through all rows of n columns. The sums lie
-    at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
+    at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere. ``<prefix>_after_column(operands,
+    sums, column, row, rows)`` does that for at most a vector's rows of one column, and becomes part of what calls it.
+    What lies in two blocks may be finished by both if neither takes its sums from C. ``after_calls`` says that both
+    call functions, over which few registers keep their values.
     """
 
     prefix: str
@@ -107,6 +110,7 @@ class GemmSite:
     copied: int = 0
     copied_lda: int = 0
     after: bool = False
+    after_calls: bool = False
 
     @property
     def type_b(self) -> str:

@@ -16,33 +16,56 @@ from polydl.machine import Machine
 from polydl.microkernels.amx import AMX
 from polydl.types import Attach, Interchange, Scop, Step, Tile, UseMicrokernel, Variant
 
-pytestmark = pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
-
-MICROKERNEL = UseMicrokernel(1, "c-amx", "k", "x", "c", (), ("y",))
+KERNELS = pytest.mark.parametrize(
+    "kernel",
+    [
+        "c",
+        pytest.param(
+            "c-amx",
+            marks=pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable())),
+        ),
+    ],
+)
 BEFORE = Attach("S0", "S1", "first")
 AFTER = Attach("S2", "S1", "last")
-# A call's tile is whole; it has last tiles of m and n; sums go on in later calls; all of that.
-TILINGS: dict[str, tuple[Step, ...]] = {
-    "whole": (Tile(1, "y", (3,)), MICROKERNEL, Interchange(1, ("t", "s", "y_t1"))),
-    "last tiles": (
-        Tile(1, "k", (32,)),
-        Tile(1, "x", (20,)),
-        UseMicrokernel(1, "c-amx", "k", "x", "c", (), ()),
-        Interchange(1, ("t", "s", "y", "k_t1", "x_t1")),
-    ),
-    "several calls": (
-        Tile(1, "c", (16,)),
-        Tile(1, "y", (2,)),
-        MICROKERNEL,
-        Interchange(1, ("t", "c_t1", "s", "y_t1")),
-    ),
-    "several products": (
-        UseMicrokernel(1, "c-amx", "k", "x", "c", ("s",), ("y",)),
-        Interchange(1, ("t",)),
-    ),
-}
+
+
+def tilings(kernel: str) -> dict[str, tuple[Step, ...]]:
+    """A call's tile is whole; it has last tiles of m and n; sums go on in later calls; a call has several products."""
+    microkernel = UseMicrokernel(1, kernel, "k", "x", "c", (), ("y",))
+    found: dict[str, tuple[Step, ...]] = {
+        "whole": (Tile(1, "y", (3,)), microkernel, Interchange(1, ("t", "s", "y_t1"))),
+        "last tiles": (
+            Tile(1, "k", (32,)),
+            Tile(1, "x", (20,)),
+            UseMicrokernel(1, kernel, "k", "x", "c", (), ()),
+            Interchange(1, ("t", "s", "y", "k_t1", "x_t1")),
+        ),
+        "several calls": (
+            Tile(1, "c", (16,)),
+            Tile(1, "y", (2,)),
+            microkernel,
+            Interchange(1, ("t", "c_t1", "s", "y_t1")),
+        ),
+        "several products": (
+            UseMicrokernel(1, kernel, "k", "x", "c", ("s",), ("y",)),
+            Interchange(1, ("t",)),
+        ),
+    }
+    if kernel == "c":
+        # Vectors overlap; rows are dot products; they are fewer than a vector's.
+        for rows in (19, 33, 9):
+            found[f"{rows} rows"] = (
+                Tile(1, "k", (rows,)),
+                UseMicrokernel(1, kernel, "k", "x", "c", (), ("y",)),
+                Interchange(1, ("t", "s", "k_t1")),
+            )
+    return found
+
+
 OPERATORS = {
     "relu6": "Y < 0.0f ? 0.0f : (Y > 6.0f ? 6.0f : Y)",
+    "bounds": "Y < -1 ? (Y < -3 ? -3.0f : -1.0f) : (Y > b[t][k] ? b[t][k] : Y * 2)",
     "bias": "Y + b[t][k]",
     "residual": "Y + r[t][y][x][k] / 2 > 0.0f ? Y + r[t][y][x][k] / 2 : 0.0f",
     "across": "Y * d[y][x] + e[x][y] - w[k][0]",
@@ -85,33 +108,55 @@ def function(scop: Scop, *steps: Step) -> str:
     return re.sub(r"\s", "", text[text.rindex("void f(") :])
 
 
+@KERNELS
 @pytest.mark.parametrize(
     "source",
-    [*map(nest, OPERATORS.values()), nest("Y < 0 ? 0 : Y / 4", "signed char", "int")],
-    ids=[*OPERATORS, "bytes"],
+    [
+        *map(nest, OPERATORS.values()),
+        nest("Y < 0 ? 0 : Y / 4", "signed char", "int"),
+        nest("Y < 0 ? 0 : Y > 6 ? 6 : Y", "double", "double"),
+    ],
+    ids=[*OPERATORS, "bytes", "doubles"],
 )
-def test_blocks_are_finished_in_the_call(source: str, tmp_path: Path) -> None:
+def test_blocks_are_finished_in_the_call(source: str, kernel: str, tmp_path: Path) -> None:
+    if kernel == "c-amx" and "double" in source:
+        pytest.skip("it takes no doubles")
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
-    variants = [Variant((BEFORE, AFTER, *steps)) for steps in TILINGS.values()]
+    variants = [Variant((BEFORE, AFTER, *steps)) for steps in tilings(kernel).values()]
     for variant in variants:
         assert space.of(variant).violations(space.of(variant).plan(variant)) == ()
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
-    for kernel in kernels:
-        text = kernel.c[kernel.c.rindex("void f(") :]
+    sources = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    for each in sources:
+        text = each.c[each.c.rindex("void f(") :]
         assert "polydl_gemm1_operands){&o[" in text
         assert "for (int k =" not in text
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *sources], Toolchain.find(), tmp_path)
     policy = TimingPolicy(rounds=1, budget_seconds=0.5)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=3)
     assert [each.message for each in measured if each.status != "ok"] == []
 
 
-def test_the_last_call_for_a_tile_finishes_it(tmp_path: Path) -> None:
+@KERNELS
+def test_the_last_call_for_a_tile_finishes_it(kernel: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, nest(OPERATORS["relu6"]))
-    text = function(scop, *TILINGS["several calls"])
+    text = function(scop, *tilings(kernel)["several calls"])
     assert "c_t1==0&&s==0,c_t1==1&&s==1,&(structpolydl_gemm1_operands){&o[t][2*y_t1][0][0]});" in text
+
+
+@pytest.mark.parametrize(("operator", "inner"), [("relu6", 1), ("bounds", 1), ("residual", 0), ("sigmoid", 0)])
+def test_plain_c_finishes_what_is_in_registers(operator: str, inner: int, tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest(OPERATORS[operator]))
+    machine = Machine.detect(threads=1)
+    variant = Variant((BEFORE, AFTER, *tilings("c")["whole"]))
+    text = pipeline.kernel(pipeline.space_on(scop, machine), variant, machine.vector_bytes).c
+    block = text[text.index("_block0_") : text.index("_run_000(")]
+    # What calls functions is applied to the whole tile, since registers don't survive calls.
+    assert block.count("_after_column(") == block.count("sums = c")
+    assert ("_after_column(" in block) == (operator != "sigmoid")
+    assert ("_after(operands, c + " in text) == (operator == "sigmoid")
+    assert len(re.findall(r"float inner\d+\[", text)) == inner
 
 
 @pytest.mark.parametrize(
@@ -122,9 +167,10 @@ def test_the_last_call_for_a_tile_finishes_it(tmp_path: Path) -> None:
     ],
     ids=["function", "type"],
 )
-def test_what_the_source_defines_stays_in_its_loops(source: str, tmp_path: Path) -> None:
+@KERNELS
+def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)
-    text = function(scop, *TILINGS["whole"])
+    text = function(scop, *tilings(kernel)["whole"])
     assert "polydl_gemm1_operands" not in text
     assert "o[t][y][x][k]=" in text
 

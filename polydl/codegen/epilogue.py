@@ -25,6 +25,8 @@ _NOWHERE = "polydl_nowhere"
 _ELEMENT = "polydl_element"
 # Types that need no declaration of the user's.
 _TYPES = frozenset({"char", "short", "int", "long", "float", "double", "signed", "unsigned"})
+# Of sums whose conditionals are taken apart.
+_BYTES = {"float": 4, "double": 8}
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Epilogue:
     nests: tuple[int, ...]
     definition: str
     operands: tuple[Access, ...]
+    calls: bool
 
     def arguments(self, scop: Scop, iterators: Sequence[str]) -> str:
         """What the call passes on, in C: where each operand of the tile begins; ``iterators`` are the product's."""
@@ -66,7 +69,7 @@ def epilogue_of(
     if heavy.position is None or heavy.nest.depth or any(loop.combined for loop in heavy.loops):
         return None
     nests: list[int] = []
-    lines: list[str] = []
+    lines: list[_Line] = []
     followers = [nest for nest in plan.nests if nest.follows == heavy.nest.index]
     for nest in sorted(followers, key=_position):
         if _position(nest) < heavy.position:
@@ -82,7 +85,7 @@ def epilogue_of(
         return None
     definition = _definition(site, found, lines, linear, vector_bytes)
     definition = f"#include <math.h>\n{definition}" if writer.calls else definition
-    return Epilogue(site.prefix, tuple(nests), definition, tuple(each.access for each in found))
+    return Epilogue(site.prefix, tuple(nests), definition, tuple(each.access for each in found), writer.calls)
 
 
 def _position(nest: NestPlan) -> int:
@@ -101,6 +104,15 @@ def last_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) ->
             yield place, loop.last(*box[loop.iterator])
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A statement in C; and its conditionals inside of others, with what uses them."""
+
+    text: str
+    inner: tuple[str, ...]
+    rest: str
+
+
 class _Writer:
     """Writes statements over the elements of a block, and collects the operands that they need."""
 
@@ -110,13 +122,14 @@ class _Writer:
         self.product = product
         self.match = match
         self.calls = False
+        self.inner = 0
         self.found: dict[tuple[str, tuple[Affine, ...]], _Operand] = {}
 
     @property
     def operands(self) -> list[_Operand]:
         return list(self.found.values())
 
-    def text(self, statement: Statement, *, exact: bool) -> str | None:
+    def text(self, statement: Statement, *, exact: bool) -> _Line | None:
         """The statement in C; None if it needs more than the element that it writes and what nobody writes."""
         names = called([statement])
         self.calls |= bool(names)
@@ -128,7 +141,12 @@ class _Writer:
         if aligned is None or not self._own_element_alone(statement, aligned):
             return None
         text = _BlockWriter(self.scop, statement, aligned, self).write(statement.body)
-        return None if _NOWHERE in text else f"{text};"
+        if _NOWHERE in text:
+            return None
+        apart = _ApartWriter(self.scop, statement, aligned, self, self.inner)
+        line = apart.write(statement.body)
+        self.inner += len(apart.inner)
+        return _Line(f"{text};", tuple(apart.inner), f"{line};")
 
     def _aligned(self, statement: Statement) -> Mapping[str, Access] | None:
         """Each reference over the iterators of the product, if both run through the same elements."""
@@ -170,6 +188,9 @@ class _Writer:
             for access in statement.accesses
         )
 
+    def is_output(self, access: Access) -> bool:
+        return access.array == self.match.form.c.array
+
     def element(self, access: Access) -> str:
         """The reference in C, in row ``i`` of a column whose first elements are in variables."""
         assert access.subscripts is not None
@@ -194,7 +215,7 @@ class _Writer:
         return _Operand(
             access,
             array.element,
-            access.array == self.match.form.c.array,
+            self.is_output(access),
             strides[self.match.m],
             strides[self.match.n],
             offsets(self.heavy, strides, step.rows),
@@ -213,8 +234,45 @@ class _BlockWriter(StatementWriter):
         return self._block.element(self._aligned[node.text])
 
 
+class _ApartWriter(_BlockWriter):
+    """The same with conditionals inside of others in arrays, if anything may be computed of them at any time.
+
+    Compilers make masks of masks of them otherwise: of a value that is held between two bounds nine instructions for
+    four.
+    """
+
+    def __init__(
+        self, scop: Scop, statement: Statement, aligned: Mapping[str, Access], writer: _Writer, number: int
+    ) -> None:
+        super().__init__(scop, statement, aligned, writer)
+        self.inner: list[str] = []
+        self._number = number
+        self._outermost = True
+
+    def _operation(self, node: Expression) -> str:
+        if node.text != "?:":
+            return super()._operation(node)
+        outermost, self._outermost = self._outermost, False
+        text = super()._operation(node)
+        self._outermost = outermost
+        if outermost or not all(map(self._harmless, node.walk())):
+            return text
+        self.inner.append(text)
+        return f"inner{self._number + len(self.inner) - 1}[i]"
+
+    def _harmless(self, node: Expression) -> bool:
+        kind = self._block.match.form.accumulator
+        if kind not in _BYTES:
+            return False
+        if node.kind == "access":
+            return self._block.is_output(self._aligned[node.text])
+        if node.kind == "literal":
+            return kind == "double" or node.text.isdigit() or node.text[-1] in "fF"
+        return node.kind == "op" and node.text in ("?:", "+", "-", "*", "<", "<=", ">", ">=", "==", "!=")
+
+
 def _definition(
-    site: GemmSite, operands: Sequence[_Operand], lines: Sequence[str], linear: bool, vector_bytes: int
+    site: GemmSite, operands: Sequence[_Operand], lines: Sequence[_Line], linear: bool, vector_bytes: int
 ) -> str:
     prefix = site.prefix
     kinds = [f"{'' if each.written else 'const '}{each.element} *" for each in operands]
@@ -223,40 +281,76 @@ def _definition(
     for number, (each, kind) in enumerate(zip(operands, kinds, strict=True)):
         start = f"operands->x{number}"
         if not linear:
-            tables.append(f"  static const long rows{number}[] = {{{', '.join(map(str, each.rows))}}};")
-            start += f" + rows{number}[q]"
+            tables.append(f"static const long {prefix}_rows{number}[] = {{{', '.join(map(str, each.rows))}}};")
+            start += f" + {prefix}_rows{number}[q]"
         start += f" + j * {each.along_n}" if each.along_n else ""
         start += " + row" + (f" * {each.along_m}" if each.along_m > 1 else "") if each.along_m else ""
-        starts.append(f"    {kind}x{number} = {start};")
+        starts.append(f"{kind}x{number} = {start};")
         moves += [f"x{number} += {each.along_n}"] if each.along_n else []
     output = next(f"x{number}[i]" for number, each in enumerate(operands) if each.written)
     # Columns lie alike along a row of the call, and along all rows where these lie alike.
     length = "columns" if linear else f"(columns < {site.n[0]} - j ? columns : {site.n[0]} - j)"
-    begins = (
-        "    const long j = first;" if linear else f"    const long q = first / {site.n[0]}, j = first % {site.n[0]};"
-    )
-    given = f"const struct {prefix}_operands *operands, const {site.accumulator} *sums, long apart, long first"
+    begins = "const long j = first;" if linear else f"const long q = first / {site.n[0]}, j = first % {site.n[0]};"
+    sums = f"const {site.accumulator} *sums"
+    names = ", ".join(f"x{number}" for number in range(len(kinds)))
+    column = ", ".join(f"{kind}x{number}" for number, kind in enumerate(kinds))
+    given = f"const struct {prefix}_operands *operands, {sums}"
+    simd = f"#pragma omp simd simdlen({vector_bytes // widest})"
+    finished = [f"  {prefix}_finished(sums, {names}, rows);"]
+    if any(line.inner for line in lines):
+        finished = _one_by_one(site.accumulator, lines, output, simd, vector_bytes // _BYTES[site.accumulator])
     return "\n".join(
         [
             f"struct {prefix}_operands {{ {' '.join(f'{kind}x{n};' for n, kind in enumerate(kinds))} }};",
-            f"static inline void {prefix}_after({given}, long columns, long row, long rows)",
-            "{",
             *tables,
+            # What is called for registers must be part of their block.
+            f"static inline __attribute__((always_inline)) void {prefix}_finished({sums}, {column}, long rows)",
+            "{",
+            f"  {simd}",
+            "  for (long i = 0; i < rows; ++i) {",
+            f"    {site.accumulator} {_ELEMENT} = sums[i];",
+            *(f"    {line.text}" for line in lines),
+            f"    {output} = {_ELEMENT};",
+            "  }",
+            "}",
+            f"static inline __attribute__((always_inline)) void {prefix}_after_column({given}, long first, long row, "
+            "long rows)",
+            "{",
+            *(f"  {text}" for text in (begins, *starts)),
+            *finished,
+            "}",
+            f"static inline void {prefix}_after({given}, long apart, long first, long columns, long row, long rows)",
+            "{",
             "  while (columns > 0) {",
-            begins,
-            f"    const long length = {length};",
-            *starts,
-            f"    for (long column = 0; column < length; ++column, {', '.join(['sums += apart', *moves])}) {{",
-            f"      #pragma omp simd simdlen({vector_bytes // widest})",
-            "      for (long i = 0; i < rows; ++i) {",
-            f"        {site.accumulator} {_ELEMENT} = sums[i];",
-            *(f"        {line}" for line in lines),
-            f"        {output} = {_ELEMENT};",
-            "      }",
-            "    }",
+            *(f"    {text}" for text in (begins, f"const long length = {length};", *starts)),
+            f"    for (long column = 0; column < length; ++column, {', '.join(['sums += apart', *moves])})",
+            f"      {prefix}_finished(sums, {names}, rows);",
             "    first += length;",
             "    columns -= length;",
             "  }",
             "}",
         ]
     )
+
+
+def _one_by_one(accumulator: str, lines: Sequence[_Line], output: str, simd: str, most: int) -> list[str]:
+    """C that applies statements to at most so many rows, each conditional in a loop of its own."""
+    found = [f"  {accumulator} values[{most}];"] if len(lines) > 1 else []
+    source = "sums[i]"
+    number = 0
+    for place, line in enumerate(lines):
+        target = output if place == len(lines) - 1 else "values[i]"
+        steps = [(f"{_ELEMENT} = {text};", f"inner{number + own}[i]") for own, text in enumerate(line.inner)]
+        found += [f"  {accumulator} inner{number + own}[{most}];" for own in range(len(steps))]
+        number += len(steps)
+        for text, kept in (*steps, (line.rest, target)):
+            found += [
+                f"  {simd}",
+                "  for (long i = 0; i < rows; ++i) {",
+                f"    {accumulator} {_ELEMENT} = {source};",
+                f"    {text}",
+                f"    {kept} = {_ELEMENT};",
+                "  }",
+            ]
+        source = "values[i]"
+    return found

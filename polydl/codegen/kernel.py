@@ -185,7 +185,9 @@ def _with_epilogue(scop: Scop, plan: Plan, site: Site, vector_bytes: int, *, exa
     if "after" not in site.kernel.abilities:
         return site
     found = epilogue_of(scop, plan, site.plan, site.match, site.gemm, vector_bytes, exact=exact)
-    return replace(site, gemm=replace(site.gemm, after=True), epilogue=found) if found is not None else site
+    if found is None:
+        return site
+    return replace(site, gemm=replace(site.gemm, after=True, after_calls=found.calls), epilogue=found)
 
 
 def _iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
