@@ -195,7 +195,7 @@ class Writer:
 
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
-        rest = 0 if self.site.copied else rest_rows(shape, width)
+        rest = 0 if self.site.copied or self.site.ordered else rest_rows(shape, width)
         whole = replace(shape, m=shape.m - rest)
         tiling = tiling_of(whole, self.width, self.registers)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.

@@ -84,7 +84,8 @@ class GemmSite:
     at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere. ``<prefix>_after_column(operands,
     sums, column, row, rows)`` does that for at most a vector's rows of one column, and becomes part of what calls it.
     What lies in two blocks may be finished by both if neither takes its sums from C. ``after_calls`` says that both
-    call functions, over which few registers keep their values.
+    call functions, over which few registers keep their values. With ``ordered`` every sum is taken in the order of the
+    batch and of k.
     """
 
     prefix: str
@@ -111,6 +112,7 @@ class GemmSite:
     copied_lda: int = 0
     after: bool = False
     after_calls: bool = False
+    ordered: bool = False
 
     @property
     def type_b(self) -> str:

@@ -7,6 +7,7 @@ that must stay.
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,9 @@ def test_all_lengths_of_m_to_three_vectors(
     assert built.returncode == 0, built.stderr
     done = subprocess.run([str(executable)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout or f"status {done.returncode}"
+
+
+def test_sums_in_order_are_no_dot_products() -> None:
+    few = site("few", "float", 49, 8, 64)
+    assert "few_dots" in PLAIN_C.emit(few, 64).definitions
+    assert "few_dots" not in PLAIN_C.emit(replace(few, ordered=True), 64).definitions

@@ -138,7 +138,15 @@ def _again(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int]) 
     return all(scop.array(access.array).memory != memory for statement in beside for access in statement.writes)
 
 
-def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel, *, overwrites: bool = False) -> Site:
+def make_site(
+    scop: Scop,
+    plan: NestPlan,
+    match: GemmMatch,
+    kernel: Microkernel,
+    *,
+    overwrites: bool = False,
+    ordered: bool = False,
+) -> Site:
     """Sizes, strides and offsets of a nest's microkernel call. With ``overwrites`` the first on a tile sets it."""
     step = plan.microkernel
     if step is None:
@@ -166,6 +174,7 @@ def make_site(scop: Scop, plan: NestPlan, match: GemmMatch, kernel: Microkernel,
         rows_b=offsets(plan, match.form.strides_b, step.rows),
         rows_c=offsets(plan, match.form.strides_c, step.rows),
         overwrites=overwrites,
+        ordered=ordered,
     )
     if "copies" in kernel.abilities:
         again_a = _again(scop, plan, match.form.a, match.form.strides_a)
@@ -377,7 +386,8 @@ def generate(
     """The C of a plan.
 
     ``found`` and ``matches`` are by nest index; ``kernels`` by name; ``vector_bytes`` is the width that the
-    plain C microkernel is written for. With ``exact`` the functions that are called stay scalar. Raises CodegenError.
+    plain C microkernel is written for. With ``exact`` the functions that are called stay scalar, and sums keep their
+    order. Raises CodegenError.
     """
     sites: dict[int, Site] = {}
     zeroed = absorbed(scop, plan, kernels)
@@ -385,7 +395,7 @@ def generate(
         if nest.microkernel is not None:
             index = nest.nest.index
             kernel = kernels[nest.microkernel.name]
-            site = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
+            site = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values(), ordered=exact)
             sites[index] = _with_epilogue(scop, plan, site, vector_bytes, exact=exact)
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
