@@ -50,6 +50,8 @@ _OVERHEAD = 20.0
 _SCALAR_ROWS = 64
 # Columns of B so many bytes apart are followed by themselves: so many steps of k ahead.
 _PAGE, _FOLLOWED = 4096, 64
+# Vectors of rows by which each element of B is multiplied while the next one is fetched in time without being told.
+_FEW_VECTORS = 8
 # How many times slower than one vector product a cycle products without vectors of their own are.
 _SCALAR_SLOWNESS = 2.0
 # How many times as long products take whose operands become floats first.
@@ -172,17 +174,16 @@ class Writer:
     def _next_b(self, columns: Sequence[int], shape: GemmShape) -> int:
         """How far on what is read after these columns lies, if it pays to fetch it; 0 if not.
 
-        It does where B comes from afar and fast: a vector or less of rows makes little work of each element, and its
-        products lie far apart (the next columns are fetched), or a single product's columns do (each is followed along
-        k, to where the next call may begin). B must be contiguous along k, and a call read no element of it in two
-        columns or products: rows of an image that filters with several taps read again and again are near already.
-        Elsewhere it would cost up to a twentieth of the time.
+        It does where B comes from afar and fast: few rows make little work of each element, and its products lie far
+        apart (the next columns are fetched), or a single product's columns do (each is followed along k, to where the
+        next call may begin). B must be contiguous along k, and a call read no element of it in two columns or products:
+        rows of an image that filters with several taps read again and again are near already.
         """
         site = self.site
         span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
         alone = len(site.offsets_b) == 1 and self.bytes * stride >= _PAGE and shape.k >= 2 * _FOLLOWED
-        if shape.m > self.width or (span < FAR and not alone):
+        if shape.m > _FEW_VECTORS * self.width or (span < FAR and not alone):
             return 0
         if not self.bytes or site.stride_bk != 1 or shape.k < LINE // self.bytes or stride < shape.k:
             return 0
