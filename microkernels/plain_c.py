@@ -50,7 +50,7 @@ _OVERHEAD = 20.0
 _SCALAR_ROWS = 64
 # Columns of B so many bytes apart are followed by themselves: so many steps of k ahead.
 _PAGE, _FOLLOWED = 4096, 64
-# Vectors of rows by which each element of B is multiplied while the next one is fetched in time without being told.
+# Products with so many vectors of rows or fewer leave little time for the next columns to arrive by themselves.
 _FEW_VECTORS = 8
 # How many times slower than one vector product a cycle products without vectors of their own are.
 _SCALAR_SLOWNESS = 2.0
@@ -183,7 +183,8 @@ class Writer:
         span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
         alone = len(site.offsets_b) == 1 and self.bytes * stride >= _PAGE and shape.k >= 2 * _FOLLOWED
-        if shape.m > _FEW_VECTORS * self.width or (span < FAR and not alone):
+        most = 1 if alone else _FEW_VECTORS if span >= FAR else 0
+        if shape.m > most * self.width:
             return 0
         if not self.bytes or site.stride_bk != 1 or shape.k < LINE // self.bytes or stride < shape.k:
             return 0

@@ -308,7 +308,8 @@ def test_plain_c_fetches_the_next_columns_of_b_unless_a_call_reads_them_again_an
     assert fetch in PLAIN_C.emit(once, 64).definitions
     assert fetch not in PLAIN_C.emit(again, 64).definitions
     assert fetch not in PLAIN_C.emit(replace(once, stride_bn=1, stride_bk=28), 64).definitions
-    assert fetch not in PLAIN_C.emit(replace(once, m=(32, 32), lda=32, ldc=32), 64).definitions
+    assert fetch in PLAIN_C.emit(replace(once, m=(128, 128), lda=128, ldc=128), 64).definitions
+    assert fetch not in PLAIN_C.emit(replace(once, m=(144, 144), lda=144, ldc=144), 64).definitions
     assert fetch not in PLAIN_C.emit(replace(once, offsets_b=(0, 1 << 14)), 64).definitions
 
 
