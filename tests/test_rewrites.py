@@ -20,7 +20,7 @@ from polydl.poly.panels import gather
 from polydl.poly.rewrites import coalesce, distributed, pack
 from polydl.poly.unfolding import unfold
 from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, Unfold, UseMicrokernel, Variant
-from polydl.variants.layouts import unfolding_choices
+from polydl.variants.layouts import row_choices
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -269,9 +269,10 @@ def test_plain_convolutions_are_unfolded(stride: int, roles: set[tuple[str, str]
 def test_rows_that_fill_their_vectors_are_not_unfolded(tmp_path: Path) -> None:
     source = PLAIN.format(stride=1, rows=8, columns=34).replace("[6][5]", "[6][32]").replace("x < 5", "x < 32")
     scop = separate(parse(tmp_path, source))
-    assert unfolding_choices(scop, scop.statements[-1]) == ()
+    assert row_choices(scop, scop.statements[-1]) == ()
     short = separate(plain(tmp_path, 1))
-    assert unfolding_choices(short, short.statements[-1])
+    kinds = {type(steps[0]) for steps in row_choices(short, short.statements[-1])}
+    assert kinds == {Gather, Unfold}
 
 
 def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:

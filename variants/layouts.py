@@ -108,30 +108,52 @@ def _packs(scop: Scop, statement: Statement, form: ProductForm, m: int, n: int, 
     return tuple(packs) or None
 
 
-def gathering_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
-    """Copies of what the iterations read of one operand, where it does not lie along the output's rows (im2col).
+def row_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
+    """Copies of one operand whose rows do not lie along the output's: images that are walked in strides, and images
+    whose rows are too short for a call or its vectors, padded so that they don't go on where the output's do.
 
-    These are images that are walked in strides, and images whose rows are too short for a call, padded so that they
-    don't go on where the output's do: with those the next loop is coalesced. Each element of the copy must be used
+    Either what the iterations read is gathered (im2col), or, for filters of several rows, which im2col copies the image
+    for each of, rows are made for each column of the filter alone. Each element of the copy must be used
     ``GATHERED_USES`` times.
     """
     form = product_form(scop, statement)
     if isinstance(form, NoMatch) or statement.box is None:
         return ()
-    made = (_gathering(scop, statement, oriented) for oriented in (form, form.swapped()))
-    return tuple(steps for steps in made if steps is not None)
+    found = []
+    for make in (_gathering, _unfolding):
+        for oriented in (form, form.swapped()):
+            rows = _rows(statement, oriented)
+            steps = make(scop, statement, oriented, *rows) if rows is not None else None
+            if steps is not None:
+                found.append(steps)
+    return tuple(found)
 
 
-def _gathering(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rewrite, ...] | None:
-    """The copy of A, and the loops that become one over it."""
+def _extents(statement: Statement) -> list[int]:
     assert statement.box is not None
-    extents = [high - low + 1 for low, high in statement.box]
-    c, a, b = form.strides_c, form.strides_a, form.strides_b
-    rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
-    m = next((loop for loop in rows if c[loop] == 1), None)
+    return [high - low + 1 for low, high in statement.box]
+
+
+def _rows(statement: Statement, form: ProductForm) -> tuple[int, int | None] | None:
+    """The loop along rows of the output that A follows, and the one that goes on where they end, if there is one."""
+    extents, c = _extents(statement), form.strides_c
+    walked_too = [
+        loop
+        for loop in range(statement.depth)
+        if extents[loop] > 1 and c[loop] and form.strides_a[loop] and not form.strides_b[loop]
+    ]
+    m = next((loop for loop in walked_too if c[loop] == 1), None)
     if m is None:
         return None
-    outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
+    return m, next((loop for loop in walked_too if loop != m and c[loop] == extents[m]), None)
+
+
+def _gathering(
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
+) -> tuple[Rewrite, ...] | None:
+    """The copy of A, and the loops that become one over it."""
+    extents = _extents(statement)
+    c, a, b = form.strides_c, form.strides_a, form.strides_b
     if a[m] != 1:
         if _order_with_last(form.a, [m]) is not None:
             return None  # another order of its dimensions will do
@@ -162,46 +184,27 @@ def _gathering(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rew
     return tuple(steps)
 
 
-def unfolding_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
-    """Copies of one operand with a row for each column of a filter, so that the output's rows lie over its own.
-
-    As for ``gathering_choices``, but for filters of several rows, whose rows of the image are not copied for each of
-    them; and for all rows that leave a part of their vectors empty.
-    """
-    form = product_form(scop, statement)
-    if isinstance(form, NoMatch) or statement.box is None:
-        return ()
-    made = (_unfolding(scop, statement, oriented) for oriented in (form, form.swapped()))
-    return tuple(steps for steps in made if steps is not None)
-
-
-def _unfolding(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rewrite, ...] | None:
+def _unfolding(
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
+) -> tuple[Rewrite, ...] | None:
     """The copy of A, and the loops that become one over it."""
-    assert statement.box is not None
     assert form.a.subscripts is not None
-    extents = [high - low + 1 for low, high in statement.box]
-    c, a, b = form.strides_c, form.strides_a, form.strides_b
-    rows = [loop for loop in range(statement.depth) if extents[loop] > 1 and c[loop] and a[loop] and not b[loop]]
-    m = next((loop for loop in rows if c[loop] == 1), None)
-    if m is None:
-        return None
+    extents, c = _extents(statement), form.strides_c
     moved = [[loop for loop, step in enumerate(each.coefficients) if step] for each in form.a.subscripts]
     dimension = next((d for d, loops in enumerate(moved) if m in loops), 0)
     sums = [loop for loop in moved[dimension] if loop != m]
-    outer = next((loop for loop in rows if loop != m and c[loop] == extents[m]), None)
     above = next((d for d, loops in enumerate(moved) if outer in loops and d != dimension), None)
     if len(sums) != 1 or c[sums[0]] or outer is None or above is None or len(moved[above]) < 2:
         return None
     filled = extents[m] % VECTOR == 0 or extents[m] >= FULL_ROW * VECTOR
     on = form.a.subscripts[above].coefficients[outer] == 1
-    if filled if on else a[m] == 1:
+    if filled if on else form.strides_a[m] == 1:
         return None
     others = [d for d in range(len(moved)) if d != dimension]
     places = {d: number for number, d in enumerate(others)}
     taps, pixels = len(others), len(others) + 1
     before = [places[d] for d in others if d != above]
     names = statement.iterators
-    step: Rewrite
     if on:
         # Rows side by side, and all of them for one column of the filter after the other.
         order = (*before, taps, places[above], pixels)
@@ -212,10 +215,11 @@ def _unfolding(scop: Scop, statement: Statement, form: ProductForm) -> tuple[Rew
         groups = (*(1 for _ in before), 2, 1)
         rows_of_filter = next(loop for loop in moved[above] if loop != outer)
         joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
-    step = Unfold(statement.name, form.a.array, dimension, (names[sums[0]], names[m]), order, groups)
-    copied = scop.array(form.a.array).elements * extents[sums[0]]
-    large = copied * scop.array(form.a.array).element_bytes > GATHERED_BYTES
-    return None if large or statement.instances < GATHERED_USES * copied else (step, joined)
+    array = scop.array(form.a.array)
+    copied = array.elements * extents[sums[0]]
+    if copied * array.element_bytes > GATHERED_BYTES or statement.instances < GATHERED_USES * copied:
+        return None
+    return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined
 
 
 def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | None:
@@ -389,8 +393,7 @@ def rewrite_choices(
     tiles = tile_choices(scop, statement, matches)
     found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
     found += tiles
-    found += gathering_choices(scop, statement)
-    found += unfolding_choices(scop, statement)
+    found += row_choices(scop, statement)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)
