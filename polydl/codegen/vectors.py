@@ -339,7 +339,12 @@ class VectorLoops(ABC):
         return all(here in self.parallel[statement] for statement in statements)
 
     def width(self, statements: Collection[str], here: int) -> str:
-        """A clause that asks for whole vectors, where the loop fills one."""
-        lanes = min(self.lanes[statement] for statement in statements)
+        """A clause that asks for whole vectors, where the loop fills one.
+
+        Beside doubles floats fill one as well: halves that are stored apart can't be loaded at once soon after.
+        """
+        used = {access.array for name in statements for access in self.scop.statement(name).accesses}
+        real = {self.scop.array(name).element for name in used} <= {"float", "double"}
+        lanes = (max if real else min)(self.lanes[statement] for statement in statements)
         longest = min(self.counts[statement].get(here, 0) for statement in statements)
         return f" simdlen({lanes})" if 1 < lanes <= longest else ""
