@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from polydl import registry
 from polydl.codegen.kernel import generate as generate_code
-from polydl.codegen.kernel import make_site
+from polydl.codegen.kernel import make_site, with_epilogue
 from polydl.codegen.next_tile import NextTile, copied_inside
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
@@ -24,6 +24,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.iterators import with_own_names
 from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
+from polydl.poly.plain_loops import finishing_cycles
 from polydl.poly.plans import Plan, parallel_iterations
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_caches import threads_sharing
@@ -346,6 +347,7 @@ def candidate(
     cycles: list[float] = []
     calls: list[int] = []
     tiles: dict[int, NextTile] = {}
+    finished: set[int] = set()
     zeroed = absorbed(space.scop, plan, space.kernels)
     for nest in plan.nests:
         if nest.nest.index in zeroed:
@@ -359,11 +361,16 @@ def candidate(
             index = nest.nest.index
             kernel = space.kernels[nest.microkernel.name]
             site = make_site(space.scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
+            site = with_epilogue(space.scop, plan, site, machine.vector_bytes)
+            finished |= {*site.epilogue.nests} if site.epilogue else set()
             uses.append(site.use)
             if site.next_tile is not None:
                 tiles[index] = site.next_tile
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)
+        elif nest.nest.index in finished:
+            cycles.append(finishing_cycles(space.scop, nest, vector_elements))
+            calls.append(0)
         else:
             found = space.directions[nest.nest.index]
             waiting = waiting_cycles(space.scop, nest.nest)

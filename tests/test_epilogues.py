@@ -159,6 +159,17 @@ def test_plain_c_finishes_what_is_in_registers(operator: str, inner: int, tmp_pa
     assert len(re.findall(r"float inner\d+\[", text)) == inner
 
 
+def test_what_is_finished_in_registers_is_predicted_to_cost_less_than_loops(tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest(OPERATORS["relu6"]))
+    machine = Machine.detect(threads=1)
+    space = pipeline.space_on(scop, machine)
+    found = {}
+    for kernel in ("c", "libxsmm"):
+        variant = Variant((BEFORE, AFTER, *tilings(kernel)["last tiles"]))
+        found[kernel] = pipeline.candidate(space, variant, machine)
+    assert 0 < found["c"].cycles[2] < found["libxsmm"].cycles[2] / 2
+
+
 @pytest.mark.parametrize(
     "source",
     [

@@ -61,7 +61,7 @@ def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
     for kind, text in vars(sources(layer, operations)).items():
         path = folder / f"{kind}.c"
         path.write_text(text)
-        found = polydl.fuse(path, machine=machine, max_variants=400, top_k=5, out=folder / kind, records=False)
+        found = polydl.fuse(path, machine=machine, max_variants=400, top_k=8, out=folder / kind, records=False)
         assert found.optimization.winner is not None
         row[kind] = found.optimization.winner.ranked.variant.to_json()
         row["libraries"].append(str(found.optimization.files["library"]))

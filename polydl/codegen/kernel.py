@@ -189,7 +189,7 @@ def make_site(
     return Site(plan, match, scop.statement(plan.nest.statements[0]), gemm, kernel, ahead, tile)
 
 
-def _with_epilogue(scop: Scop, plan: Plan, site: Site, vector_bytes: int, *, exact: bool) -> Site:
+def with_epilogue(scop: Scop, plan: Plan, site: Site, vector_bytes: int, *, exact: bool = False) -> Site:
     """The site with the element-wise statements that its microkernel applies to what it has computed."""
     if "after" not in site.kernel.abilities:
         return site
@@ -396,7 +396,7 @@ def generate(
             index = nest.nest.index
             kernel = kernels[nest.microkernel.name]
             site = make_site(scop, nest, matches[index], kernel, overwrites=index in zeroed.values(), ordered=exact)
-            sites[index] = _with_epilogue(scop, plan, site, vector_bytes, exact=exact)
+            sites[index] = with_epilogue(scop, plan, site, vector_bytes, exact=exact)
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
         if nest.nest.call is not None:

@@ -21,6 +21,13 @@ def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
     return [abs(scop.stride(each, iterator)) for each in statement.accesses if each.subscripts is not None]
 
 
+def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int) -> float:
+    """Core cycles of an element-wise nest that is applied to what is in registers."""
+    statements = [scop.statement(name) for name in plan.nest.statements]
+    work = sum(each.instances * max(1, each.flops_per_instance) for each in statements)
+    return work / _OPERATIONS_PER_CYCLE / vector_elements
+
+
 def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) -> float:
     """Core cycles of one thread for all instances, operands in the first-level cache.
 
