@@ -9,7 +9,8 @@ For fixed m and n, the time of a call is close to a straight line in the batch a
 
 The three coefficients are tabulated over a grid of m and n. Whole and partial vectors of m have rows of their own,
 since a kernel that masks its last vector, or falls back to scalars, jumps between them; so have those that begin a
-vector with a few elements only, which some kernels compute in another way.
+vector with a few elements only, which some kernels compute in another way if k fills vectors and B is contiguous along
+it, as all B are that were measured.
 """
 
 from __future__ import annotations
@@ -65,7 +66,10 @@ class Throughput:
 
     def cycles(self, m: int, n: int, k: int, batch: int, transposed: bool = False) -> float:
         """Predicted peak cycles of one call; in proportion beyond the largest m and n that were measured."""
-        call, product, step = self._cell(m, n)
+        kind = self._kind(m)
+        if kind == "few" and (transposed or k % self.vector_elements):
+            kind = "partial"
+        call, product, step = self._cell(m, n, kind)
         return (call + product * batch + step * k * batch) * (self.transposed if transposed else 1.0)
 
     def efficiency(self, m: int, n: int, k: int, batch: int = 1) -> float:
@@ -73,7 +77,7 @@ class Throughput:
         return m * n * k * batch / (2 * self.vector_elements * self.cycles(m, n, k, batch))
 
     @cached_property
-    def _known(self) -> dict[tuple[int, int], Cell]:
+    def _known(self) -> dict[tuple[int, int, _Kind], Cell]:
         return {}
 
     @cached_property
@@ -86,20 +90,20 @@ class Throughput:
             return "whole"
         return "few" if m > self.vector_elements and rest <= self.vector_elements // _FEW else "partial"
 
-    def _cell(self, m: int, n: int) -> Cell:
-        found = self._known.get((m, n))
+    def _cell(self, m: int, n: int, kind: _Kind) -> Cell:
+        found = self._known.get((m, n, kind))
         if found is None:
-            found = self._known[m, n] = self._interpolated(m, n)
+            found = self._known[m, n, kind] = self._interpolated(m, n, kind)
         return found
 
-    def _interpolated(self, m: int, n: int) -> Cell:
+    def _interpolated(self, m: int, n: int, kind: _Kind) -> Cell:
         """Per vector of m, on a line between the two nearest rows of its kind; on a line between two columns.
 
         Few elements beyond whole vectors add the same everywhere, so that those rows are on a line themselves.
         """
         kinds = self._rows_by_kind
-        own = kinds[self._kind(m)]
-        on_a_line = self._kind(m) == "few" and len(own) > 1 and m <= own[-1]
+        own = kinds[kind]
+        on_a_line = kind == "few" and len(own) > 1 and m <= own[-1]
         rows = own or kinds["partial"] or kinds["whole"] or kinds["few"]
         (lower, upper, weight), beyond = _between(rows, m)[:3], 1.0
         left, right, share = _between(self.columns, n)

@@ -61,7 +61,7 @@ def test_a_measured_shape_has_its_own_cell(table: Throughput) -> None:
     for row, m in enumerate(table.rows):
         for column, n in enumerate(table.columns):
             call, product, step = table.cells[row * len(table.columns) + column]
-            assert table.cycles(m, n, 24, 3) == pytest.approx(call + 3 * product + 72 * step)
+            assert table.cycles(m, n, 32, 3) == pytest.approx(call + 3 * product + 96 * step)
 
 
 def test_between_and_beyond_what_was_measured(table: Throughput) -> None:
@@ -81,9 +81,12 @@ def test_a_few_elements_beyond_whole_vectors_add_the_same_everywhere(table: Thro
     made = replace(table, rows=(17, 24, 113), columns=(4, 8), cells=((0.0, 0.0, 1.0),) * 2 * 3)
     seventeen, more, most = (0.0, 0.0, 10.0), (0.0, 0.0, 99.0), (0.0, 0.0, 70.0)
     made = replace(made, cells=(seventeen, seventeen, more, more, most, most))
-    assert made.cycles(65, 4, 1, 1) == pytest.approx(40.0)
-    assert made.cycles(24, 4, 1, 1) == made.cycles(25, 4, 1, 1) == pytest.approx(99.0)
-    assert made.cycles(225, 4, 1, 1) == pytest.approx(70.0 * 15 / 8)
+    assert made.cycles(65, 4, 16, 1) == pytest.approx(16 * 40.0)
+    assert made.cycles(24, 4, 16, 1) == made.cycles(25, 4, 16, 1) == pytest.approx(16 * 99.0)
+    assert made.cycles(225, 4, 16, 1) == pytest.approx(16 * 70.0 * 15 / 8)
+    # Neither steps of k that leave a vector empty nor another layout of B.
+    assert made.cycles(17, 4, 3, 1) == pytest.approx(3 * 99.0)
+    assert replace(made, transposed=1.1).cycles(17, 4, 16, 1, transposed=True) == pytest.approx(16 * 99.0 * 1.1)
 
 
 def test_efficiency_counts_useful_operations(table: Throughput) -> None:
