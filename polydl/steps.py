@@ -220,7 +220,7 @@ class Attach:
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
 Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
-_STEPS: dict[str, type[Step]] = {
+STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
     "pack": Pack,
     "split": Split,
@@ -239,7 +239,7 @@ _STEPS: dict[str, type[Step]] = {
     "stream": Stream,
     "vectors": Vectors,
 }
-_STEP_NAMES = {kind: name for name, kind in _STEPS.items()}
+_STEP_NAMES = {kind: name for name, kind in STEPS.items()}
 
 
 def _as_tuples(value: Any) -> Any:
@@ -282,9 +282,9 @@ class Variant:
         made: list[Step] = []
         for fields in steps:
             arguments: dict[str, Any] = {k: _as_tuples(v) for k, v in fields.items() if k != "step"}
-            kind = _STEPS.get(fields.get("step", ""))
+            kind = STEPS.get(fields.get("step", ""))
             if kind is None:
-                raise OptionError(f"unknown step {fields.get('step')!r}", remedy=f"one of {', '.join(_STEPS)}")
+                raise OptionError(f"unknown step {fields.get('step')!r}", remedy=f"one of {', '.join(STEPS)}")
             try:
                 made.append(kind(**arguments))
             except TypeError as error:

@@ -16,6 +16,7 @@ import polydl
 from polydl import pipeline, report
 from polydl.optimization import Optimization, Tried
 from polydl.poly.plans import make_plan
+from polydl.steps import STEPS
 from polydl.types import KernelSource, Measurement, MicrokernelUse, WorkingSets
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -74,6 +75,12 @@ def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimiz
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         jsonschema.validate(document, SCHEMA)
         assert json.loads(report.to_text(document)) == document
+
+
+def test_the_schema_knows_every_step() -> None:
+    known = SCHEMA["$defs"]["step"]["properties"]
+    assert sorted(known["step"]["enum"]) == sorted(STEPS)
+    assert {field for kind in STEPS.values() for field in kind.__dataclass_fields__} <= set(known)
 
 
 def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None:
