@@ -78,9 +78,9 @@ def test_partial_vectors_are_predicted_from_partial_vectors(table: Throughput) -
 
 
 def test_a_few_elements_beyond_whole_vectors_add_the_same_everywhere(table: Throughput) -> None:
-    made = replace(table, rows=(17, 24, 113), columns=(4, 8), cells=((0.0, 0.0, 1.0),) * 2 * 3)
     seventeen, more, most = (0.0, 0.0, 10.0), (0.0, 0.0, 99.0), (0.0, 0.0, 70.0)
-    made = replace(made, cells=(seventeen, seventeen, more, more, most, most))
+    cells = (seventeen, seventeen, more, more, most, most)
+    made = replace(table, rows=(17, 24, 113), columns=(4, 8), cells=cells)
     assert made.cycles(65, 4, 16, 1) == pytest.approx(16 * 40.0)
     assert made.cycles(24, 4, 16, 1) == made.cycles(25, 4, 16, 1) == pytest.approx(16 * 99.0)
     assert made.cycles(225, 4, 16, 1) == pytest.approx(16 * 70.0 * 15 / 8)

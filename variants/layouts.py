@@ -15,7 +15,20 @@ from polydl.divisors import divisors
 from polydl.poly.panels import visits_once, walked
 from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
 from polydl.poly.rewrites import written_later
-from polydl.types import Access, Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Scop, Split, Statement, Unfold
+from polydl.types import (
+    Access,
+    Array,
+    Coalesce,
+    Gather,
+    Pack,
+    PackPanels,
+    PackTiles,
+    Rewrite,
+    Scop,
+    Split,
+    Statement,
+    Unfold,
+)
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
 # pay for a copy, and the distance of rows from which on a copy is worth a try.
@@ -50,7 +63,7 @@ def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tu
     if statement.box is None:
         return ()
     found: list[Coalesce] = []
-    extents = [high - low + 1 for low, high in statement.box]
+    extents = _extents(statement)
     for match in matches:
         form = match.form
         for inner, walking, still in (
@@ -75,7 +88,7 @@ def packing_choices(scop: Scop, statement: Statement) -> tuple[tuple[Pack, ...],
     form = product_form(scop, statement)
     if isinstance(form, NoMatch) or statement.box is None:
         return ()
-    extents = [high - low + 1 for low, high in statement.box]
+    extents = _extents(statement)
     loops = [loop for loop in range(statement.depth) if extents[loop] > 1]
     found: dict[tuple[Pack, ...], int] = {}
     for oriented in (form, form.swapped()):
@@ -148,6 +161,11 @@ def _rows(statement: Statement, form: ProductForm) -> tuple[int, int | None] | N
     return m, next((loop for loop in walked_too if loop != m and c[loop] == extents[m]), None)
 
 
+def _pays(statement: Statement, copied: int, array: Array) -> bool:
+    """Whether a copy of so many elements is small enough, and used often enough."""
+    return copied * array.element_bytes <= GATHERED_BYTES and statement.instances >= GATHERED_USES * copied
+
+
 def _gathering(
     scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
 ) -> tuple[Rewrite, ...] | None:
@@ -162,8 +180,7 @@ def _gathering(
     places = [statement.iterators.index(name) for name in walked(statement, form.a)]
     sums = [place for place in places if not c[place]]
     copied = prod(extents[place] for place in places)
-    large = copied * scop.array(form.a.array).element_bytes > GATHERED_BYTES
-    if not sums or large or statement.instances < GATHERED_USES * copied:
+    if not sums or not _pays(statement, copied, scop.array(form.a.array)):
         return None
     # Sums that the other operand walks through as it lies become one; otherwise the longest is next to the rows.
     sums.sort(key=lambda place: (-b[place], place))
@@ -198,7 +215,8 @@ def _unfolding(
         return None
     filled = extents[m] % VECTOR == 0 or extents[m] >= FULL_ROW * VECTOR
     on = form.a.subscripts[above].coefficients[outer] == 1
-    if filled if on else form.strides_a[m] == 1:
+    lies_well = filled if on else form.strides_a[m] == 1
+    if lies_well:
         return None
     others = [d for d in range(len(moved)) if d != dimension]
     places = {d: number for number, d in enumerate(others)}
@@ -216,8 +234,7 @@ def _unfolding(
         rows_of_filter = next(loop for loop in moved[above] if loop != outer)
         joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
     array = scop.array(form.a.array)
-    copied = array.elements * extents[sums[0]]
-    if copied * array.element_bytes > GATHERED_BYTES or statement.instances < GATHERED_USES * copied:
+    if not _pays(statement, array.elements * extents[sums[0]], array):
         return None
     return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined
 
@@ -248,7 +265,7 @@ def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
     if statement.box is None or not matches:
         return ()
     match = matches[0]
-    extents = [high - low + 1 for low, high in statement.box]
+    extents = _extents(statement)
     bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
     blocks = {
         "m": _block(extents[match.m], PANEL_ROWS),
@@ -305,7 +322,7 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
     often = statement.instances >= PANEL_REUSE * array.elements
     if not often or match.lda * array.element_bytes < PAGE_BYTES or not visits_once(scop, statement, access):
         return ()
-    extents = [high - low + 1 for low, high in statement.box]
+    extents = _extents(statement)
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     found: list[tuple[Rewrite, ...]] = []
     for widths, depths in (*SINGLE_TILES, *TILES):
@@ -343,7 +360,7 @@ def batch_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[t
     if statement.box is None or not matches:
         return ()
     match = matches[0]
-    extents = [high - low + 1 for low, high in statement.box]
+    extents = _extents(statement)
     summed = sorted(loop for loop in match.batchable if extents[loop] > 1)
     if not summed:
         return ()

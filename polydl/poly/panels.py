@@ -98,20 +98,15 @@ def _copied(
     assert read.subscripts is not None
     places = [statement.iterators.index(loop) for loop in loops]
     extents = [box[place][1] - box[place][0] + 1 for place in places]
-    ends = list(accumulate(joined))
-    groups = [range(end - size, end) for size, end in zip(joined, ends, strict=True)]
+    groups = dimension_groups(joined)
 
     def subscripts(moved_by: Sequence[int], depth: int) -> tuple[Affine, ...]:
         """Of the copy, in a statement whose iterators ``moved_by`` are those of the loops."""
-        forms = []
-        for group in groups:
-            coefficients, constant = [0] * depth, 0
-            for number in group:
-                step = prod(extents[other] for other in group if other > number)
-                coefficients[moved_by[number]] = step
-                constant -= step * box[places[number]][0]
-            forms.append(Affine(tuple(coefficients), constant))
-        return tuple(forms)
+        single = [
+            Affine(tuple(int(other == own) for other in range(depth)), -box[place][0])
+            for own, place in zip(moved_by, places, strict=True)
+        ]
+        return joined_forms(single, extents, groups)
 
     packed = Array(
         fresh_name(scop, f"{array.name}_{name}"),
@@ -132,6 +127,26 @@ def _copied(
             Affine(tuple(form.coefficients[place] for place in places), form.constant) for form in read.subscripts
         ),
     )
+
+
+def dimension_groups(joined: Sequence[int]) -> list[range]:
+    """Which dimensions become one, so many of them at a time as ``joined`` says."""
+    return [range(end - size, end) for size, end in zip(joined, accumulate(joined), strict=True)]
+
+
+def joined_forms(forms: Sequence[Affine], extents: Sequence[int], groups: Sequence[range]) -> tuple[Affine, ...]:
+    """The subscripts of an array from those that it would have if each dimension stood alone, from zero on."""
+    return tuple(
+        combined([forms[number] for number in group], [prod(extents[number + 1 : group.stop]) for number in group])
+        for group in groups
+    )
+
+
+def combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
+    """The sum of the forms, each multiplied."""
+    rows = zip(*(form.coefficients for form in forms), strict=True)
+    coefficients = tuple(sum(f * c for f, c in zip(factors, row, strict=True)) for row in rows)
+    return Affine(coefficients, sum(f * form.constant for f, form in zip(factors, forms, strict=True)))
 
 
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:

@@ -8,12 +8,11 @@ rows of the image stay what they are, where im2col copies them for each row of t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.boxes import value_range
-from polydl.poly.panels import moved_read, only_read
+from polydl.poly.panels import combined, dimension_groups, joined_forms, moved_read, only_read
 from polydl.poly.rewrites import fresh_name, with_copy
 from polydl.types import Affine, Array, Scop, Statement, Unfold
 
@@ -38,17 +37,12 @@ def unfold(scop: Scop, step: Unfold) -> Scop:
     ranges = [value_range(form, statement.box) for form in own]
     lows = [low for low, _ in ranges]
     extents = [ranges[axis][1] - ranges[axis][0] + 1 for axis in step.order]
-    ends = list(accumulate(step.joined))
-    groups = [range(end - size, end) for size, end in zip(step.joined, ends, strict=True)]
+    groups = dimension_groups(step.joined)
 
     def subscripts(forms: Sequence[Affine]) -> tuple[Affine, ...]:
         """Of the copy, from those of all dimensions before they are ordered and joined."""
         ordered = [Affine(forms[axis].coefficients, forms[axis].constant - lows[axis]) for axis in step.order]
-        strides = [[prod(extents[inner] for inner in group if inner > number) for number in group] for group in groups]
-        return tuple(
-            _combined([ordered[number] for number in group], steps)
-            for group, steps in zip(groups, strides, strict=True)
-        )
+        return joined_forms(ordered, extents, groups)
 
     unfolded = Array(
         fresh_name(scop, f"{array.name}_unfolded"),
@@ -57,7 +51,7 @@ def unfold(scop: Scop, step: Unfold) -> Scop:
         tuple(prod(extents[number] for number in group) for group in groups),
         "local",
     )
-    taken = _combined(axes[len(others) :], [walked.coefficients[place] for place in places])
+    taken = combined(axes[len(others) :], [walked.coefficients[place] for place in places])
     source = axes[: len(others)]
     source.insert(step.dimension, Affine(taken.coefficients, walked.constant))
     return with_copy(
@@ -89,10 +83,3 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
 
 def _one(place: int, depth: int) -> Affine:
     return Affine(tuple(int(other == place) for other in range(depth)))
-
-
-def _combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
-    """The sum of the forms, each multiplied."""
-    rows = zip(*(form.coefficients for form in forms), strict=True)
-    coefficients = tuple(sum(f * c for f, c in zip(factors, row, strict=True)) for row in rows)
-    return Affine(coefficients, sum(f * form.constant for f, form in zip(factors, forms, strict=True)))
