@@ -15,6 +15,7 @@ import islpy as isl
 from polydl.errors import IllegalVariantError
 from polydl.poly.boxes import Box, bounding_box, value_range
 from polydl.poly.counting import limited
+from polydl.poly.forms import iterator_form
 from polydl.poly.panels import moved_read
 from polydl.poly.products import NoMatch, product_form
 from polydl.poly.rewrites import fresh_name, inserted, make_access, make_domain, with_copy
@@ -96,7 +97,7 @@ def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
         Affine(form.coefficients, form.constant - low) for form, low in zip(read.subscripts, lows, strict=True)
     )
     depth = len(there)
-    straight = tuple(Affine(tuple(int(i == d) for i in range(depth))) for d in range(depth))
+    straight = tuple(iterator_form(d, depth) for d in range(depth))
     copied = with_copy(
         scop,
         moved_read(whole, read, padded.name, moved),

@@ -12,6 +12,7 @@ from itertools import accumulate
 from math import prod
 
 from polydl.errors import IllegalVariantError
+from polydl.poly.forms import combined, iterator_form
 from polydl.poly.rewrites import complete_from, fresh_name, make_access, make_domain, with_copy
 from polydl.types import Access, Affine, Array, Gather, PackPanels, Scop, Split, Statement
 
@@ -102,10 +103,7 @@ def _copied(
 
     def subscripts(moved_by: Sequence[int], depth: int) -> tuple[Affine, ...]:
         """Of the copy, in a statement whose iterators ``moved_by`` are those of the loops."""
-        single = [
-            Affine(tuple(int(other == own) for other in range(depth)), -box[place][0])
-            for own, place in zip(moved_by, places, strict=True)
-        ]
+        single = [iterator_form(own, depth, -box[place][0]) for own, place in zip(moved_by, places, strict=True)]
         return joined_forms(single, extents, groups)
 
     packed = Array(
@@ -142,13 +140,6 @@ def joined_forms(forms: Sequence[Affine], extents: Sequence[int], groups: Sequen
     )
 
 
-def combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
-    """The sum of the forms, each multiplied."""
-    rows = zip(*(form.coefficients for form in forms), strict=True)
-    coefficients = tuple(sum(f * c for f, c in zip(factors, row, strict=True)) for row in rows)
-    return Affine(coefficients, sum(f * form.constant for f, form in zip(factors, forms, strict=True)))
-
-
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:
     """The one access of a statement to an array that nothing writes any more. Raises IllegalVariantError."""
     reads = [access for access in statement.reads if access.array == array]
@@ -168,10 +159,7 @@ def moved_read(statement: Statement, read: Access, copy: str, subscripts: tuple[
 def subscripts_by_loop(statement: Statement, places: Sequence[int]) -> tuple[Affine, ...]:
     """Of a copy that has a dimension for each of the iterators at ``places``."""
     assert statement.box is not None
-    return tuple(
-        Affine(tuple(int(index == place) for index in range(statement.depth)), -statement.box[place][0])
-        for place in places
-    )
+    return tuple(iterator_form(place, statement.depth, -statement.box[place][0]) for place in places)
 
 
 def walked(statement: Statement, access: Access) -> tuple[str, ...]:

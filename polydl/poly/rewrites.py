@@ -13,6 +13,7 @@ from math import prod
 from polydl.errors import IllegalVariantError
 from polydl.poly.boxes import Box
 from polydl.poly.dependences import Dependence
+from polydl.poly.forms import iterator_form
 from polydl.poly.legality import violations
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import original_schedule
@@ -98,7 +99,7 @@ def pack(scop: Scop, step: Pack) -> Scop:
         "local",
     )
     depth = len(array.extents)
-    straight = tuple(Affine(tuple(int(i == d) for i in range(depth))) for d in range(depth))
+    straight = tuple(iterator_form(d, depth) for d in range(depth))
     reader = scop.statement(step.statement)
     repacked = replace(reader, accesses=tuple(_repacked(reader, access, packed, step) for access in reader.accesses))
     return with_copy(

@@ -14,7 +14,8 @@ from math import prod
 import islpy as isl
 
 from polydl.poly.counting import limited
-from polydl.types import Access, Affine, Array, Expression, Scop, Statement
+from polydl.poly.forms import iterator_form
+from polydl.types import Access, Array, Expression, Scop, Statement
 
 # Bytes; a scalar that would need more stays one.
 _LARGEST_EXPANSION = 1 << 26
@@ -246,7 +247,7 @@ def _with_element(statement: Statement, array: Array, expanded: Array) -> Statem
     element = f"{expanded.name}[{', '.join(statement.iterators[:depth])}]"
     index = f"{expanded.name}[{', '.join(f'({name})' for name in statement.iterators[:depth])}]"
     relation = isl.Map(f"{{ {head} -> {element} }}").intersect_domain(isl.Set(statement.domain))
-    subscripts = tuple(Affine(tuple(int(i == d) for i in range(statement.depth))) for d in range(depth))
+    subscripts = tuple(iterator_form(d, statement.depth) for d in range(depth))
     accesses = tuple(
         replace(
             access,

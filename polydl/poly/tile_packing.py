@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence
+from polydl.poly.forms import iterator_form
 from polydl.poly.fusing import fuse
 from polydl.poly.nests import Nest
 from polydl.poly.panels import moved_read, only_read, subscripts_by_loop, visits_once, walked
@@ -79,10 +80,7 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
         iterators=(*statement.iterators[:depth], *names),
         box=box,
         betas=(place, *(0,) * len(box)),
-        to=tuple(
-            Affine(tuple(int(at == depth + across.index(each)) for at in range(len(box))), -statement.box[each][0])
-            for each in inner
-        ),
+        to=tuple(iterator_form(depth + across.index(each), len(box), -statement.box[each][0]) for each in inner),
         source=tuple(
             Affine(tuple(form.coefficients[at] for at in (*range(depth), *across)), form.constant)
             for form in read.subscripts

@@ -12,7 +12,8 @@ from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.boxes import value_range
-from polydl.poly.panels import combined, dimension_groups, joined_forms, moved_read, only_read
+from polydl.poly.forms import combined, iterator_form
+from polydl.poly.panels import dimension_groups, joined_forms, moved_read, only_read
 from polydl.poly.rewrites import fresh_name, with_copy
 from polydl.types import Affine, Array, Scop, Statement, Unfold
 
@@ -32,8 +33,8 @@ def unfold(scop: Scop, step: Unfold) -> Scop:
     walked = read.subscripts[step.dimension]
     others = [each for number, each in enumerate(read.subscripts) if number != step.dimension]
     # Of the statement, and of the copying nest, whose loops run as the copy is laid out.
-    own = [*others, *(_one(place, statement.depth) for place in places)]
-    axes = [_one(step.order.index(axis), depth) for axis in range(depth)]
+    own = [*others, *(iterator_form(place, statement.depth) for place in places)]
+    axes = [iterator_form(step.order.index(axis), depth) for axis in range(depth)]
     ranges = [value_range(form, statement.box) for form in own]
     lows = [low for low, _ in ranges]
     extents = [ranges[axis][1] - ranges[axis][0] + 1 for axis in step.order]
@@ -79,7 +80,3 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
     if sum(step.joined) != depth or min(step.joined) < 1:
         raise IllegalVariantError(f"groups of {list(step.joined)} don't make up {depth} dimensions")
     return [statement.iterators.index(loop) for loop in step.loops]
-
-
-def _one(place: int, depth: int) -> Affine:
-    return Affine(tuple(int(other == place) for other in range(depth)))

@@ -1,0 +1,19 @@
+"""Affine forms of a statement's iterators, made of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polydl.types import Affine
+
+
+def iterator_form(place: int, depth: int, constant: int = 0) -> Affine:
+    """The iterator at one of ``depth`` places, and a constant."""
+    return Affine(tuple(int(other == place) for other in range(depth)), constant)
+
+
+def combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
+    """The sum of the forms, each multiplied."""
+    rows = zip(*(form.coefficients for form in forms), strict=True)
+    coefficients = tuple(sum(f * c for f, c in zip(factors, row, strict=True)) for row in rows)
+    return Affine(coefficients, sum(f * form.constant for f, form in zip(factors, forms, strict=True)))
