@@ -38,8 +38,11 @@ def slowdown(nest: Refills, stream: int) -> float:
 
     The columns of a tile that lie rows of an image apart are such streams: each call goes a little further in every
     one of them, and the prefetcher has the next lines ready when it comes back. A single long run stops at the end of
-    each page. More runs than the prefetcher follows, each left after a few lines, have to be found anew every time.
+    each page. More runs than the prefetcher follows, each left after a few lines, have to be found anew every time. A
+    call that isn't known is taken to walk straight on.
     """
+    if nest.calls:
+        return 1.0
     walk = _interleaved(nest, stream)
     if nest.plain:
         lost = _START_BYTES / max(walk.visit, nest.line_bytes) if walk.width > _FOLLOWED else 0.0

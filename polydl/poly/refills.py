@@ -44,6 +44,9 @@ class Walked(NamedTuple):
 def _time_loops(scop: Scop, plan: NestPlan) -> tuple[Walked, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers."""
     step = plan.microkernel
+    if plan.nest.call is not None:
+        # What a call uses several times it holds in registers, or near.
+        return tuple([Walked(loop.iterator, loop.size) for loop in plan.loops])
     if step is None:
         return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
     roles = {loop.role: loop for loop in plan.inner}
@@ -89,7 +92,8 @@ class _Inside:
 class Refills:
     """The streams of one nest, and what they touch inside its first 0, 1, 2, ... loops.
 
-    ``loops`` are those that run more than once; ``trips`` says how often, on average. ``plain`` ones call nothing.
+    ``loops`` are those that run more than once; ``trips`` says how often, on average. ``plain`` ones call nothing, and
+    in those with ``calls`` that the source or a rewrite put there, the innermost loops are unknown.
     """
 
     def __init__(
@@ -101,11 +105,13 @@ class Refills:
         line_bytes: int,
         caches: tuple[Geometry, ...],
         plain: bool,
+        calls: bool = False,
     ) -> None:
         self.streams = touched
         self.caches = caches
         self.line_bytes = line_bytes
         self.plain = plain
+        self.calls = calls
         self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
         self.shared = shared
         self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
@@ -269,8 +275,9 @@ def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry,
     attached.
     """
     touched = streams(scop, plan.nest.statements)
-    plain = plan.microkernel is None and plan.nest.call is None
-    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches, plain)
+    calls = plan.nest.call is not None
+    plain = plan.microkernel is None and not calls
+    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches, plain, calls)
 
 
 @lru_cache(maxsize=4 * _KEPT)
