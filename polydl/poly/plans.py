@@ -48,8 +48,9 @@ class NestPlan:
 
     ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
     element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
-    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. Arrays
-    that are ``streamed`` are written past the caches. Its loops use vectors of ``vector_bytes``, 0 for the largest.
+    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. What is
+    attached was inside of the outermost ``begun_inside`` loops before. Arrays that are ``streamed`` are written past
+    the caches. Its loops use vectors of ``vector_bytes``, 0 for the largest.
     """
 
     nest: Nest
@@ -60,6 +61,7 @@ class NestPlan:
     cut: int = 0
     position: int | None = None
     follows: int | None = None
+    begun_inside: int = 0
     streamed: tuple[str, ...] = ()
     vector_bytes: int = 0
 
@@ -254,11 +256,11 @@ def _by_coefficient(form: Affine) -> dict[int, int]:
     return used if len(used) == sum(1 for coefficient in form.coefficients if coefficient) else {}
 
 
-def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]] | None:
+def aligned_loops(heavy: Statement, light: Statement, shared: int = 0) -> dict[int, tuple[int, int]] | None:
     """For each iterator that ``heavy`` writes with, the one of ``light`` and what it is ahead; None without such pairs.
 
     Both write each dimension of one array with a lone iterator, with the blocks and the inside of one loop, or with the
-    same constant, and ``light`` uses all of its own that have more than one iteration.
+    same constant, and ``light`` uses all of its own that have more than one iteration but for the ``shared`` outermost.
     """
     one, other = heavy.writes[0], light.writes[0]
     if one.array != other.array or one.subscripts is None or other.subscripts is None:
@@ -278,7 +280,7 @@ def aligned_loops(heavy: Statement, light: Statement) -> dict[int, tuple[int, in
             pairs[ours] = (theirs, left.constant - right.constant)
     paired = {place for place, _ in pairs.values()}
     # A loop of one iteration is in no subscript, and needs no partner.
-    free = [place for place in range(light.depth) if place not in paired]
+    free = [place for place in range(shared, light.depth) if place not in paired]
     return (
         pairs if all(light.box is not None and light.box[place][0] == light.box[place][1] for place in free) else None
     )
@@ -303,7 +305,8 @@ def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> 
             light = _index_of(plans, step.statement)
             cut, made[light] = _follower(scop, plans[heavy], plans[light], step, position)
         assert cut is not None
-        made[heavy] = replace(plans[heavy], cut=cut, position=len(before))
+        inside = min(plans[_index_of(plans, step.statement)].nest.depth for step in own)
+        made[heavy] = replace(plans[heavy], cut=cut, position=len(before), begun_inside=inside)
     return tuple(made)
 
 
@@ -316,8 +319,11 @@ def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
 
 def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:
     """Up to which loop the light nest shares those of the heavy one, and its plan."""
-    pairs = aligned_loops(scop.statement(heavy.nest.statements[0]), scop.statement(light.nest.statements[0]))
-    if pairs is None or light.nest.depth:
+    shared = light.nest.depth
+    one, other = (scop.statement(nest.nest.statements[0]) for nest in (heavy, light))
+    pairs = aligned_loops(one, other, shared)
+    same = shared == heavy.nest.depth and light.nest.prefix[:-1] == heavy.nest.prefix[:-1]
+    if pairs is None or (shared and not same):
         raise IllegalVariantError(f"the loops of {step.statement} can't be aligned with those of {step.to}")
     writing = [place for place, loop in enumerate(heavy.loops) if loop.iterator in pairs]
     cut = writing[-1] + 1 if writing else 0
@@ -329,7 +335,7 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
     done = set()
     ranges = independent_loops(scop.statement(heavy.nest.statements[0]))
     for loop in (*heavy.nest.prefix, *heavy.loops[:cut]):
-        if isinstance(loop, int):
+        if isinstance(loop, int) or loop.iterator < shared:
             prefix.append(loop)
         elif loop.iterator in pairs:
             iterator, ahead = pairs[loop.iterator]

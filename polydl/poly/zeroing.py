@@ -60,12 +60,13 @@ def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:
 def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
     """Of the loops around a nest's calls, shared ones first, those that don't move the output.
 
-    Each is given by its place among them all, with its value in its first iteration.
+    Each is given by its place among them all, with its value in its first iteration. Loops inside of which sums begin
+    anew are left out.
     """
     ranges = independent_loops(scop.statement(plan.nest.statements[0]))
     shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
     found = []
     for place, loop in enumerate((*shared, *plan.loops)):
-        if not moves_output[loop.iterator]:
+        if place >= plan.begun_inside and not moves_output[loop.iterator]:
             found.append((place, loop.first(*ranges[loop.iterator])))
     return tuple(found)
