@@ -53,6 +53,9 @@ GATHERED_USES = 32
 GATHERED_BYTES = 64 << 20
 # Rows of so many vectors leave little of their last one empty.
 VECTOR, FULL_ROW = 16, 8
+# Bytes apart at which lines share a place in most second-level caches, and lines that are more than places of a set.
+SAME_PLACES = 1 << 16
+CROWD = 8
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
@@ -239,6 +242,34 @@ def _unfolding(
     return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined
 
 
+def near_column_choices(
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
+) -> tuple[tuple[Rewrite, ...], ...]:
+    """A copy of B, row by row of columns, where what a call sums up lies so far apart that it shares places in caches.
+
+    Arrays of many channels in blocks are such, if their images have a power of two of pixels: all blocks of a pixel
+    fall into the same sets. Each element of the copy must be used ``GATHERED_USES`` times.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match, extents = matches[0], _extents(statement)
+    b, c = match.form.strides_b, match.form.strides_c
+    array = scop.array(match.form.b.array)
+    summed = [loop for loop in match.batchable if extents[loop] > 1 and b[loop]]
+    alike = [loop for loop in summed if b[loop] * array.element_bytes % SAME_PLACES == 0]
+    if match.stride_bk != 1 or alike != summed or prod(extents[loop] for loop in alike) < CROWD:
+        return ()
+    places = [statement.iterators.index(name) for name in walked(statement, match.form.b)]
+    rows = [loop for loop in places if c[loop] and loop != match.n]
+    rows.sort(key=lambda loop: -c[loop])
+    summed.sort(key=lambda loop: -b[loop])
+    order = (*rows, *summed, match.n, match.k)
+    if sorted(order) != sorted(places) or not _pays(statement, prod(extents[loop] for loop in places), array):
+        return ()
+    names = tuple(statement.iterators[loop] for loop in order)
+    return ((Gather(statement.name, array.name, names, (1,) * len(names)),),)
+
+
 def _order_with_last(access: Access, loops: Sequence[int]) -> tuple[int, ...] | None:
     """The array's dimensions with those that ``loops`` alone walk through moved to the end, in that order."""
     assert access.subscripts is not None
@@ -287,10 +318,10 @@ def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
     for operands in [wanted[:1], wanted] if len(wanted) == 2 else [wanted] if wanted else []:
         steps: list[Rewrite] = []
         if "a" in operands:
-            steps += _splits(scop, statement, match.m, blocks["m"])
+            steps += splits_of(scop, statement, match.m, blocks["m"])
         if "b" in operands:
-            steps += _splits(scop, statement, match.n, blocks["n"])
-            steps += _splits(scop, statement, match.k, blocks["k"])
+            steps += splits_of(scop, statement, match.n, blocks["n"])
+            steps += splits_of(scop, statement, match.k, blocks["k"])
         m, n, k = (statement.iterators[loop] for loop in (match.m, match.n, match.k))
         depths = (f"{k}_block",) if "b" in operands else ()
         if "a" in operands:
@@ -329,18 +360,18 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
         wide, deep = _block(extents[match.m], widths), _block(extents[match.k], depths)
         if not wide or not deep:
             continue
-        wide_splits = _splits(scop, statement, match.m, wide)
+        wide_splits = splits_of(scop, statement, match.m, wide)
         single = (widths, depths) in SINGLE_TILES
         narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
-        narrow_splits = _splits(scop, statement, match.m, narrow) if narrow else []
+        narrow_splits = splits_of(scop, statement, match.m, narrow) if narrow else []
         many = single and extents[match.n] >= MANY_COLUMNS
         columns = _block(extents[match.n], SINGLE_COLUMNS) if many else 0
-        outer_splits = _splits(scop, statement, match.n, columns) if columns else []
+        outer_splits = splits_of(scop, statement, match.n, columns) if columns else []
         steps: list[Rewrite] = [
             *outer_splits[:1],
             *wide_splits[:1],
             *narrow_splits[:1],
-            *_splits(scop, statement, match.k, deep),
+            *splits_of(scop, statement, match.k, deep),
         ]
         steps += [*outer_splits[1:], *wide_splits[1:], *narrow_splits[1:]]
         # Steps of k in the outer loop: the rows of B that go with them stay near, and C is small.
@@ -381,7 +412,7 @@ def _block(extent: int, sizes: Sequence[int]) -> int:
     return next((size for size in sizes if size < extent and extent % size == 0), 0)
 
 
-def _splits(scop: Scop, statement: Statement, loop: int, size: int) -> list[Split]:
+def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Split]:
     """A loop of the statement split, and with it those of other statements that write the same dimension."""
     steps = [Split(statement.name, statement.iterators[loop], size)]
     output = statement.writes[0]
@@ -411,6 +442,7 @@ def rewrite_choices(
     found += [steps for steps in panel_choices(scop, statement, matches) if not tiles or _small(scop, steps)]
     found += tiles
     found += row_choices(scop, statement)
+    found += near_column_choices(scop, statement, matches)
     if not preferred:
         found += packing_choices(scop, statement)[:2]
     return tuple(found)
