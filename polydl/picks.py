@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
+from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors, Winograd
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
@@ -32,8 +32,9 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
 
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
-    the smallest product of its place and one more than that number comes next. Last come the first of microkernels
-    that none of these use, up to a quarter of all.
+    the smallest product of its place and one more than that number comes next. Last come, up to a quarter of all, the
+    first that multiplies transforms of tiles (or that doesn't) where none of these is like it, and the first of
+    microkernels that none of these use.
     """
     places = list(enumerate(ranking.entries, 1))
     if not count or count >= len(places):
@@ -56,13 +57,18 @@ def _microkernels(variant: Variant) -> frozenset[str]:
     return frozenset(step.name for step in variant.steps if isinstance(step, UseMicrokernel))
 
 
+def _fewer_products(variant: Variant) -> bool:
+    return any(isinstance(step, Winograd) for step in variant.rewrites)
+
+
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:
-    """The first variants of microkernels that the first ``count`` don't use: predictions of kernels may disagree."""
-    known = {_microkernels(entry.variant) for _, entry in places[:count]}
-    found = []
-    for place in places[count:]:
-        names = _microkernels(place[1].variant)
-        if names and names not in known:
-            known.add(names)
-            found.append(place)
+    """The first variants that multiply as the first ``count`` don't: what is predicted of two ways may not compare."""
+    found: list[tuple[int, RankedVariant]] = []
+    for way in (_fewer_products, _microkernels):
+        known = {way(entry.variant) for _, entry in (*places[:count], *found)}
+        for place in places[count:]:
+            variant = place[1].variant
+            if _microkernels(variant) and way(variant) not in known:
+                known.add(way(variant))
+                found.append(place)
     return found[: count // 4]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl import registry
+from polydl.codegen import transforms
 from polydl.codegen.kernel import generate as generate_code
 from polydl.codegen.kernel import make_site, with_epilogue
 from polydl.codegen.next_tile import NextTile, copied_inside
@@ -32,6 +33,7 @@ from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.tile_packing import waiting_cycles
 from polydl.poly.traffic import fills, traffic
+from polydl.poly.winograd import attached_zeros
 from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (
@@ -45,6 +47,7 @@ from polydl.types import (
     Scop,
     UseMicrokernel,
     Variant,
+    Winograd,
     WorkingSets,
 )
 
@@ -160,7 +163,11 @@ def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[
 
 def is_fused(variant: Variant) -> bool:
     """Whether the variant begins with a fusion."""
-    return any(isinstance(step, Fuse | Attach) for step in variant.rewrites)
+    zeros = {attached_zeros(step.statement) for step in variant.rewrites if isinstance(step, Winograd)}
+    return any(
+        (isinstance(step, Fuse | Attach) and step not in zeros) or (isinstance(step, Winograd) and step.after)
+        for step in variant.rewrites
+    )
 
 
 def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False) -> VariantSpace:
@@ -368,6 +375,9 @@ def candidate(
                 tiles[index] = site.next_tile
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)
+        elif nest.nest.call is not None and nest.nest.call.transform is not None:
+            cycles.append(transforms.cycles(statements[0], nest.nest.call.transform, vector_elements))
+            calls.append(0)
         elif nest.nest.index in finished:
             cycles.append(finishing_cycles(space.scop, nest, vector_elements))
             calls.append(0)

@@ -175,6 +175,24 @@ class Pad:
 
 
 @dataclass(frozen=True)
+class Winograd:
+    """Compute a convolution of tiles of the image, in a space where each element of a tile is a product of its own.
+
+    An axis is a loop over pixels, the loop over the taps of the filter that goes with it, and so many pixels of the
+    result in a tile. In the products, the innermost ``columns`` loops that move both the image and the result are one.
+    Loops that are ``shared`` become the outermost of the products: loops over the filters, which are transformed inside
+    of them, or such that move the image and the result, inside of which all but the filters then is. Element-wise
+    statements that run ``after`` the convolution are applied to each tile of the result.
+    """
+
+    statement: str
+    axes: tuple[tuple[str, str, int], ...]
+    columns: int
+    shared: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class PackTiles:
     """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
 
@@ -218,7 +236,7 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
-Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | PackTiles | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | Winograd | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
@@ -228,6 +246,7 @@ STEPS: dict[str, type[Step]] = {
     "gather": Gather,
     "unfold": Unfold,
     "pad": Pad,
+    "winograd": Winograd,
     "pack_tiles": PackTiles,
     "fuse": Fuse,
     "attach": Attach,
@@ -247,7 +266,7 @@ def _as_tuples(value: Any) -> Any:
 
 
 # Fields of steps that JSON has only where they say something.
-_UNUSUAL = frozenset({"combined", "inner", "dynamic"})
+_UNUSUAL = frozenset({"combined", "inner", "dynamic", "after"})
 
 
 def _step_json(step: Step) -> dict[str, Any]:

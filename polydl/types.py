@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Literal
 
 from polydl.bfloat16 import CONVERSIONS
+from polydl.calls import AnnotatedCall as AnnotatedCall
 
 # The steps of variants flow as well; they fill a file of their own.
 from polydl.steps import Attach as Attach
@@ -40,6 +41,7 @@ from polydl.steps import Unroll as Unroll
 from polydl.steps import UseMicrokernel as UseMicrokernel
 from polydl.steps import Variant as Variant
 from polydl.steps import Vectors as Vectors
+from polydl.steps import Winograd as Winograd
 
 AccessKind = Literal["read", "write"]
 Role = Literal["loop", "m", "n", "rows", "k", "batch", "call"]
@@ -230,19 +232,6 @@ class Function:
     return_type: str
     parameters: tuple[Parameter, ...]
     line: int
-
-
-@dataclass(frozen=True)
-class AnnotatedCall:
-    """A microkernel call that a pragma marked, and the loops that stood in for it (paper, §4).
-
-    ``inner_loops`` of the statement's loops, the innermost, belong to the call.
-    """
-
-    call: str
-    line: int
-    statements: tuple[str, ...]
-    inner_loops: int
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
 from polydl.poly.streaming import streamable
 from polydl.poly.zeroing import absorbed
-from polydl.types import Attach, Loop, Rewrite, Schedule, Scop, Step, Variant
+from polydl.types import Attach, Fuse, Loop, Pad, Rewrite, Schedule, Scop, Step, Variant
+from polydl.variants.fewer_products import winograd_choices
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
@@ -30,6 +31,8 @@ DRAWS_PER_VARIANT = 30
 # The second cache of most machines.
 SECOND_CACHE = 1 << 20
 PLANS_KEPT = 1024
+# Second caches that points of an image may take where threads share them.
+_PARTS_OF_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,9 @@ def build_space(
     space = _space(scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for steps in fusions for made in _fused(space, others, steps, about)]
-    return replace(space, alternatives=(*fused, *others))
+    padded = (each for each in others if all(isinstance(step, Pad) for step in each.rewrites))
+    fewer = (made for each in (space, *padded) for made in _with_fewer_products(each, about, fusions))
+    return replace(space, alternatives=(*fused, *others, *fewer))
 
 
 def _fused(
@@ -284,7 +289,8 @@ def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantS
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = directions(scop, nest, found, reassociate=reassociate)
-        minor = work[nest.index] < MINOR_SHARE * sum(work.values())
+        transforms = nest.call is not None and nest.call.transform is not None
+        minor = transforms or work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
         own_threads = 1 if outside else about.threads
         streams = _past_caches(scop, nests, nest, about.second_cache)
@@ -357,6 +363,60 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
             found = next(each for each in made.reports if statements[0].name in each.nest.statements)
             if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
                 yield made
+
+
+def _with_fewer_products(
+    space: VariantSpace, about: _About, fusions: Sequence[tuple[Rewrite, ...]]
+) -> Iterator[VariantSpace]:
+    """Spaces of convolutions in tiles whose transforms are multiplied, where a microkernel takes the products.
+
+    Element-wise statements that a fusion attaches behind a convolution are applied to its tiles, if they can be.
+    """
+    base = distributed(space.scop, space.nests)
+    if base is None or not space.reassociate:
+        return
+    # Threads work on one part together, and each part is begun anew.
+    near = about.second_cache * (1 if about.threads == 1 else _PARTS_OF_THREADS)
+    for report in space.reports:
+        if len(report.nest.statements) != 1 or report.nest.call is not None:
+            continue
+        statement = base.statement(report.nest.statements[0])
+        for after in (*_behind(fusions, statement.name), ()):
+            found = list(
+                _multiplied(space, base, winograd_choices(base, statement, near, after), statement.name, about)
+            )
+            yield from found
+            if found:
+                break
+
+
+def _behind(fusions: Sequence[tuple[Rewrite, ...]], statement: str) -> list[tuple[str, ...]]:
+    """The element-wise statements that fusions attach behind another one, the most first."""
+    found = []
+    for steps in fusions:
+        merged = [step for step in steps if isinstance(step, Fuse)]
+        whole = all(len(set(each.bodies)) == 1 and each.shared == len(each.orders[0]) for each in merged)
+        group = {name: each.statements for each in merged for name in each.statements}
+        last = [step for step in steps if isinstance(step, Attach) and step.to == statement and step.place == "last"]
+        if last and whole and statement not in group:
+            found.append(tuple(name for step in last for name in group.get(step.statement, (step.statement,))))
+    return sorted(dict.fromkeys(found), key=len, reverse=True)
+
+
+def _multiplied(
+    space: VariantSpace, base: Scop, choices: Sequence[tuple[Rewrite, ...]], statement: str, about: _About
+) -> Iterator[VariantSpace]:
+    """The spaces after some of the choices of rewrites, which end with attached zeros."""
+    for *steps, zeros in choices:
+        try:
+            rewritten = apply(base, steps, space.dependences)
+        except IllegalVariantError:
+            continue
+        made = _space(rewritten, about, (*space.rewrites, *steps))
+        if any(each.kernel is not None and statement in each.nest.statements for each in made.reports):
+            assert isinstance(zeros, Attach)
+            spaces = tuple(_with_attached(each, (zeros,)) for each in made.spaces)
+            yield replace(made, spaces=spaces, rewrites=(*made.rewrites, zeros))
 
 
 def _preference(space: VariantSpace, nest: Nest, kernels: Sequence[Microkernel]) -> int:

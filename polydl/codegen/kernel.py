@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path
 
 from polydl import bfloat16
+from polydl.codegen import transforms
 from polydl.codegen.ahead import Ahead, ahead_of
 from polydl.codegen.epilogue import Epilogue, epilogue_of, last_values
 from polydl.codegen.expressions import SUPPORT, affine, stripped, subscripted
@@ -399,6 +400,10 @@ def generate(
             sites[index] = with_epilogue(scop, plan, site, vector_bytes, exact=exact)
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
+        if nest.nest.call is not None and nest.nest.call.transform is not None:
+            statement = scop.statement(nest.nest.statements[0])
+            iterators = _iterator_values(nest, statement.depth, values)
+            return transforms.invocation(scop, statement, nest.nest.call, iterators)
         if nest.nest.call is not None:
             return _annotated_call(scop, nest, values)
         return _call(scop, sites[nest.nest.index], values)
@@ -419,6 +424,11 @@ def generate(
     body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
     definitions = [*storage.definitions, *(site.epilogue.definition for site in sites.values() if site.epilogue)]
     definitions += [each.definitions for _, each in emitted]
+    definitions += [
+        transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.call, vector_bytes)
+        for nest in plan.nests
+        if nest.nest.call is not None and nest.nest.call.transform is not None
+    ]
     if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
         definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")
     if setups:

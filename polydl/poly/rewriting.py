@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polydl.errors import IllegalVariantError
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.fusing import fuse
 from polydl.poly.padding import pad
@@ -11,7 +12,8 @@ from polydl.poly.panels import gather, pack_panels, split
 from polydl.poly.rewrites import apply as apply_rewrites
 from polydl.poly.tile_packing import pack_tiles
 from polydl.poly.unfolding import unfold
-from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split, Unfold
+from polydl.poly.winograd import winograd
+from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split, Unfold, Winograd
 
 
 def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -32,6 +34,10 @@ def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, 
             scop = unfold(scop, step)
         elif isinstance(step, Pad):
             scop = pad(scop, step, reassociate=reassociate)
+        elif isinstance(step, Winograd):
+            if not reassociate:
+                raise IllegalVariantError("factors are taken out of sums, whose order is to be kept")
+            scop = winograd(scop, step)
         elif isinstance(step, PackTiles):
             scop = pack_tiles(scop, step, found, reassociate=reassociate)
         elif not isinstance(step, Attach):

@@ -27,6 +27,7 @@ from polydl.types import (
     Split,
     Statement,
     Unfold,
+    Winograd,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +99,11 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"lines {', '.join(map(str, lines))} inside {counted(step.shared, 'common loop')} ({loops})"
     if isinstance(step, Attach):
         when = "after the last" if step.place == "last" else "before the first"
-        line, other = scop.statement(step.statement).line, scop.statement(step.to).line
+        line_of = {statement.name: statement.line for statement in scop.statements}
+        other = line_of[step.to]
+        if step.statement not in line_of:
+            return f"sums of line {other} set to zero {when} reduction"
+        line = line_of[step.statement]
         return f"line {line} on each tile of line {other}, {when} reduction on it"
     if isinstance(step, Coalesce):
         return f"{step.outer} and {step.inner} of {step.statement} as one loop"
@@ -110,6 +115,11 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"a copy of what {' '.join(step.loops)} read of {step.array}"
     if isinstance(step, Unfold):
         return f"a copy of {step.array} with a dimension for each of {' '.join(step.loops)}"
+    if isinstance(step, Winograd):
+        tiles = " by ".join(f"{size} of {pixel}" for pixel, _, size in step.axes)
+        lines = sorted(each.line for each in scop.statements if each.name in step.after)
+        behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
+        return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
     if isinstance(step, Pad):
         return f"a copy of {step.array} between zeros, in place of conditions"
     if isinstance(step, PackTiles):

@@ -1,0 +1,345 @@
+"""Transforms of tiles as C: straight lines of vector operations, one tile of so many channels at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from polydl.calls import AnnotatedCall, Inside, TileTransform
+from polydl.codegen.expressions import affine, statement_text, stripped, subscripted
+from polydl.codegen.linear_maps import linear, operations
+from polydl.types import Scop, Statement
+
+# Cycles of a core that issues two multiply-adds each: an operation or a load takes half of one, a store a whole one.
+_OPERATION, _STORE = 0.5, 1.0
+# Operations on a vector whose lanes are brought together.
+_TURNED = 6
+# Bytes of a strip of tiles whose lanes are brought together at a time.
+_STRIP_BYTES = 12 << 10
+
+
+def invocation(scop: Scop, statement: Statement, call: AnnotatedCall, iterators: Sequence[str]) -> str:
+    """The call for the tile at these values of the statement's iterators."""
+    transform = call.transform
+    assert transform is not None
+    places = [f"&{subscripted(scop, access, iterators)}" for access in (statement.reads[0], statement.writes[0])]
+    left = [_left(inside, iterators) for inside in transform.inside if inside is not None]
+    text = f"{call.call}({', '.join([*places, *left])});"
+    return f"{{ {text} {_after(scop, statement, transform, iterators)} }}" if transform.after else text
+
+
+def _after(scop: Scop, statement: Statement, transform: TileTransform, iterators: Sequence[str]) -> str:
+    """Loops over what the call has written, which is in a near cache then, with the statements that follow."""
+    assert statement.box is not None
+    extents = [high + 1 for _, high in statement.box]
+    values = list(iterators)
+    values[transform.lanes] = "polydl_lane"
+    loops = []
+    walked = False
+    for axis, (loop, inside) in enumerate(zip(transform.results, transform.inside, strict=True)):
+        values[loop] = f"polydl_pixel{axis}"
+        length, there = extents[loop], ""
+        if transform.walk is not None and _walks(statement, loop, transform.walk):
+            walked = True
+            length = extents[loop] * extents[transform.walk] if inside is None else inside.limit
+        elif inside is not None:
+            there = f" && {values[loop]} < {_left(inside, iterators)}"
+        loops.append(f"for (int {values[loop]} = 0; {values[loop]} < {length}{there}; ++{values[loop]})")
+    if transform.walk is not None and not walked:
+        values[transform.walk] = "polydl_tile"
+        loops.append(f"for (int polydl_tile = 0; polydl_tile < {extents[transform.walk]}; ++polydl_tile)")
+    lanes = f"for (int polydl_lane = 0; polydl_lane < {extents[transform.lanes]}; ++polydl_lane)"
+    ordered = [*loops, lanes] if transform.walk is None else [lanes, *loops]
+    body = " ".join(
+        statement_text(scop, light, [stripped(affine(form, values)) for form in own]) for light, own in transform.after
+    )
+    return f'{" ".join(ordered[:-1])} {{ _Pragma("omp simd") {ordered[-1]} {{ {body} }} }}'
+
+
+def _walks(statement: Statement, pixel: int, walk: int) -> bool:
+    """Whether the loop that the call goes through is that over the tiles of the pixels' axis."""
+    forms = statement.writes[0].subscripts or ()
+    return any(form.coefficients[pixel] and form.coefficients[walk] for form in forms)
+
+
+def _left(inside: Inside, iterators: Sequence[str]) -> str:
+    """How much of an axis is there, from the tile's first element on."""
+    return f"{inside.limit} - {inside.step} * ({stripped(iterators[inside.loop])})"
+
+
+def cycles(statement: Statement, transform: TileTransform, vector_elements: int) -> float:
+    """Core cycles of all tiles, operands in the first-level cache."""
+    assert statement.box is not None
+    extents = [high - low + 1 for low, high in statement.box]
+    lanes = extents[transform.lanes]
+    tiles = statement.instances // lanes
+    for loop in {*transform.results, *transform.sources}:
+        tiles //= extents[loop]
+    rows = [len(matrix) for matrix in transform.matrices]
+    columns = [len(matrix[0]) for matrix in transform.matrices]
+    computed = operations(transform.matrices[0]) * prod(columns[1:])
+    if len(columns) > 1:
+        computed += operations(transform.matrices[1]) * rows[0]
+    loads, stores = prod(columns), prod(rows)
+    if transform.adds:
+        computed, loads = computed + stores, loads + stores
+    if transform.walk is not None:
+        computed += _TURNED * prod(extents[loop] for loop in transform.outside)
+    each = _OPERATION * (computed + loads) + _STORE * stores
+    return tiles * -(-lanes // vector_elements) * each
+
+
+def definition(scop: Scop, statement: Statement, call: AnnotatedCall, vector_bytes: int) -> str:
+    """The function that transforms one tile of all lanes, or all tiles of a loop."""
+    assert call.transform is not None
+    writer = _Writer(scop, statement, call.call, call.transform)
+    return writer.text(max(1, vector_bytes // writer.element_bytes))
+
+
+def _widths(lanes: int, width: int) -> list[tuple[int, int, int]]:
+    """Vectors of lanes: their width, the first of their lanes, and how many there are of them; the longest first."""
+    found, left = [], lanes
+    while left:
+        if left >= width:
+            found.append((width, lanes - left, left // width))
+            left %= width
+        width //= 2
+    return found
+
+
+# Elements of two vectors by their numbers; older compilers take these as a vector of integers of the same size.
+_SHUFFLED = """#ifndef polydl_shuffled
+#if defined(__clang__) || __GNUC__ >= 12
+#define polydl_shuffled(kind, one, two, ...) __builtin_shufflevector(one, two, __VA_ARGS__)
+#else
+#define polydl_shuffled(kind, one, two, ...) __builtin_shuffle(one, two, (kind){__VA_ARGS__})
+#endif
+#endif"""
+
+
+class _Writer:
+    def __init__(self, scop: Scop, statement: Statement, name: str, transform: TileTransform) -> None:
+        self.name, self.transform = name, transform
+        source, target = statement.reads[0], statement.writes[0]
+        self.element = scop.array(target.array).element
+        self.element_bytes = scop.array(target.array).element_bytes
+        self.suffix = "f" if self.element == "float" else ""
+        self.from_strides = [scop.stride(source, loop) for loop in transform.sources]
+        self.to_strides = [scop.stride(target, loop) for loop in transform.results]
+        self.sources = [len(matrix[0]) for matrix in transform.matrices]
+        self.results = [len(matrix) for matrix in transform.matrices]
+        assert statement.box is not None
+        self.lanes = statement.box[transform.lanes][1] + 1
+        self.clipped = [axis for axis, inside in enumerate(transform.inside) if inside is not None]
+        self.writes_outside = transform.clipped == "result"
+        if transform.walk is not None:
+            outside, own = (target, source) if self.writes_outside else (source, target)
+            self.tiles = statement.box[transform.walk][1] + 1
+            self.lane_step = scop.stride(outside, transform.lanes)
+            self.walk_step, self.own_step = (scop.stride(each, transform.walk) for each in (outside, own))
+
+    def text(self, vector_elements: int) -> str:
+        widths = _widths(self.lanes, vector_elements)
+        made = [line for width, _, _ in widths for line in self._core(width)]
+        if self.transform.walk is not None:
+            made += [_SHUFFLED, *(line for width, _, _ in widths for line in self._turning(width))]
+        left = "".join(f", int left{axis}" for axis in self.clipped)
+        made += [
+            f"static void {self.name}(const {self.element} *restrict from, {self.element} *restrict to{left})",
+            "{",
+        ]
+        body = self._tile if self.transform.walk is None else self._strips
+        for width, first, count in widths:
+            made.append(f"  for (int lane = {first}; lane < {first + width * count}; lane += {width}) {{")
+            made += [f"    {line}" for line in body(width)]
+            made.append("  }")
+        return "\n".join([*made, "}"])
+
+    # ----------------------------------------------------------------------------------
+    # One vector of lanes of one tile
+
+    def _kind(self, width: int) -> str:
+        return f"{self.name}_vector_{width}"
+
+    def _call(self, width: int, source: str, target: str, steps: Sequence[int], left: Sequence[str] = ()) -> str:
+        arguments = [source, target, *map(str, steps), *left]
+        return f"{self.name}_{width}({', '.join(arguments)});"
+
+    def _core(self, width: int) -> list[str]:
+        """The function for a tile of one vector of lanes; its steps are constants once it is inlined."""
+        kind = self._kind(width)
+        axes = range(len(self.sources))
+        guards = self.clipped if self.writes_outside and self.transform.walk is None else []
+        parameters = [f"const {self.element} *from", f"{self.element} *to"]
+        parameters += [f"long {side}{axis}" for side in ("from", "to") for axis in axes]
+        parameters += [f"int left{axis}" for axis in guards]
+        lines = [
+            f"typedef {self.element} {kind}",
+            f"  __attribute__((vector_size({width * self.element_bytes}), aligned({self.element_bytes}), may_alias));",
+            f"static inline __attribute__((always_inline)) void {self.name}_{width}(",
+            f"    {', '.join(parameters)})",
+            "{",
+        ]
+        matrices = self.transform.matrices
+        columns = self.sources[1] if len(axes) > 1 else 1
+        for column in range(columns):
+            names = [f"x{row}_{column}" for row in range(self.sources[0])]
+            for row, name in enumerate(names):
+                place = _place("from", (row, column)[: len(axes)])
+                lines.append(f"  const {kind} {name} = *(const {kind} *)({place});")
+            made = [f"{'t' if len(axes) > 1 else 'y'}{row}_{column}" for row in range(self.results[0])]
+            lines += [f"  {line}" for line in linear(matrices[0], names, made, f"a{column}_", kind, self.suffix)]
+        for row in range(self.results[0]):
+            made = [f"y{row}_{column}" for column in range(self.results[1] if len(axes) > 1 else 1)]
+            if len(axes) > 1:
+                names = [f"t{row}_{column}" for column in range(columns)]
+                lines += [f"  {line}" for line in linear(matrices[1], names, made, f"b{row}_", kind, self.suffix)]
+            for column, name in enumerate(made):
+                guard = " && ".join(f"{(row, column)[axis]} < left{axis}" for axis in guards)
+                sign = "+=" if self.transform.adds and self.transform.walk is None else "="
+                place = _place("to", (row, column)[: len(axes)])
+                lines.append(f"  {f'if ({guard}) ' if guard else ''}*({kind} *)({place}) {sign} {name};")
+        return [*lines, "}"]
+
+    # ----------------------------------------------------------------------------------
+    # Lanes side by side: tile by tile
+
+    def _tile(self, width: int) -> list[str]:
+        steps = [*self.from_strides, *self.to_strides]
+        if not self.clipped:
+            return [self._call(width, "from + lane", "to + lane", steps)]
+        bounds = self.results if self.writes_outside else self.sources
+        whole = " && ".join(f"left{axis} >= {bounds[axis]}" for axis in self.clipped)
+        if self.writes_outside:
+            full = [str(self.results[axis]) for axis in self.clipped]
+            part = [f"left{axis}" for axis in self.clipped]
+            return [
+                f"if ({whole})",
+                f"  {self._call(width, 'from + lane', 'to + lane', steps, full)}",
+                "else",
+                f"  {self._call(width, 'from + lane', 'to + lane', steps, part)}",
+            ]
+        inner = [width * prod(self.sources[axis + 1 :]) for axis in range(len(self.sources))]
+        lines = [
+            f"if ({whole})",
+            f"  {self._call(width, 'from + lane', 'to + lane', steps)}",
+            "else {",
+            f"  {self.element} edge[{width * prod(self.sources)}] = {{0}};",
+        ]
+        for axis, count in enumerate(self.sources):
+            there = f" && at{axis} < left{axis}" if axis in self.clipped else ""
+            lines.append(f"  for (int at{axis} = 0; at{axis} < {count}{there}; ++at{axis})")
+        place = " + ".join(f"{step} * at{axis}" for axis, step in enumerate(inner))
+        source = " + ".join(f"{step}L * at{axis}" for axis, step in enumerate(self.from_strides))
+        return [
+            *lines,
+            f"    for (int i = 0; i < {width}; ++i)",
+            f"      edge[{place} + i] = from[lane + {source} + i];",
+            f"  {self._call(width, 'edge', 'to + lane', [*inner, *self.to_strides])}",
+            "}",
+        ]
+
+    # ----------------------------------------------------------------------------------
+    # Lanes apart: strips of tiles, whose lanes are brought together first, or put in their places afterwards
+
+    def _strips(self, width: int) -> list[str]:
+        """Rows of a strip are elements side by side; an axis lies in a row, or each of its elements has a row."""
+        counts = self.results if self.writes_outside else self.sources
+        strides = self.to_strides if self.writes_outside else self.from_strides
+        rows = [axis for axis, step in enumerate(strides) if step > self.walk_step]
+        span = 1 + sum((counts[axis] - 1) * step for axis, step in enumerate(strides) if axis not in rows)
+        number = prod(counts[axis] for axis in rows)
+        room = _STRIP_BYTES // (number * width * self.element_bytes)
+        tiles = min(self.tiles, max(1, (room - span) // self.walk_step + 1))
+        length = (tiles - 1) * self.walk_step + span
+        inner = [
+            width * (length * prod(counts[each] for each in rows if each > axis) if axis in rows else step)
+            for axis, step in enumerate(strides)
+        ]
+        row = " + ".join(f"{inner[axis] // width // length} * at{axis}" for axis in rows) or "0"
+        place = " + ".join([f"lane * {self.lane_step}L", f"tile * {self.walk_step}L"])
+        place += "".join(f" + at{axis} * {strides[axis]}L" for axis in rows)
+        inside = [axis for axis in self.clipped if axis not in rows]
+        limit = self._limit(inside[0]) if inside else "length"
+        there = [f"at{axis} < left{axis}" for axis in rows if axis in self.clipped]
+        loops = [f"  for (int at{axis} = 0; at{axis} < {counts[axis]}; ++at{axis})" for axis in rows]
+        strip = f"strip + ({row}) * {length * width}"
+        own = f"(tile + at) * {self.own_step}L"
+        mine = f"strip + at * {self.walk_step * width}"
+        if self.writes_outside:
+            condition = f"if ({' && '.join(there)}) " if there else ""
+            turned = [*loops, f"    {condition}{self.name}_put_{width}({strip}, to + {place}, {limit});"]
+            call = self._call(width, f"from + lane + {own}", mine, [*self.from_strides, *inner])
+        else:
+            all_there = f"{' && '.join(there)} ? {limit} : 0" if there else limit
+            turned = [*loops, f"    {self.name}_take_{width}(from + {place}, {strip}, length, {all_there});"]
+            call = self._call(width, mine, f"to + lane + {own}", [*inner, *self.to_strides])
+        computed = ["  for (int at = 0; at < count; ++at)", f"    {call}"]
+        return [
+            f"{self.element} strip[{number * length * width}] __attribute__((aligned(64)));",
+            f"for (int tile = 0; tile < {self.tiles}; tile += {tiles}) {{",
+            f"  const int count = {self.tiles} - tile < {tiles} ? {self.tiles} - tile : {tiles};",
+            f"  const int length = (count - 1) * {self.walk_step} + {span};",
+            *(computed + turned if self.writes_outside else turned + computed),
+            "}",
+        ]
+
+    def _limit(self, axis: int) -> str:
+        """How many elements of a row of the strip are there."""
+        left = f"left{axis} - tile * {self.walk_step}"
+        return f"({left} < length ? {left} : length)"
+
+    def _turning(self, width: int) -> list[str]:
+        """The function that reads a row into the strip, or writes it: squares of ``width``, then element by element."""
+        kind, element = self._kind(width), self.element
+        if self.writes_outside:
+            sign = "+=" if self.transform.adds else "="
+            head = f"{self.name}_put_{width}(const {element} *strip, {element} *to, int there)"
+            load, store = f"strip + (x + {{0}}) * {width}", f"to + x + {{0}} * {self.lane_step}L"
+            single = f"to[x + i * {self.lane_step}L] {sign} strip[x * {width} + i];"
+        else:
+            sign = "="
+            head = f"{self.name}_take_{width}(const {element} *from, {element} *strip, int length, int there)"
+            load, store = f"from + x + {{0}} * {self.lane_step}L", f"strip + (x + {{0}}) * {width}"
+            single = f"strip[x * {width} + i] = from[x + i * {self.lane_step}L];"
+        lines = [f"static inline void {head}", "{", "  int x = 0;"]
+        if width > 1:
+            integer, size = "long" if self.element_bytes == 8 else "int", width * self.element_bytes
+            lines.append(f"  typedef {integer} numbers __attribute__((vector_size({size}), unused));")
+            lines.append(f"  for (; x + {width} <= there; x += {width}) {{")
+            lines += [f"    {kind} r{lane} = *(const {kind} *)({load.format(lane)});" for lane in range(width)]
+            lines += [f"    {line}" for line in _transposed(width, kind)]
+            lines += [f"    *({kind} *)({store.format(lane)}) {sign} r{lane};" for lane in range(width)]
+            lines.append("  }")
+        lines += ["  for (; x < there; ++x)", f"    for (int i = 0; i < {width}; ++i)", f"      {single}"]
+        if not self.writes_outside:
+            lines += ["  for (; x < length; ++x)", f"    for (int i = 0; i < {width}; ++i)"]
+            lines.append(f"      strip[x * {width} + i] = 0;")
+        return [*lines, "}"]
+
+
+def _place(side: str, at: Sequence[int]) -> str:
+    """The address of an element of a tile."""
+    return " + ".join([side, *(f"{number} * {side}{axis}" for axis, number in enumerate(at))])
+
+
+def _transposed(width: int, kind: str) -> list[str]:
+    """Rows ``r0``, ``r1``, ... of a square become its columns: blocks of half the size change places, and so on."""
+    lines = []
+    block = width // 2
+    while block:
+        first = [lane if not lane & block else width + lane - block for lane in range(width)]
+        second = [lane + block if not lane & block else width + lane for lane in range(width)]
+        for row in range(width):
+            if row & block:
+                continue
+            one, two = f"r{row}", f"r{row + block}"
+            masks = [", ".join(map(str, mask)) for mask in (first, second)]
+            lines.append(f"{{ const {kind} a = {one}, b = {two};")
+            lines += [
+                f"  {name} = polydl_shuffled(numbers, a, b, {mask});"
+                for name, mask in zip((one, two), masks, strict=True)
+            ]
+            lines[-1] += " }"
+        block //= 2
+    return lines

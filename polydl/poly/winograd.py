@@ -1,0 +1,152 @@
+"""Convolutions by fewer products: tiles of the image and the filters go to a space where they multiply point by point.
+
+A tile of ``m`` pixels of the result takes ``m + r - 1`` products along an axis on which the filter has ``r`` taps, not
+``m * r`` (``toom_cook``); with 4 by 4 pixels and 3 by 3 taps that is a quarter of the products. Three nests transform
+the image, the filters and, back again, the sums; between them a matrix product for each point is left to a microkernel.
+Factors are taken out of sums, which rounds in another way: where sums may not be reassociated, this may not be done.
+That the products make up the convolution follows from ``toom_cook``, not from dependences, which isl is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polydl.errors import IllegalVariantError
+from polydl.poly.convolutions import convolution
+from polydl.poly.counting import limited
+from polydl.poly.plans import aligned_loops
+from polydl.poly.winograd_nests import WinogradNests
+from polydl.poly.zeroing import is_zero
+from polydl.types import Access, Attach, Scop, SharedLoops, Statement, Winograd
+from polydl.vector_functions import called
+
+
+@limited
+def winograd(scop: Scop, step: Winograd) -> Scop:
+    """The scop with the statement as products of points, and with the transforms around it.
+
+    Nests come one after the other (``distributed``). A nest in front that sets all of the result to zero goes.
+    Raises IllegalVariantError if the statement is no convolution along these axes.
+    """
+    statement = scop.statement(step.statement)
+    conv = convolution(scop, statement)
+    names = statement.iterators
+    if conv is None or [each[:2] for each in step.axes] != [(names[p], names[t]) for p, t in conv.axes]:
+        raise IllegalVariantError(f"{statement.name} is no convolution along {[each[:2] for each in step.axes]}")
+    if sum(each.betas[0] == statement.betas[0] for each in scop.statements) > 1:
+        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
+    columns = conv.columns
+    if not 1 <= step.columns <= len(columns):
+        raise IllegalVariantError(f"{step.columns} of {len(columns)} loops can't be joined")
+    shared = [names.index(loop) for loop in step.shared if loop in names]
+    over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.summed]
+    if len(shared) != len(step.shared) or not set(shared) <= set(over):
+        raise IllegalVariantError(f"{list(step.shared)} are not outer loops over the filters, nor over the image")
+    dropped = _zeroing(scop, statement, conv.form.c)
+    after = _after(scop, statement, conv.form.c, step.after)
+    sizes = [size for _, _, size in step.axes]
+    nests = WinogradNests(
+        scop, statement, conv, sizes, columns[-step.columns :], shared, adds=dropped is None, after=after
+    )
+    kept = [each for each in scop.statements if each is not dropped and each.name not in step.after]
+    return _arranged(scop, kept, statement, nests, len(shared), set(shared) <= set(columns))
+
+
+def _arranged(
+    scop: Scop, kept: Sequence[Statement], statement: Statement, nests: WinogradNests, shared: int, over_image: bool
+) -> Scop:
+    """The scop with five nests in the place of one; some of them have so many loops in common, if any are shared."""
+    image, filters, result = nests.image.statement, nests.filters.statement, nests.result.statement
+    groups: list[list[Statement]] = [[filters], [image, nests.zeros, nests.product, result]]
+    if not shared:
+        groups = [[image], [nests.zeros], [filters], [nests.product], [result]]
+    elif not over_image:
+        groups = [[image], [nests.zeros], [filters, nests.product], [result]]
+    place = statement.betas[0]
+    made, common = [], []
+    for number, group in enumerate(groups):
+        if len(group) > 1:
+            common.append(SharedLoops(tuple(each.name for each in group), shared))
+        for position, each in enumerate(group):
+            inside = (*(0,) * (shared - 1), position, *(0,) * (each.depth - shared))
+            made.append(replace(each, betas=(place + number, *(inside if len(group) > 1 else (0,) * each.depth))))
+    last = len(groups) - 1
+    before = [each for each in kept if each.betas[0] < place]
+    after = [replace(each, betas=(each.betas[0] + last, *each.betas[1:])) for each in kept if each.betas[0] > place]
+    return replace(
+        scop,
+        statements=(*before, *made, *after),
+        arrays=(*scop.arrays, *nests.arrays),
+        annotated_calls=(*scop.annotated_calls, *(each.call for each in (nests.image, nests.filters, nests.result))),
+        shared=(*scop.shared, *common),
+    )
+
+
+def _after(
+    scop: Scop, statement: Statement, output: Access, names: Sequence[str]
+) -> tuple[tuple[Statement, Mapping[int, tuple[int, int]]], ...]:
+    """Element-wise statements by name, each with its loops by those of the other, and what these are behind.
+
+    Raises IllegalVariantError for one that needs more than an element of the result and what nothing writes by then.
+    """
+    found = []
+    for name in names:
+        light = scop.statement(name)
+        pairs = aligned_loops(statement, light)
+        if pairs is None or statement.box is None or light.box is None or len(light.writes) != 1:
+            raise IllegalVariantError(f"the loops of {name} can't be aligned with those of {statement.name}")
+        all_of_it = all(
+            light.box[theirs] == tuple(end + ahead for end in statement.box[ours])
+            for ours, (theirs, ahead) in pairs.items()
+        )
+        if not all_of_it or called([light]):
+            raise IllegalVariantError(
+                f"{name} does not go through all of what {statement.name} writes, or calls functions"
+            )
+        memory = scop.array(output.array).memory
+        own = light.writes[0].subscripts
+        same = all(
+            each.array == output.array and each.subscripts == own
+            for each in light.accesses
+            if scop.array(each.array).memory == memory
+        )
+        used = {scop.array(each.array).memory for each in light.accesses}
+        between = [
+            each
+            for each in scop.statements
+            if statement.betas[0] < each.betas[0] <= light.betas[0] and each.name not in names
+        ]
+        stale = any(scop.array(a.array).memory in used for each in between for a in each.writes)
+        seen = any(scop.array(a.array).memory == memory for each in between for a in each.accesses)
+        if not same or stale or seen or light.betas[0] <= statement.betas[0]:
+            raise IllegalVariantError(f"{name} depends on more than the element of `{output.array}` that it writes")
+        found.append((light, pairs))
+    return tuple(found)
+
+
+def attached_zeros(statement: str) -> Attach:
+    """The sums of the statement's products set to zero at the first product on each tile."""
+    return Attach(f"zero_{statement}", statement, "first")
+
+
+def _zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | None:
+    """The statement, if there is one, that sets to zero just what the other adds to, with no other use in between."""
+    memory = scop.array(output.array).memory
+    earlier = [
+        each
+        for each in scop.statements
+        if each.betas[0] < statement.betas[0] and any(scop.array(a.array).memory == memory for a in each.accesses)
+    ]
+    if not earlier:
+        return None
+    last = max(earlier, key=lambda each: each.betas[0])
+    alone = sum(each.betas[0] == last.betas[0] for each in scop.statements) == 1
+    body = last.body
+    if not alone or body.kind != "op" or body.text != "=" or not is_zero(body.arguments[1]) or len(last.accesses) != 1:
+        return None
+    written = last.writes[0]
+    same = written.array == output.array
+    return last if same and isl.Map(written.relation).range().is_equal(isl.Map(output.relation).range()) else None

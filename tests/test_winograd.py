@@ -1,0 +1,357 @@
+"""Convolutions by fewer products: the matrices, what is recognised, and that the generated code computes the same."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.codegen.linear_maps import linear, operations
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.picks import picks
+from polydl.poly.convolutions import convolution
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.rewrites import distributed
+from polydl.poly.rewriting import apply
+from polydl.poly.toom_cook import MOST_POINTS, toom_cook
+from polydl.poly.winograd import winograd
+from polydl.ranking.cost_model import COST_MODEL
+from polydl.types import Attach, Pad, Scop, Split, Variant, Winograd
+from polydl.variants.fewer_products import winograd_choices
+
+BLOCKED = """
+void f(float out[{n}][2][{h}][{w}][16], const float flt[2][2][{r}][{s}][16][16],
+       const float in[{n}][2][{h} + {r} - 1][{w} + {s} - 1][16]) {{
+#pragma scop
+  {zero}
+  for (int n = 0; n < {n}; n++)
+    for (int kt = 0; kt < 2; kt++)
+      for (int ct = 0; ct < 2; ct++)
+        for (int y = 0; y < {h}; y++)
+          for (int r = 0; r < {r}; r++)
+            for (int s = 0; s < {s}; s++)
+              for (int x = 0; x < {w}; x++)
+                for (int c = 0; c < 16; c++)
+                  for (int k = 0; k < 16; k++)
+                    out[n][kt][y][x][k] += flt[kt][ct][r][s][c][k] * in[n][ct][y + r][x + s][c];
+#pragma endscop
+}}
+"""
+
+ZERO = """
+  for (int n = 0; n < {n}; n++)
+    for (int kt = 0; kt < 2; kt++)
+      for (int y = 0; y < {h}; y++)
+        for (int x = 0; x < {w}; x++)
+          for (int k = 0; k < 16; k++)
+            out[n][kt][y][x][k] = 0;
+"""
+
+PLAIN = """
+void f({element} out[{out}], const {element} flt[{flt}], const {element} in[{in_}]) {{
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < {k}; k++)
+      for (int y = 0; y < 11; y++)
+        for (int x = 0; x < {w}; x++)
+          for (int c = 0; c < 20; c++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++)
+                out[{to}] += in[{at}] * flt[{of}];
+#pragma endscop
+}}
+"""
+
+LAYOUTS = {
+    "nchw": ("n][k][y][x", "n][c][y + r][x + s", "k][c][r][s"),
+    "nhwc": ("n][y][x][k", "n][y + r][x + s][c", "r][s][c][k"),
+    "nhwc, filters by output": ("n][y][x][k", "n][y + r][x + s][c", "k][r][s][c"),
+}
+
+CONDITIONAL = """
+void f(float out[24][13][14], const float flt[24][20][3][3], const float in[20][13][14]) {
+#pragma scop
+  for (int k = 0; k < 24; k++)
+    for (int y = 0; y < 13; y++)
+      for (int x = 0; x < 14; x++)
+        for (int c = 0; c < 20; c++)
+          for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+              if (0 <= y + r - 1 && y + r - 1 < 13 && 0 <= x + s - 1 && x + s - 1 < 14)
+                out[k][y][x] += flt[k][c][r][s] * in[c][y + r - 1][x + s - 1];
+#pragma endscop
+}
+"""
+
+
+def blocked(h: int, w: int, r: int = 3, s: int = 3, n: int = 1, zero: str = "") -> str:
+    sizes = {"h": h, "w": w, "r": r, "s": s, "n": n}
+    return BLOCKED.format(zero=zero.format(**sizes), **sizes)
+
+
+def plain(layout: str, element: str = "float", k: int = 24, w: int = 37) -> str:
+    extents = {"n": 2, "k": k, "y": 11, "x": w, "y + r": 13, "x + s": w + 2, "c": 20, "r": 3, "s": 3}
+    to, at, of = LAYOUTS[layout]
+    shapes = ["][".join(str(extents[each]) for each in text.split("][")) for text in (to, of, at)]
+    return PLAIN.format(element=element, out=shapes[0], flt=shapes[1], in_=shapes[2], to=to, at=at, of=of, k=k, w=w)
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "f.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def separate(scop: Scop) -> Scop:
+    made = distributed(scop, distribute(scop, dependences(scop)))
+    assert made is not None
+    return made
+
+
+def tiles(variant: Variant) -> tuple[int, ...]:
+    """Pixels of the variant's tiles, along each axis; empty for one that multiplies directly."""
+    steps = [step for step in variant.rewrites if isinstance(step, Winograd)]
+    return tuple(size for _, _, size in steps[0].axes) if steps else ()
+
+
+def check(scop: Scop, tmp_path: Path, threads: int = 1, caches: str | None = None) -> set[tuple[int, ...]]:
+    """Compile and check a variant with each size of tiles; the sizes."""
+    machine = Machine.detect(caches, threads)
+    space = pipeline.space_on(scop, machine)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=40, seed=1)
+    chosen: dict[tuple[int, ...], list[Variant]] = {}
+    for variant in variants:
+        if tiles(variant):
+            chosen.setdefault(tiles(variant), []).append(variant)
+    tried = [variant for each in chosen.values() for variant in each[:1]]
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in tried]
+    assert kernels
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+    return set(chosen)
+
+
+@pytest.mark.parametrize("taps", range(2, MOST_POINTS))
+def test_the_matrices_make_up_a_convolution_exactly(taps: int) -> None:
+    generator = np.random.default_rng(taps)
+    for outputs in range(2, MOST_POINTS - taps + 2):
+        made = toom_cook(outputs, taps)
+        image = [Fraction(int(each)) for each in generator.integers(-9, 9, outputs + taps - 1)]
+        filters = [Fraction(int(each)) for each in generator.integers(-9, 9, taps)]
+
+        def times(matrix: tuple[tuple[Fraction, ...], ...], vector: list[Fraction]) -> list[Fraction]:
+            return [sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in matrix]
+
+        points = [a * b for a, b in zip(times(made.image, image), times(made.taps, filters), strict=True)]
+        expected = [sum(image[at + tap] * filters[tap] for tap in range(taps)) for at in range(outputs)]
+        assert times(made.result, points) == expected
+
+
+@pytest.mark.parametrize("size", [(2, 3), (4, 3), (2, 5), (4, 5), (2, 7)])
+def test_shared_sums_compute_the_same_with_fewer_operations(size: tuple[int, int]) -> None:
+    made = toom_cook(*size)
+    for matrix in (made.result, made.taps, made.image):
+        values = {f"x{place}": float(place**2 % 7 - 3) for place in range(len(matrix[0]))}
+        names = [f"y{row}" for row in range(len(matrix))]
+        for line in linear(matrix, list(values), names, "t", "V", ""):
+            assert line.startswith("const V ")
+            exec(line.removeprefix("const V ").rstrip(";"), {}, values)
+        for name, row in zip(names, matrix, strict=True):
+            expected = sum(float(each) * values[f"x{place}"] for place, each in enumerate(row))
+            assert values[name] == pytest.approx(expected, abs=1e-12)
+        assert operations(matrix) <= sum(sum(1 for each in row if each) for row in matrix)
+    assert [operations(matrix) for matrix in (toom_cook(4, 3).image, toom_cook(2, 3).image)] == [12, 4]
+
+
+@pytest.mark.parametrize(
+    ("source", "sizes"),
+    [
+        (blocked(12, 16), {(4, 4), (2, 2)}),
+        (blocked(7, 9, n=2, zero=ZERO), {(4, 4), (2, 2)}),
+        (blocked(9, 50), {(4, 4), (2, 2)}),
+        (blocked(8, 9, r=5, s=5), {(2, 2), (4, 4)}),
+        (blocked(10, 9, r=1, s=7), {(2,)}),
+        (blocked(11, 9, r=3, s=1), {(4,), (2,)}),
+        (blocked(10, 10, r=2, s=3), {(5, 4), (3, 2)}),
+    ],
+)
+def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Path) -> None:
+    assert check(parse(tmp_path, source), tmp_path) == sizes
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("element", ["float", "double"])
+def test_other_layouts_and_channels_that_do_not_fill_vectors(layout: str, element: str, tmp_path: Path) -> None:
+    assert check(parse(tmp_path, plain(layout, element, k=21)), tmp_path, threads=2) == {(4, 4), (2, 2)}
+
+
+def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
+    source = (
+        plain("nchw", w=9).replace("n < 2", "n < 3").replace("flt[k]", "flt[n][k]").replace("flt[24]", "flt[3][24]")
+    )
+    scop = parse(tmp_path, source.replace("out[2]", "out[3]").replace("in[2]", "in[3]"))
+    assert check(scop, tmp_path, threads=2) == {(4, 4), (2, 2)}
+
+
+def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
+    source = plain("nchw", k=384, w=9).replace("[20]", "[128]").replace("c < 20", "c < 128").replace("[2][", "[1][")
+    scop = parse(tmp_path, source.replace("n < 2", "n < 1"))
+    (steps, _) = winograd_choices(separate(scop), separate(scop).statements[0])
+    assert [type(step) for step in steps] == [Split, Split, Winograd, Attach]
+    assert isinstance(steps[2], Winograd)
+    assert steps[2].shared == ("k_block", "c_block")
+    assert check(scop, tmp_path) == {(4, 4), (2, 2)}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
+    scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
+    base = separate(scop)
+    (steps, *_) = winograd_choices(base, base.statement("S1"), near_bytes=64 << 10)
+    assert steps[0] == Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, ("n", "y"))
+    assert check(scop, tmp_path, threads, "4K,16K,1M") == {(4, 4), (2, 2)}
+
+
+def test_rows_and_columns_that_a_condition_leaves_out(tmp_path: Path) -> None:
+    scop = parse(tmp_path, CONDITIONAL)
+    assert check(scop, tmp_path) == {(4, 4), (2, 2)}
+    variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=60)
+    assert all(isinstance(v.rewrites[0], Pad) for v in variants if tiles(v))
+
+
+@pytest.mark.parametrize(
+    ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)]
+)
+def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int, tmp_path: Path) -> None:
+    if layout.startswith("blocked"):
+        source, to = blocked(9, 14, n=2, zero=ZERO), "n][kt][y][x][k"
+        loops = {"n": 2, "kt": 2, "y": 9, "x": 14, "k": 16}
+        bias, at = "bias[2][16]", "bias[kt][k]"
+    else:
+        source, to = plain(layout), LAYOUTS[layout][0]
+        loops = {"n": 2, "k": 24, "y": 11, "x": 37}
+        bias, at = "bias[24]", "bias[k]"
+    heads = " ".join(f"for (int {name} = 0; {name} < {extent}; {name}++)" for name, extent in loops.items())
+    more = f"""
+  {heads} out[{to}] = out[{to}] + {at};
+  {heads} out[{to}] = out[{to}] > 0 ? out[{to}] : 0;
+#pragma endscop"""
+    source = source.replace("#pragma endscop", more).replace("void f(", f"void f(const float {bias}, ")
+    scop = parse(tmp_path, source)
+    check(scop, tmp_path, threads, "4K,16K,1M" if layout.endswith("parts") else None)
+    space = pipeline.space_on(scop, Machine.detect(threads=threads))
+    steps = [step for each in space.alternatives for step in each.rewrites if isinstance(step, Winograd)]
+    assert steps
+    assert all(len(step.after) == 2 for step in steps)
+    made = next(each for each in space.alternatives if any(isinstance(step, Winograd) for step in each.rewrites))
+    assert {each.name for each in made.scop.statements} & set(steps[0].after) == set()
+
+
+def test_a_statement_that_reads_neighbours_stays_behind(tmp_path: Path) -> None:
+    more = """
+  for (int n = 0; n < 1; n++) for (int kt = 0; kt < 2; kt++) for (int y = 0; y < 12; y++)
+    for (int x = 0; x < 16; x++) for (int k = 0; k < 16; k++)
+      out[n][kt][y][x][k] = out[n][kt][y][15 - x][k] * 0.5f;
+#pragma endscop"""
+    scop = parse(tmp_path, blocked(12, 16, zero=ZERO).replace("#pragma endscop", more))
+    base = separate(scop)
+    step = Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, after=("S2",))
+    with pytest.raises(IllegalVariantError, match="depends on more"):
+        winograd(base, step)
+    assert check(scop, tmp_path) == {(4, 4), (2, 2)}
+
+
+def test_a_pass_of_zeros_goes_and_another_one_stays(tmp_path: Path) -> None:
+    step = Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1)
+    scop = separate(parse(tmp_path, blocked(12, 16, zero=ZERO)))
+    made = winograd(scop, step)
+    assert [each.name for each in made.statements] == ["image_S1", "zero_S1", "filter_S1", "S1", "result_S1"]
+    assert {access.array for access in made.statement("result_S1").reads} == {"out_points"}
+    other = separate(parse(tmp_path, blocked(12, 16, zero=ZERO.replace("x < {w}", "x < {w} - 1"))))
+    kept = winograd(other, step)
+    assert kept.statements[0].name == "S0"
+    assert {access.array for access in kept.statement("result_S1").reads} == {"out_points", "out"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("in[n][ct][y + r][x + s][c]", "in[n][ct][2 * y + r][2 * x + s][c]"),
+        ("in[n][ct][y + r][x + s][c]", "in[n][ct][y + 2 * r][x + 2 * s][c]"),
+        ("in[n][ct][y + r][x + s][c]", "in[n][ct][y][x][c]"),
+        ("for (int k = 0; k < 16; k++)", "for (int k = 15; k >= 0; k--)"),
+        ("in[n][ct][y + r][x + s][c]", "in[n][kt][y + r][x + s][k]"),
+    ],
+)
+def test_what_is_no_convolution_in_steps_of_one_is_left_alone(before: str, after: str, tmp_path: Path) -> None:
+    source = blocked(8, 8)
+    assert before in source
+    scop = separate(parse(tmp_path, source.replace(before, after).replace("[8 + 3 - 1]", "[40]")))
+    assert convolution(scop, scop.statements[0]) is None
+    assert winograd_choices(scop, scop.statements[0]) == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        (Winograd("S0", (("y", "s", 4), ("x", "r", 4)), 1), "no convolution along"),
+        (Winograd("S0", (("y", "r", 4),), 1), "no convolution along"),
+        (Winograd("S0", (("y", "r", 7), ("x", "s", 4)), 1), "no transform"),
+        (Winograd("S0", (("y", "r", 1), ("x", "s", 4)), 1), "no transform"),
+        (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 4), "joined"),
+        (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1, ("c",)), "outer loops"),
+    ],
+)
+def test_a_step_that_does_not_fit_is_refused(step: Winograd, word: str, tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, blocked(8, 8)))
+    with pytest.raises(IllegalVariantError, match=word):
+        winograd(scop, step)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("layout", ["blocked", "nchw"])
+def test_the_code_is_free_of_warnings(compiler: str, layout: str, tmp_path: Path) -> None:
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    scop = parse(tmp_path, blocked(7, 9, zero=ZERO) if layout == "blocked" else plain(layout))
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=40)
+    variant = next(each for each in variants if tiles(each) and "libxsmm" not in str(each.steps))
+    path = tmp_path / "variant.c"
+    path.write_text(pipeline.kernel(pipeline.space_on(scop, machine), variant, machine.vector_bytes).c)
+    command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-c", str(path)]
+    done = subprocess.run([*command, "-o", str(tmp_path / "variant.o")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_sums_whose_order_is_kept_are_not_factored(tmp_path: Path) -> None:
+    scop = parse(tmp_path, blocked(12, 16))
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, strict_fp=True)
+    assert not any(tiles(variant) for variant in variants)
+    base = separate(scop)
+    with pytest.raises(IllegalVariantError, match="order is to be kept"):
+        apply(base, [Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1)], dependences(base), reassociate=False)
+
+
+def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:
+    scop = parse(tmp_path, blocked(24, 28))
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=200)
+    ranking = COST_MODEL.rank(pipeline.candidates(scop, variants, machine=machine), machine)
+    found = {tiles(entry.variant) for _, entry in picks(ranking, 10)}
+    assert () in found
+    assert found & {(2, 2), (4, 4)}
