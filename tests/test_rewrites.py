@@ -311,3 +311,27 @@ def test_columns_lie_side_by_side_where_there_are_enough(tmp_path: Path, pixels:
     matches = [shape.match for shape in coalesced.spaces[-1].shapes if shape.match is not None]
     names = coalesced.scop.statements[-1].iterators
     assert {names[match.n] for match in matches} == loops
+
+
+STRIDED = """
+void f(float out[4][16][32][16], const float flt[4][8][8][16], const float in[8][32][{columns}][8]) {{
+#pragma scop
+  for (int kt = 0; kt < 4; kt++)
+    for (int ct = 0; ct < 8; ct++)
+      for (int y = 0; y < 16; y++)
+        for (int x = 0; x < {used}; x++)
+          for (int c = 0; c < 8; c++)
+            for (int k = 0; k < 16; k++)
+              out[kt][y][x][k] += flt[kt][ct][c][k] * in[ct][2 * y][2 * x][c];
+#pragma endscop
+}}
+"""
+
+
+def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path: Path) -> None:
+    scop = parse(tmp_path, STRIDED.format(columns=64, used=32))
+    (chosen, *_) = run_rewritten(scop, tmp_path, kind=Gather)
+    (step,) = (step for step in chosen.rewrites if isinstance(step, Gather))
+    assert (step.array, step.loops) == ("in", ("y", "ct", "x", "c"))
+    apart = pipeline.space_on(parse(tmp_path, STRIDED.format(columns=63, used=31)), Machine.detect(threads=1))
+    assert not any(isinstance(step, Gather) for each in apart.alternatives for step in each.rewrites)
