@@ -198,6 +198,14 @@ def test_other_layouts_and_channels_that_do_not_fill_vectors(layout: str, elemen
     assert check(parse(tmp_path, plain(layout, element, k=21)), tmp_path, threads=2) == {(4, 4), (2, 2)}
 
 
+def test_filters_that_are_turned_round(tmp_path: Path) -> None:
+    scop = parse(tmp_path, blocked(9, 10).replace("[r][s][c]", "[2 - r][2 - s][c]"))
+    assert check(scop, tmp_path) == {(4, 4), (2, 2)}
+    base = separate(parse(tmp_path, plain("nchw").replace("[c][r][s]", "[c][2 - r][2 - s]")))
+    with pytest.raises(IllegalVariantError, match="runs backwards"):
+        winograd(base, Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 2))
+
+
 def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
     source = (
         plain("nchw", w=9).replace("n < 2", "n < 3").replace("flt[k]", "flt[n][k]").replace("flt[24]", "flt[3][24]")

@@ -200,8 +200,9 @@ class WinogradNests:
         walked = self._scop.stride(outside, transform.lanes) != 1
         if walked:
             transform = replace(transform, walk=len(loops) - 1)
-            if min(abs(self._scop.stride(outside, loop)) for loop in (len(loops) - 1, *transform.outside)) != 1:
-                raise IllegalVariantError(f"`{outside.array}` is contiguous along no loop of a tile")
+            steps = [self._scop.stride(outside, loop) for loop in (len(loops) - 1, *transform.outside)]
+            if 1 not in steps or min(*steps, self._scop.stride(outside, transform.lanes)) < 1:
+                raise IllegalVariantError(f"`{outside.array}` is contiguous along no loop of a tile, or runs backwards")
         call = AnnotatedCall(f"polydl_{name}", made.line, (name,), len(inner) + walked, transform)
         return Transform(made, call)
 
