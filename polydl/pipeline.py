@@ -375,8 +375,8 @@ def candidate(
                 tiles[index] = site.next_tile
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)
-        elif nest.nest.call is not None and nest.nest.call.transform is not None:
-            cycles.append(transforms.cycles(statements[0], nest.nest.call.transform, vector_elements))
+        elif nest.nest.transform is not None:
+            cycles.append(transforms.cycles(statements[0], nest.nest.transform, vector_elements))
             calls.append(0)
         elif nest.nest.index in finished:
             cycles.append(finishing_cycles(space.scop, nest, vector_elements))

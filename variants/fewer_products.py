@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -9,8 +10,8 @@ from polydl.poly.convolutions import Convolution, convolution
 from polydl.poly.panels import split
 from polydl.poly.toom_cook import MOST_POINTS
 from polydl.poly.winograd import attached_zeros
-from polydl.types import Rewrite, Scop, Split, Statement, Winograd
-from polydl.variants.layouts import splits_of
+from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement, Winograd
+from polydl.variants.layouts import block_of, extents_of, splits_of
 
 # Points along an axis: more save more products and round worse, so that the most are for filters of many taps alone.
 POINTS = (6, 4, MOST_POINTS)
@@ -42,10 +43,10 @@ def winograd_choices(
     if conv is None:
         return ()
     splits: list[Split] = []
-    if _filter_bytes(scop, statement, conv, POINTS[0]) > WHOLE_FILTERS:
+    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) > WHOLE_FILTERS:
         for name in (statement.iterators[conv.made], statement.iterators[conv.summed]):
-            extent = _extents(statement)[statement.iterators.index(name)]
-            block = next((size for size in BLOCKS if size < extent and extent % size == 0), 0)
+            extent = extents_of(statement)[statement.iterators.index(name)]
+            block = block_of(extent, BLOCKS)
             if block and extent > BLOCKS[0]:
                 for part in splits_of(scop, statement, statement.iterators.index(name), block):
                     splits.append(part)
@@ -53,7 +54,7 @@ def winograd_choices(
                 statement = scop.statement(statement.name)
         conv = convolution(scop, statement)
         assert conv is not None
-    extents = _extents(statement)
+    extents = extents_of(statement)
     taps = [extents[tap] for _, tap in conv.axes]
     summed = [extents[loop] for loop in conv.filters if not conv.form.strides_c[loop]]
     if min(extents[conv.made], extents[conv.summed]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
@@ -69,20 +70,15 @@ def winograd_choices(
     return tuple(found)
 
 
-def _extents(statement: Statement) -> list[int]:
-    assert statement.box is not None
-    return [high + 1 for _, high in statement.box]
-
-
-def _filter_bytes(scop: Scop, statement: Statement, conv: Convolution, points: int) -> int:
-    extents = _extents(statement)
-    elements = prod([points] * len(conv.axes)) * prod(extents[loop] for loop in (*conv.filters, conv.made))
+def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
+    """Of the transformed filters, with so many points in all."""
+    elements = points * prod(extents[loop] for loop in (*conv.filters, conv.made))
     return elements * scop.array(conv.form.b.array).element_bytes
 
 
 def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int], near_bytes: int) -> Winograd | None:
     """The rewrite with tiles of these sizes; None if its arrays were too large."""
-    trips = _extents(statement)
+    trips = extents_of(statement)
     points = prod(size + trips[tap] - 1 for (_, tap), size in zip(conv.axes, sizes, strict=True))
     for (pixel, _), size in zip(conv.axes, sizes, strict=True):
         trips[pixel] = -(-trips[pixel] // size)
@@ -114,8 +110,7 @@ def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int) -> lis
     No more of them than are needed for blocks of ``WHOLE_FILTERS``, and none that leaves little to sum up inside.
     """
     moving = conv.form.strides_c
-    left = points * prod(trips[loop] for loop in (*conv.filters, conv.made))
-    left *= scop.array(conv.form.b.array).element_bytes
+    left = _filter_bytes(scop, conv, trips, points)
     summed = prod(trips[loop] for loop in conv.filters if not moving[loop])
     shared: list[int] = []
     for loop in sorted(conv.filters, key=lambda loop: not moving[loop]):
@@ -128,3 +123,16 @@ def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int) -> lis
         shared.append(loop)
         left //= trips[loop]
     return shared
+
+
+def attached_behind(fusions: Sequence[tuple[Rewrite, ...]], statement: str) -> list[tuple[str, ...]]:
+    """The element-wise statements that fusions attach behind another one, the most first."""
+    found = []
+    for steps in fusions:
+        merged = [step for step in steps if isinstance(step, Fuse)]
+        whole = all(len(set(each.bodies)) == 1 and each.shared == len(each.orders[0]) for each in merged)
+        group = {name: each.statements for each in merged for name in each.statements}
+        last = [step for step in steps if isinstance(step, Attach) and step.to == statement and step.place == "last"]
+        if last and whole and statement not in group:
+            found.append(tuple(name for step in last for name in group.get(step.statement, (step.statement,))))
+    return sorted(dict.fromkeys(found), key=len, reverse=True)

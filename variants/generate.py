@@ -21,8 +21,8 @@ from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
 from polydl.poly.streaming import streamable
 from polydl.poly.zeroing import absorbed
-from polydl.types import Attach, Fuse, Loop, Pad, Rewrite, Schedule, Scop, Step, Variant
-from polydl.variants.fewer_products import winograd_choices
+from polydl.types import Attach, Loop, Pad, Rewrite, Schedule, Scop, Step, Variant
+from polydl.variants.fewer_products import attached_behind, winograd_choices
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
@@ -289,8 +289,7 @@ def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantS
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = directions(scop, nest, found, reassociate=reassociate)
-        transforms = nest.call is not None and nest.call.transform is not None
-        minor = transforms or work[nest.index] < MINOR_SHARE * sum(work.values())
+        minor = nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
         own_threads = 1 if outside else about.threads
         streams = _past_caches(scop, nests, nest, about.second_cache)
@@ -381,26 +380,13 @@ def _with_fewer_products(
         if len(report.nest.statements) != 1 or report.nest.call is not None:
             continue
         statement = base.statement(report.nest.statements[0])
-        for after in (*_behind(fusions, statement.name), ()):
+        for after in (*attached_behind(fusions, statement.name), ()):
             found = list(
                 _multiplied(space, base, winograd_choices(base, statement, near, after), statement.name, about)
             )
             yield from found
             if found:
                 break
-
-
-def _behind(fusions: Sequence[tuple[Rewrite, ...]], statement: str) -> list[tuple[str, ...]]:
-    """The element-wise statements that fusions attach behind another one, the most first."""
-    found = []
-    for steps in fusions:
-        merged = [step for step in steps if isinstance(step, Fuse)]
-        whole = all(len(set(each.bodies)) == 1 and each.shared == len(each.orders[0]) for each in merged)
-        group = {name: each.statements for each in merged for name in each.statements}
-        last = [step for step in steps if isinstance(step, Attach) and step.to == statement and step.place == "last"]
-        if last and whole and statement not in group:
-            found.append(tuple(name for step in last for name in group.get(step.statement, (step.statement,))))
-    return sorted(dict.fromkeys(found), key=len, reverse=True)
 
 
 def _multiplied(

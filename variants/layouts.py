@@ -66,7 +66,7 @@ def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tu
     if statement.box is None:
         return ()
     found: list[Coalesce] = []
-    extents = _extents(statement)
+    extents = extents_of(statement)
     for match in matches:
         form = match.form
         for inner, walking, still in (
@@ -91,7 +91,7 @@ def packing_choices(scop: Scop, statement: Statement) -> tuple[tuple[Pack, ...],
     form = product_form(scop, statement)
     if isinstance(form, NoMatch) or statement.box is None:
         return ()
-    extents = _extents(statement)
+    extents = extents_of(statement)
     loops = [loop for loop in range(statement.depth) if extents[loop] > 1]
     found: dict[tuple[Pack, ...], int] = {}
     for oriented in (form, form.swapped()):
@@ -145,14 +145,14 @@ def row_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], 
     return tuple(found)
 
 
-def _extents(statement: Statement) -> list[int]:
+def extents_of(statement: Statement) -> list[int]:
     assert statement.box is not None
     return [high - low + 1 for low, high in statement.box]
 
 
 def _rows(statement: Statement, form: ProductForm) -> tuple[int, int | None] | None:
     """The loop along rows of the output that A follows, and the one that goes on where they end, if there is one."""
-    extents, c = _extents(statement), form.strides_c
+    extents, c = extents_of(statement), form.strides_c
     walked_too = [
         loop
         for loop in range(statement.depth)
@@ -173,7 +173,7 @@ def _gathering(
     scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
 ) -> tuple[Rewrite, ...] | None:
     """The copy of A, and the loops that become one over it."""
-    extents = _extents(statement)
+    extents = extents_of(statement)
     c, a, b = form.strides_c, form.strides_a, form.strides_b
     if a[m] != 1:
         if _order_with_last(form.a, [m]) is not None:
@@ -209,7 +209,7 @@ def _unfolding(
 ) -> tuple[Rewrite, ...] | None:
     """The copy of A, and the loops that become one over it."""
     assert form.a.subscripts is not None
-    extents, c = _extents(statement), form.strides_c
+    extents, c = extents_of(statement), form.strides_c
     moved = [[loop for loop, step in enumerate(each.coefficients) if step] for each in form.a.subscripts]
     dimension = next((d for d, loops in enumerate(moved) if m in loops), 0)
     sums = [loop for loop in moved[dimension] if loop != m]
@@ -252,7 +252,7 @@ def near_column_choices(
     """
     if statement.box is None or not matches:
         return ()
-    match, extents = matches[0], _extents(statement)
+    match, extents = matches[0], extents_of(statement)
     b, c = match.form.strides_b, match.form.strides_c
     array = scop.array(match.form.b.array)
     summed = [loop for loop in match.batchable if extents[loop] > 1 and b[loop]]
@@ -296,12 +296,12 @@ def panel_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
     if statement.box is None or not matches:
         return ()
     match = matches[0]
-    extents = _extents(statement)
+    extents = extents_of(statement)
     bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
     blocks = {
-        "m": _block(extents[match.m], PANEL_ROWS),
-        "n": _block(extents[match.n], PANEL_COLUMNS),
-        "k": _block(extents[match.k], PANEL_DEPTHS),
+        "m": block_of(extents[match.m], PANEL_ROWS),
+        "n": block_of(extents[match.n], PANEL_COLUMNS),
+        "k": block_of(extents[match.k], PANEL_DEPTHS),
     }
 
     def worthwhile(access: Access, stride: int) -> bool:
@@ -353,11 +353,11 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
     often = statement.instances >= PANEL_REUSE * array.elements
     if not often or match.lda * array.element_bytes < PAGE_BYTES or not visits_once(scop, statement, access):
         return ()
-    extents = _extents(statement)
+    extents = extents_of(statement)
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     found: list[tuple[Rewrite, ...]] = []
     for widths, depths in (*SINGLE_TILES, *TILES):
-        wide, deep = _block(extents[match.m], widths), _block(extents[match.k], depths)
+        wide, deep = block_of(extents[match.m], widths), block_of(extents[match.k], depths)
         if not wide or not deep:
             continue
         wide_splits = splits_of(scop, statement, match.m, wide)
@@ -365,7 +365,7 @@ def tile_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch])
         narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
         narrow_splits = splits_of(scop, statement, match.m, narrow) if narrow else []
         many = single and extents[match.n] >= MANY_COLUMNS
-        columns = _block(extents[match.n], SINGLE_COLUMNS) if many else 0
+        columns = block_of(extents[match.n], SINGLE_COLUMNS) if many else 0
         outer_splits = splits_of(scop, statement, match.n, columns) if columns else []
         steps: list[Rewrite] = [
             *outer_splits[:1],
@@ -391,7 +391,7 @@ def batch_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[t
     if statement.box is None or not matches:
         return ()
     match = matches[0]
-    extents = _extents(statement)
+    extents = extents_of(statement)
     summed = sorted(loop for loop in match.batchable if extents[loop] > 1)
     if not summed:
         return ()
@@ -407,7 +407,7 @@ def batch_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[t
     return tuple(found)
 
 
-def _block(extent: int, sizes: Sequence[int]) -> int:
+def block_of(extent: int, sizes: Sequence[int]) -> int:
     """The first of the sizes that divides a loop into more than one block, or 0."""
     return next((size for size in sizes if size < extent and extent % size == 0), 0)
 

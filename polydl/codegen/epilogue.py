@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.expressions import StatementWriter, subscripted
 from polydl.contracts import GemmSite
-from polydl.poly.plans import NestPlan, Plan, aligned_loops, offsets
+from polydl.poly.plans import NestPlan, Plan, loops_alike, offsets
 from polydl.poly.products import GemmMatch
 from polydl.types import Access, Affine, Expression, Loop, Scop, Statement
 from polydl.vector_functions import called, includes_math, scalar_only
@@ -150,13 +150,9 @@ class _Writer:
 
     def _aligned(self, statement: Statement) -> Mapping[str, Access] | None:
         """Each reference over the iterators of the product, if both run through the same elements."""
-        pairs = aligned_loops(self.product, statement)
-        if pairs is None or statement.box is None or self.product.box is None or len(statement.writes) != 1:
+        pairs = loops_alike(self.product, statement)
+        if pairs is None or statement.box is None:
             return None
-        for ours, (theirs, ahead) in pairs.items():
-            low, high = self.product.box[ours]
-            if statement.box[theirs] != (low + ahead, high + ahead):
-                return None
         partner = {theirs: (ours, ahead) for ours, (theirs, ahead) in pairs.items()}
         found = {}
         for access in statement.accesses:

@@ -400,7 +400,7 @@ def generate(
             sites[index] = with_epilogue(scop, plan, site, vector_bytes, exact=exact)
 
     def call(nest: NestPlan, values: Sequence[str]) -> str:
-        if nest.nest.call is not None and nest.nest.call.transform is not None:
+        if nest.nest.call is not None and nest.nest.transform is not None:
             statement = scop.statement(nest.nest.statements[0])
             iterators = _iterator_values(nest, statement.depth, values)
             return transforms.invocation(scop, statement, nest.nest.call, iterators)
@@ -427,7 +427,7 @@ def generate(
     definitions += [
         transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.call, vector_bytes)
         for nest in plan.nests
-        if nest.nest.call is not None and nest.nest.call.transform is not None
+        if nest.nest.call is not None and nest.nest.transform is not None
     ]
     if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
         definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")

@@ -12,6 +12,12 @@ def iterator_form(place: int, depth: int, constant: int = 0) -> Affine:
     return Affine(tuple(int(other == place) for other in range(depth)), constant)
 
 
+def composed(form: Affine, loops: Sequence[Affine], depth: int) -> Affine:
+    """A form of iterators that are themselves forms of ``depth`` others."""
+    made = combined(loops, form.coefficients) if loops else Affine((0,) * depth)
+    return Affine(made.coefficients, made.constant + form.constant)
+
+
 def combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
     """The sum of the forms, each multiplied."""
     rows = zip(*(form.coefficients for form in forms), strict=True)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from polydl.calls import TileTransform
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.types import AnnotatedCall, Loop, Scop, SharedLoops, Statement
@@ -35,6 +36,11 @@ class Nest:
     depth: int
     loops: tuple[str, ...]
     call: AnnotatedCall | None = None
+
+    @property
+    def transform(self) -> TileTransform | None:
+        """That of the call, if a rewrite put one there."""
+        return self.call.transform if self.call is not None else None
 
     @property
     def call_loops(self) -> tuple[str, ...]:

@@ -18,8 +18,17 @@ from polydl.poly.counting import limited
 from polydl.poly.forms import iterator_form
 from polydl.poly.panels import moved_read
 from polydl.poly.products import NoMatch, product_form
-from polydl.poly.rewrites import fresh_name, inserted, make_access, make_domain, with_copy
-from polydl.types import Access, Affine, Array, Expression, Pad, Scop, Statement
+from polydl.poly.rewrites import (
+    assignment,
+    fresh_name,
+    inserted,
+    make_access,
+    make_domain,
+    make_statement,
+    with_copy,
+    zero_of,
+)
+from polydl.types import Access, Affine, Array, Pad, Scop, Statement
 
 
 @limited
@@ -109,28 +118,20 @@ def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
         source=straight,
     )
     copy = next(each for each in copied.statements if each.accesses[0].array == padded.name)
-    zeros = _zeros(copy, array, padded, straight)
+    zeros = _zeros(copy, padded, straight)
     return replace(copied, statements=inserted(zeros, copied.statements))
 
 
-def _zeros(copy: Statement, array: Array, padded: Array, subscripts: Sequence[Affine]) -> Statement:
+def _zeros(copy: Statement, padded: Array, subscripts: Sequence[Affine]) -> Statement:
     """All of the copy set to zero, in front of the nest that fills it."""
     name = f"zero_{padded.name}"
     iterators = tuple(f"{padded.name}_{dimension}" for dimension in range(len(padded.extents)))
     box = tuple((0, extent - 1) for extent in padded.extents)
-    zero = {"float": "0.0f", "double": "0.0"}.get(array.element, "0")
-    return Statement(
-        name=name,
-        iterators=iterators,
-        domain=make_domain(name, iterators, box),
-        box=box,
-        instances=padded.elements,
-        betas=copy.betas,
-        directions=(1,) * len(box),
-        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("literal", zero))),
-        accesses=(make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts)),),
-        line=copy.line,
-        text=f"{padded.name}[...] = {zero}",
+    access = make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts))
+    zero = zero_of(padded)
+    text = f"{padded.name}[...] = {zero.text}"
+    return make_statement(
+        name, iterators, box, (access,), assignment(access.reference, zero), betas=copy.betas, line=copy.line, text=text
     )
 
 

@@ -13,7 +13,7 @@ from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.forms import combined, iterator_form
-from polydl.poly.rewrites import complete_from, fresh_name, make_access, make_domain, with_copy
+from polydl.poly.rewrites import complete_from, fresh_name, has_loops_alone, make_access, make_domain, with_copy
 from polydl.types import Access, Affine, Array, Gather, PackPanels, Scop, Split, Statement
 
 
@@ -27,8 +27,9 @@ def split(scop: Scop, step: Split) -> Scop:
     extent = high - low + 1
     if not 1 < step.size < extent or extent % step.size:
         raise IllegalVariantError(f"blocks of {step.size} don't divide the {extent} iterations of `{step.loop}`")
-    alone = sum(1 for other in scop.statements if other.betas[0] == statement.betas[0]) == 1
-    if not alone or any(name == statement.name for call in scop.annotated_calls for name in call.statements):
+    if not has_loops_alone(scop, statement) or any(
+        name == statement.name for call in scop.annotated_calls for name in call.statements
+    ):
         raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
     if any(node.kind == "affine" for node in statement.body.walk()):
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")

@@ -286,6 +286,18 @@ def aligned_loops(heavy: Statement, light: Statement, shared: int = 0) -> dict[i
     )
 
 
+def loops_alike(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]] | None:
+    """``aligned_loops`` of statements that run through the same elements, each with one array reference written."""
+    pairs = aligned_loops(heavy, light)
+    if pairs is None or light.box is None or heavy.box is None or len(light.writes) != 1:
+        return None
+    for ours, (theirs, ahead) in pairs.items():
+        low, high = heavy.box[ours]
+        if light.box[theirs] != (low + ahead, high + ahead):
+            return None
+    return pairs
+
+
 def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> tuple[NestPlan, ...]:
     """The plans with element-wise nests put inside the loops of others.
 

@@ -74,6 +74,48 @@ def make_domain(statement: str, iterators: Sequence[str], box: Box) -> str:
     return f"{{ {statement}[{', '.join(iterators)}]{' : ' if bounds else ''}{bounds} }}"
 
 
+def make_statement(
+    name: str,
+    iterators: tuple[str, ...],
+    box: Box,
+    accesses: tuple[Access, ...],
+    body: Expression,
+    *,
+    betas: tuple[int, ...] | None = None,
+    line: int,
+    text: str,
+) -> Statement:
+    """A statement whose loops run forwards over a box; without ``betas`` in a nest of its own, at place 0."""
+    return Statement(
+        name=name,
+        iterators=iterators,
+        domain=make_domain(name, iterators, box),
+        box=box,
+        instances=prod(high - low + 1 for low, high in box),
+        betas=(0,) * (len(box) + 1) if betas is None else betas,
+        directions=(1,) * len(box),
+        body=body,
+        accesses=accesses,
+        line=line,
+        text=text,
+    )
+
+
+def assignment(reference: str, value: Expression) -> Expression:
+    """The value assigned to what a reference writes."""
+    return Expression("op", "=", (Expression("access", reference), value))
+
+
+def zero_of(array: Array) -> Expression:
+    """A zero of the type of an array's elements."""
+    return Expression("literal", {"float": "0.0f", "double": "0.0"}.get(array.element, "0"))
+
+
+def has_loops_alone(scop: Scop, statement: Statement) -> bool:
+    """Whether no other statement is in the nest of a statement, where nests come one after the other."""
+    return sum(each.betas[0] == statement.betas[0] for each in scop.statements) == 1
+
+
 def fresh_name(scop: Scop, name: str) -> str:
     """The name, with underscores after it until no array and no loop of the scop has it."""
     taken = {array.name for array in scop.arrays} | {name for s in scop.statements for name in s.iterators}
@@ -128,22 +170,13 @@ def copying_statement(
 ) -> Statement:
     """The statement that copies elements of ``array`` into ``packed`` for ``reader``, with these subscripts."""
     name = f"pack_{array.name}"
-    return Statement(
-        name=name,
-        iterators=iterators,
-        domain=make_domain(name, iterators, box),
-        box=box,
-        instances=prod(high - low + 1 for low, high in box),
-        betas=betas,
-        directions=(1,) * len(box),
-        body=Expression("op", "=", (Expression("access", f"{name}_to"), Expression("access", f"{name}_from"))),
-        accesses=(
-            make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
-            make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
-        ),
-        line=reader.line,
-        text=f"{packed.name}[...] = {array.name}[...]",
+    accesses = (
+        make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
+        make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
     )
+    body = assignment(f"{name}_to", Expression("access", f"{name}_from"))
+    text = f"{packed.name}[...] = {array.name}[...]"
+    return make_statement(name, iterators, box, accesses, body, betas=betas, line=reader.line, text=text)
 
 
 def with_copy(

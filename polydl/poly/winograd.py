@@ -17,7 +17,8 @@ import islpy as isl
 from polydl.errors import IllegalVariantError
 from polydl.poly.convolutions import convolution
 from polydl.poly.counting import limited
-from polydl.poly.plans import aligned_loops
+from polydl.poly.plans import loops_alike
+from polydl.poly.rewrites import has_loops_alone
 from polydl.poly.winograd_nests import WinogradNests
 from polydl.poly.zeroing import is_zero
 from polydl.types import Access, Attach, Scop, SharedLoops, Statement, Winograd
@@ -36,7 +37,7 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
     names = statement.iterators
     if conv is None or [each[:2] for each in step.axes] != [(names[p], names[t]) for p, t in conv.axes]:
         raise IllegalVariantError(f"{statement.name} is no convolution along {[each[:2] for each in step.axes]}")
-    if sum(each.betas[0] == statement.betas[0] for each in scop.statements) > 1:
+    if not has_loops_alone(scop, statement):
         raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
     columns = conv.columns
     if not 1 <= step.columns <= len(columns):
@@ -95,16 +96,10 @@ def _after(
     found = []
     for name in names:
         light = scop.statement(name)
-        pairs = aligned_loops(statement, light)
-        if pairs is None or statement.box is None or light.box is None or len(light.writes) != 1:
-            raise IllegalVariantError(f"the loops of {name} can't be aligned with those of {statement.name}")
-        all_of_it = all(
-            light.box[theirs] == tuple(end + ahead for end in statement.box[ours])
-            for ours, (theirs, ahead) in pairs.items()
-        )
-        if not all_of_it or called([light]):
+        pairs = loops_alike(statement, light)
+        if pairs is None or called([light]):
             raise IllegalVariantError(
-                f"{name} does not go through all of what {statement.name} writes, or calls functions"
+                f"{name} does not go through all of what {statement.name} writes, and as it does, or calls functions"
             )
         memory = scop.array(output.array).memory
         own = light.writes[0].subscripts
@@ -143,8 +138,7 @@ def _zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | No
     if not earlier:
         return None
     last = max(earlier, key=lambda each: each.betas[0])
-    alone = sum(each.betas[0] == last.betas[0] for each in scop.statements) == 1
-    body = last.body
+    body, alone = last.body, has_loops_alone(scop, last)
     if not alone or body.kind != "op" or body.text != "=" or not is_zero(body.arguments[1]) or len(last.accesses) != 1:
         return None
     written = last.writes[0]

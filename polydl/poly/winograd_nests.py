@@ -10,8 +10,8 @@ from math import prod
 from polydl.calls import AnnotatedCall, Inside, TileTransform
 from polydl.errors import IllegalVariantError
 from polydl.poly.convolutions import Convolution
-from polydl.poly.forms import combined, iterator_form
-from polydl.poly.rewrites import fresh_name, make_access, make_domain
+from polydl.poly.forms import combined, composed, iterator_form
+from polydl.poly.rewrites import assignment, fresh_name, make_access, make_statement, zero_of
 from polydl.poly.toom_cook import MOST_POINTS, toom_cook
 from polydl.types import Access, Affine, Array, Expression, Scop, Statement
 
@@ -143,10 +143,7 @@ class WinogradNests:
         assert access.subscripts is not None
         nothing = Affine((0,) * depth)
         forms = [of.get(loop, nothing) for loop in range(self._statement.depth)]
-        made = [combined(forms, each.coefficients) for each in access.subscripts]
-        return tuple(
-            replace(new, constant=new.constant + old.constant) for new, old in zip(made, access.subscripts, strict=True)
-        )
+        return tuple(composed(each, forms, depth) for each in access.subscripts)
 
     def _point(self, places: Sequence[int], depth: int) -> Affine:
         """The number of a point from the loops along its axes."""
@@ -171,7 +168,8 @@ class WinogradNests:
     def _forms(self, loops: Sequence[int], inner: int, lanes: int) -> tuple[int, dict[int, Affine]]:
         """The depth of a nest over ``loops``, so many ``inner`` ones and the lanes, and what its loops are in it."""
         depth = len(loops) + inner + 1
-        return depth, {loop: iterator_form(place, depth) for place, loop in enumerate([*loops, *[-1] * inner, lanes])}
+        forms = {loop: iterator_form(place, depth) for place, loop in enumerate(loops)}
+        return depth, forms | {lanes: iterator_form(depth - 1, depth)}
 
     def _transform(
         self,
@@ -194,8 +192,15 @@ class WinogradNests:
         accesses = [make_access(name, iterators, box, f"{name}_to", write[0], "write", write[1])]
         for number, (array, subscripts) in enumerate(reads):
             accesses.append(make_access(name, iterators, box, f"{name}_{number}", array, "read", subscripts))
-        value = Expression("access", f"{name}_0")
-        made = _statement(name, iterators, box, tuple(accesses), value, self._statement.line)
+        made = make_statement(
+            name,
+            iterators,
+            box,
+            tuple(accesses),
+            assignment(f"{name}_to", Expression("access", f"{name}_0")),
+            line=self._statement.line,
+            text=f"{write[0]}[...] = ...",
+        )
         outside = made.writes[0] if transform.clipped == "result" else made.reads[0]
         walked = self._scop.stride(outside, transform.lanes) != 1
         if walked:
@@ -250,14 +255,14 @@ class WinogradNests:
         depth, forms = self._forms(loops, 2 * axes, layout.lanes)
         pixels = tuple(range(len(loops), len(loops) + axes))
         along = tuple(range(len(loops) + axes, len(loops) + 2 * axes))
-        to = (form.c.array, self._moved(form.c, depth, self._along_axes(forms, pixels, depth)))
+        written = self._along_axes(forms, pixels, depth)
+        to = (form.c.array, self._moved(form.c, depth, written))
         read = (self.arrays[2].name, self._subscripts(layout, forms, self._point(along, depth)))
         matrices = tuple(each.result for each in self._matrices)
         inside = self._inside(loops, taps=False)
-        written = self._along_axes(forms, pixels, depth)
         after = tuple((light, _behind(light, pairs, written, depth)) for light, pairs in self._after)
         others = [
-            (each.array, tuple(_composed(form, own, depth) for form in each.subscripts))
+            (each.array, tuple(composed(form, own, depth) for form in each.subscripts))
             for light, own in after
             for each in light.reads
             if each.array != form.c.array and each.subscripts is not None
@@ -288,8 +293,8 @@ class WinogradNests:
         box = tuple((0, extent - 1) for extent in extents)
         straight = tuple(iterator_form(place, len(box)) for place in range(len(around), len(box)))
         access = make_access(name, iterators, box, f"{name}_to", sums.name, "write", straight)
-        zero = Expression("literal", "0.0f" if sums.element == "float" else "0.0")
-        return _statement(name, iterators, box, (access,), zero, self._statement.line)
+        body, text = assignment(access.reference, zero_of(sums)), f"{sums.name}[...] = ..."
+        return make_statement(name, iterators, box, (access,), body, line=self._statement.line, text=text)
 
     @cached_property
     def product(self) -> Statement:
@@ -317,8 +322,10 @@ class WinogradNests:
         for each in statement.accesses:
             array, subscripts = known.get(each.reference, to)
             accesses.append(make_access(statement.name, iterators, box, each.reference, array, each.kind, subscripts))
-        made = _statement(statement.name, iterators, box, tuple(accesses), statement.body, statement.line)
-        return replace(made, body=statement.body, text=f"{statement.text}, for each point of tiles")
+        text = f"{statement.text}, for each point of tiles"
+        return make_statement(
+            statement.name, iterators, box, tuple(accesses), statement.body, line=statement.line, text=text
+        )
 
 
 def _behind(
@@ -330,33 +337,3 @@ def _behind(
     for ours, (theirs, ahead) in pairs.items():
         found[theirs] = replace(forms[ours], constant=forms[ours].constant + ahead)
     return tuple(found)
-
-
-def _composed(form: Affine, loops: Sequence[Affine], depth: int) -> Affine:
-    """A form of a statement's loops, which are forms themselves."""
-    made = combined(loops, form.coefficients) if loops else Affine((0,) * depth)
-    return replace(made, constant=made.constant + form.constant)
-
-
-def _statement(
-    name: str,
-    iterators: tuple[str, ...],
-    box: tuple[tuple[int, int], ...],
-    accesses: tuple[Access, ...],
-    value: Expression,
-    line: int,
-) -> Statement:
-    """An assignment in a nest of its own."""
-    return Statement(
-        name=name,
-        iterators=iterators,
-        domain=make_domain(name, iterators, box),
-        box=box,
-        instances=prod(high + 1 for _, high in box),
-        betas=(0,) * (len(box) + 1),
-        directions=(1,) * len(box),
-        body=Expression("op", "=", (Expression("access", f"{name}_to"), value)),
-        accesses=accesses,
-        line=line,
-        text=f"{accesses[0].array}[...] = ...",
-    )
