@@ -33,7 +33,7 @@ from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.tile_packing import waiting_cycles
 from polydl.poly.traffic import fills, traffic
-from polydl.poly.winograd import attached_zeros
+from polydl.poly.point_nests import attached_zeros
 from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (

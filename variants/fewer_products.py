@@ -9,7 +9,7 @@ from math import prod
 from polydl.poly.convolutions import Convolution, convolution
 from polydl.poly.panels import split
 from polydl.poly.toom_cook import MOST_POINTS
-from polydl.poly.winograd import attached_zeros
+from polydl.poly.point_nests import attached_zeros
 from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement, Winograd
 from polydl.variants.layouts import block_of, extents_of, splits_of
 
@@ -89,7 +89,7 @@ def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int],
         together *= trips[columns[-joined]]
     size = 0
     for access, strides in ((conv.form.a, conv.form.strides_a), (conv.form.c, conv.form.strides_c)):
-        own = prod(trips[loop] for loop, step in enumerate(strides) if step and loop not in conv.taps)
+        own = prod(trips[loop] for loop, step in enumerate(strides) if step and loop not in conv.gone)
         size += points * own * scop.array(access.array).element_bytes
     names = statement.iterators
     axes = tuple((names[pixel], names[tap], size) for (pixel, tap), size in zip(conv.axes, sizes, strict=True))

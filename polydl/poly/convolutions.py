@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polydl.poly.point_nests import PointProduct
 from polydl.poly.products import NoMatch, ProductForm, product_form
 from polydl.types import Scop, Statement
 
@@ -11,33 +12,19 @@ ELEMENTS = ("float", "double")
 
 
 @dataclass(frozen=True)
-class Convolution:
+class Convolution(PointProduct):
     """A product ``form`` whose A is an image: ``axes`` are its loops over pixels and over taps of the filter.
 
     Of the loops over channels, ``made`` is the one closest together in the result, ``summed`` that in the image.
     """
 
-    form: ProductForm
     axes: tuple[tuple[int, int], ...]
-    made: int
-    summed: int
-
-    @property
-    def taps(self) -> frozenset[int]:
-        return frozenset(tap for _, tap in self.axes)
-
-    @property
-    def columns(self) -> list[int]:
-        """Loops that move the image and the result and not the filters, the innermost in the result last."""
-        c, a, b = self.form.strides_c, self.form.strides_a, self.form.strides_b
-        found = [loop for loop in range(len(c)) if c[loop] and a[loop] and not b[loop]]
-        return sorted(found, key=lambda loop: -c[loop])
 
     @property
     def filters(self) -> list[int]:
         """Loops that move the filters, but for taps and ``made``; the innermost is the last."""
         b = self.form.strides_b
-        found = [loop for loop, step in enumerate(b) if step and loop not in self.taps and loop != self.made]
+        found = [loop for loop, step in enumerate(b) if step and loop not in self.gone and loop != self.made]
         return sorted(found, key=lambda loop: -b[loop])
 
 
@@ -55,7 +42,9 @@ def convolution(scop: Scop, statement: Statement) -> Convolution | None:
         made = [loop for loop in range(len(c)) if c[loop] and b[loop] and not a[loop]]
         summed = [loop for loop in range(len(c)) if a[loop] and b[loop] and not c[loop] and loop not in taps]
         if 0 < len(axes) <= 2 and made and summed:
-            return Convolution(oriented, axes, min(made, key=c.__getitem__), min(summed, key=a.__getitem__))
+            return Convolution(
+                oriented, frozenset(taps), min(made, key=c.__getitem__), min(summed, key=a.__getitem__), axes
+            )
     return None
 
 

@@ -10,18 +10,15 @@ That the products make up the convolution follows from ``toom_cook``, not from d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-
-import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.poly.convolutions import convolution
 from polydl.poly.counting import limited
 from polydl.poly.plans import loops_alike
+from polydl.poly.point_nests import Transform, arranged, zeroing
 from polydl.poly.rewrites import has_loops_alone
 from polydl.poly.winograd_nests import WinogradNests
-from polydl.poly.zeroing import is_zero
-from polydl.types import Access, Attach, Scop, SharedLoops, Statement, Winograd
+from polydl.types import Access, Scop, Statement, Winograd
 from polydl.vector_functions import called
 
 
@@ -46,44 +43,22 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
     over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.summed]
     if len(shared) != len(step.shared) or not set(shared) <= set(over):
         raise IllegalVariantError(f"{list(step.shared)} are not outer loops over the filters, nor over the image")
-    dropped = _zeroing(scop, statement, conv.form.c)
+    dropped = zeroing(scop, statement, conv.form.c)
     after = _after(scop, statement, conv.form.c, step.after)
     sizes = [size for _, _, size in step.axes]
     nests = WinogradNests(
         scop, statement, conv, sizes, columns[-step.columns :], shared, adds=dropped is None, after=after
     )
     kept = [each for each in scop.statements if each is not dropped and each.name not in step.after]
-    return _arranged(scop, kept, statement, nests, len(shared), set(shared) <= set(columns))
-
-
-def _arranged(
-    scop: Scop, kept: Sequence[Statement], statement: Statement, nests: WinogradNests, shared: int, over_image: bool
-) -> Scop:
-    """The scop with five nests in the place of one; some of them have so many loops in common, if any are shared."""
-    image, filters, result = nests.image.statement, nests.filters.statement, nests.result.statement
-    groups: list[list[Statement]] = [[filters], [image, nests.zeros, nests.product, result]]
+    image, filters, product, result = nests.image, nests.filters, nests.product, nests.result
+    groups: list[list[Transform | Statement]]
     if not shared:
-        groups = [[image], [nests.zeros], [filters], [nests.product], [result]]
-    elif not over_image:
-        groups = [[image], [nests.zeros], [filters, nests.product], [result]]
-    place = statement.betas[0]
-    made, common = [], []
-    for number, group in enumerate(groups):
-        if len(group) > 1:
-            common.append(SharedLoops(tuple(each.name for each in group), shared))
-        for position, each in enumerate(group):
-            inside = (*(0,) * (shared - 1), position, *(0,) * (each.depth - shared))
-            made.append(replace(each, betas=(place + number, *(inside if len(group) > 1 else (0,) * each.depth))))
-    last = len(groups) - 1
-    before = [each for each in kept if each.betas[0] < place]
-    after = [replace(each, betas=(each.betas[0] + last, *each.betas[1:])) for each in kept if each.betas[0] > place]
-    return replace(
-        scop,
-        statements=(*before, *made, *after),
-        arrays=(*scop.arrays, *nests.arrays),
-        annotated_calls=(*scop.annotated_calls, *(each.call for each in (nests.image, nests.filters, nests.result))),
-        shared=(*scop.shared, *common),
-    )
+        groups = [[image], [nests.zeros], [filters], [product], [result]]
+    elif set(shared) <= set(columns):
+        groups = [[filters], [image, nests.zeros, product, result]]
+    else:
+        groups = [[image], [nests.zeros], [filters, product], [result]]
+    return arranged(scop, kept, statement, groups, len(shared), nests.arrays)
 
 
 def _after(
@@ -120,27 +95,3 @@ def _after(
             raise IllegalVariantError(f"{name} depends on more than the element of `{output.array}` that it writes")
         found.append((light, pairs))
     return tuple(found)
-
-
-def attached_zeros(statement: str) -> Attach:
-    """The sums of the statement's products set to zero at the first product on each tile."""
-    return Attach(f"zero_{statement}", statement, "first")
-
-
-def _zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | None:
-    """The statement, if there is one, that sets to zero just what the other adds to, with no other use in between."""
-    memory = scop.array(output.array).memory
-    earlier = [
-        each
-        for each in scop.statements
-        if each.betas[0] < statement.betas[0] and any(scop.array(a.array).memory == memory for a in each.accesses)
-    ]
-    if not earlier:
-        return None
-    last = max(earlier, key=lambda each: each.betas[0])
-    body, alone = last.body, has_loops_alone(scop, last)
-    if not alone or body.kind != "op" or body.text != "=" or not is_zero(body.arguments[1]) or len(last.accesses) != 1:
-        return None
-    written = last.writes[0]
-    same = written.array == output.array
-    return last if same and isl.Map(written.relation).range().is_equal(isl.Map(output.relation).range()) else None

@@ -1,0 +1,313 @@
+"""Nests that compute a product in fewer products: transforms of both operands, and of the sums back again.
+
+What a rewrite makes of a product (``polydl.poly.winograd``, ``polydl.poly.strassen``) differs in the transforms alone.
+All hold each operand as points: between the transforms there is a matrix product for each point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import prod
+
+import islpy as isl
+
+from polydl.calls import AnnotatedCall, TileTransform
+from polydl.errors import IllegalVariantError
+from polydl.poly.forms import combined, composed, iterator_form
+from polydl.poly.products import ProductForm
+from polydl.poly.rewrites import assignment, fresh_name, has_loops_alone, make_access, make_statement, zero_of
+from polydl.poly.zeroing import is_zero
+from polydl.types import Access, Affine, Array, Attach, Expression, Scop, SharedLoops, Statement
+
+# Bytes from one line of a set of the first cache to the next, and how far from that lines should be.
+_SAME_SET, _APART = 4096, 128
+
+
+@dataclass(frozen=True)
+class PointProduct:
+    """A product ``form``, of whose loops points take the place of some, those that are ``gone``.
+
+    Of the loops of A's sums, ``summed`` is the one closest together in A, and ``made`` that of the result which is
+    closest together there and moves B as well.
+    """
+
+    form: ProductForm
+    gone: frozenset[int]
+    made: int
+    summed: int
+
+    @property
+    def columns(self) -> list[int]:
+        """Loops that move A and the result and not B, the innermost in the result last."""
+        c, a, b = self.form.strides_c, self.form.strides_a, self.form.strides_b
+        found = [loop for loop in range(len(c)) if c[loop] and a[loop] and not b[loop]]
+        return sorted(found, key=lambda loop: -c[loop])
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """An array of points: the loops of its outer dimensions, of the one after the points, and of its innermost one."""
+
+    outer: tuple[int, ...]
+    joined: tuple[int, ...]
+    lanes: int
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A nest whose inner loops are a call for each tile."""
+
+    statement: Statement
+    call: AnnotatedCall
+
+
+class PointNests:
+    """What the nests of every such product have in common: arrays of ``points``, zeros, and the product itself.
+
+    ``trips`` says how often each loop of the statement still runs. The loops over columns that are ``joined`` are one
+    in the products. Those ``around`` A and the result, and around B, are the outermost of the nests which make these,
+    and the product's outermost are all of them.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        statement: Statement,
+        product: PointProduct,
+        points: int,
+        trips: Sequence[int],
+        joined: Sequence[int],
+        around: tuple[Sequence[int], Sequence[int]],
+    ) -> None:
+        self._scop, self._statement, self._product, self._count = scop, statement, product, points
+        self._trips, self._joined = list(trips), tuple(joined)
+        self._around_image, self._around_filters = (list(each) for each in around)
+
+    # ----------------------------------------------------------------------------------
+    # Arrays of points
+
+    def _outer(self, strides: Sequence[int], inner: Sequence[int], around: Sequence[int]) -> tuple[int, ...]:
+        """The loops along an operand but for ``inner`` ones and those ``around``, the outermost in it first."""
+        gone = {*inner, *around, *self._product.gone}
+        own = [loop for loop, step in enumerate(strides) if step and loop not in gone]
+        return tuple(sorted(own, key=lambda loop: -strides[loop]))
+
+    @cached_property
+    def _image(self) -> _Layout:
+        lanes, strides = self._product.summed, self._product.form.strides_a
+        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_image), self._joined, lanes)
+
+    @cached_property
+    def _result(self) -> _Layout:
+        lanes, strides = self._product.made, self._product.form.strides_c
+        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_image), self._joined, lanes)
+
+    @cached_property
+    def _filters(self) -> _Layout:
+        made, summed = self._product.made, self._product.summed
+        outer = self._outer(self._product.form.strides_b, [summed, made], self._around_filters)
+        return _Layout(outer, (summed,), made)
+
+    def _extents_of(self, layout: _Layout) -> list[int]:
+        """What the loops reach in an array of points."""
+        inside = prod(self._trips[loop] for loop in layout.joined)
+        return [*(self._trips[loop] for loop in layout.outer), self._count, inside, self._trips[layout.lanes]]
+
+    def _array(self, access: Access, layout: _Layout) -> Array:
+        original = self._scop.array(access.array)
+        *outer, inside, lanes = self._extents_of(layout)
+        # A tile's points are written together, and would all fall into one set of the first cache.
+        row = lanes * original.element_bytes
+        while (inside * row + _APART) % _SAME_SET < 2 * _APART and row % _SAME_SET:
+            inside += 1
+        name = fresh_name(self._scop, f"{original.name}_points")
+        return Array(name, original.element, original.element_bytes, (*outer, inside, lanes), "local")
+
+    @cached_property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Points of A, of B and of the result."""
+        form = self._product.form
+        return (
+            self._array(form.a, self._image),
+            self._array(form.b, self._filters),
+            self._array(form.c, self._result),
+        )
+
+    def _subscripts(self, layout: _Layout, forms: Mapping[int, Affine], points: Affine) -> tuple[Affine, ...]:
+        """Of an array of points, from the forms of the loops and of the point."""
+        joined = layout.joined
+        factors = [prod(self._trips[loop] for loop in joined[place + 1 :]) for place in range(len(joined))]
+        inside = combined([forms[loop] for loop in joined], factors)
+        return (*(forms[loop] for loop in layout.outer), points, inside, forms[layout.lanes])
+
+    # ----------------------------------------------------------------------------------
+    # Transforms
+
+    def _loops(self, layout: _Layout, strides: Sequence[int], around: Sequence[int]) -> list[int]:
+        """The loops of a transform: those around it, and then the outermost in the operand first."""
+        return [*around, *sorted([*layout.outer, *layout.joined], key=lambda loop: -strides[loop])]
+
+    def _moved(self, access: Access, depth: int, of: Mapping[int, Affine]) -> tuple[Affine, ...]:
+        """The subscripts of an access with other forms in place of the loops."""
+        assert access.subscripts is not None
+        nothing = Affine((0,) * depth)
+        forms = [of.get(loop, nothing) for loop in range(self._statement.depth)]
+        return tuple(composed(each, forms, depth) for each in access.subscripts)
+
+    def _forms(self, loops: Sequence[int], inner: int, lanes: int) -> tuple[int, dict[int, Affine]]:
+        """The depth of a nest over ``loops``, so many ``inner`` ones and the lanes, and what its loops are in it."""
+        depth = len(loops) + inner + 1
+        forms = {loop: iterator_form(place, depth) for place, loop in enumerate(loops)}
+        return depth, forms | {lanes: iterator_form(depth - 1, depth)}
+
+    def _transform(
+        self,
+        role: str,
+        loops: Sequence[int],
+        inner: Sequence[int],
+        write: tuple[str, tuple[Affine, ...]],
+        reads: Sequence[tuple[str, tuple[Affine, ...]]],
+        transform: TileTransform,
+    ) -> Transform:
+        """A nest over ``loops`` of the statement and over ``inner`` extents, the last of which are the lanes.
+
+        Where lanes don't lie side by side in an array of the source, the innermost of the loops belongs to the
+        call, too, so that lanes can be brought together for many of its tiles at once.
+        """
+        name = f"{role}_{self._statement.name}"
+        letters = [f"{role}_{number}" for number in range(len(inner))]
+        iterators = (*(self._statement.iterators[loop] for loop in loops), *letters)
+        box = tuple((0, extent - 1) for extent in (*(self._trips[loop] for loop in loops), *inner))
+        accesses = [make_access(name, iterators, box, f"{name}_to", write[0], "write", write[1])]
+        for number, (array, subscripts) in enumerate(reads):
+            accesses.append(make_access(name, iterators, box, f"{name}_{number}", array, "read", subscripts))
+        made = make_statement(
+            name,
+            iterators,
+            box,
+            tuple(accesses),
+            assignment(f"{name}_to", Expression("access", f"{name}_0")),
+            line=self._statement.line,
+            text=f"{write[0]}[...] = ...",
+        )
+        outside = made.writes[0] if transform.clipped == "result" else made.reads[0]
+        walked = self._scop.stride(outside, transform.lanes) != 1
+        if walked:
+            transform = replace(transform, walk=len(loops) - 1)
+            steps = [self._scop.stride(outside, loop) for loop in (len(loops) - 1, *transform.outside)]
+            if 1 not in steps or min(*steps, self._scop.stride(outside, transform.lanes)) < 1:
+                raise IllegalVariantError(f"`{outside.array}` is contiguous along no loop of a tile, or runs backwards")
+        call = AnnotatedCall(f"polydl_{name}", made.line, (name,), len(inner) + walked, transform)
+        return Transform(made, call)
+
+    # ----------------------------------------------------------------------------------
+    # Products
+
+    @cached_property
+    def zeros(self) -> Statement:
+        """All sums of products set to zero, in each iteration of the loops around the result."""
+        sums = self.arrays[2]
+        name = f"zero_{self._statement.name}"
+        around = self._around_image
+        iterators = (
+            *(self._statement.iterators[loop] for loop in around),
+            *(f"{sums.name}_{dimension}" for dimension in range(len(sums.extents))),
+        )
+        extents = (*(self._trips[loop] for loop in around), *self._extents_of(self._result))
+        box = tuple((0, extent - 1) for extent in extents)
+        straight = tuple(iterator_form(place, len(box)) for place in range(len(around), len(box)))
+        access = make_access(name, iterators, box, f"{name}_to", sums.name, "write", straight)
+        body, text = assignment(access.reference, zero_of(sums)), f"{sums.name}[...] = ..."
+        return make_statement(name, iterators, box, (access,), body, line=self._statement.line, text=text)
+
+    @cached_property
+    def product(self) -> Statement:
+        """The source's statement over points and columns, inside all loops around it."""
+        statement, own = self._statement, self._product
+        shared = list(dict.fromkeys([*self._around_image, *self._around_filters]))
+        # Points run where the loops began whose place they take, and columns where the innermost of theirs did.
+        points, columns = min(own.gone), self._joined[-1]
+        gone = {*own.gone, *self._joined} - {points, columns}
+        kept = [loop for loop in range(statement.depth) if loop not in gone]
+        places = [*shared, *(loop for loop in kept if loop not in shared)]
+        names = {points: fresh_name(self._scop, "point"), columns: fresh_name(self._scop, "column")}
+        trips = {points: self._count, columns: prod(self._trips[loop] for loop in self._joined)}
+        iterators = tuple(names.get(loop, statement.iterators[loop]) for loop in places)
+        box = tuple((0, trips.get(loop, self._trips[loop]) - 1) for loop in places)
+        depth = len(places)
+        forms = {loop: iterator_form(place, depth) for place, loop in enumerate(places)}
+        forms |= dict.fromkeys(self._joined[:-1], Affine((0,) * depth))
+        image, filters, result = self.arrays
+        known = {
+            own.form.a.reference: (image.name, self._subscripts(self._image, forms, forms[points])),
+            own.form.b.reference: (filters.name, self._subscripts(self._filters, forms, forms[points])),
+        }
+        to = (result.name, self._subscripts(self._result, forms, forms[points]))
+        accesses = []
+        for each in statement.accesses:
+            array, subscripts = known.get(each.reference, to)
+            accesses.append(make_access(statement.name, iterators, box, each.reference, array, each.kind, subscripts))
+        text = f"{statement.text}, for each point of tiles"
+        return make_statement(
+            statement.name, iterators, box, tuple(accesses), statement.body, line=statement.line, text=text
+        )
+
+
+def arranged(
+    scop: Scop,
+    kept: Sequence[Statement],
+    statement: Statement,
+    groups: Sequence[Sequence[Transform | Statement]],
+    shared: int,
+    arrays: Sequence[Array],
+) -> Scop:
+    """The scop with nests in the place of one, one after the other; those of one group share their outermost loops.
+
+    Of other statements, those that are ``kept``.
+    """
+    place = statement.betas[0]
+    made, common = [], []
+    for number, group in enumerate(groups):
+        statements = [each.statement if isinstance(each, Transform) else each for each in group]
+        if len(group) > 1:
+            common.append(SharedLoops(tuple(each.name for each in statements), shared))
+        for position, each in enumerate(statements):
+            inside = (*(0,) * (shared - 1), position, *(0,) * (each.depth - shared))
+            made.append(replace(each, betas=(place + number, *(inside if len(group) > 1 else (0,) * each.depth))))
+    last = len(groups) - 1
+    before = [each for each in kept if each.betas[0] < place]
+    after = [replace(each, betas=(each.betas[0] + last, *each.betas[1:])) for each in kept if each.betas[0] > place]
+    calls = [each.call for group in groups for each in group if isinstance(each, Transform)]
+    return replace(
+        scop,
+        statements=(*before, *made, *after),
+        arrays=(*scop.arrays, *arrays),
+        annotated_calls=(*scop.annotated_calls, *calls),
+        shared=(*scop.shared, *common),
+    )
+
+
+def attached_zeros(statement: str) -> Attach:
+    """The sums of the statement's products set to zero at the first product on each tile."""
+    return Attach(f"zero_{statement}", statement, "first")
+
+
+def zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | None:
+    """The statement, if there is one, that sets to zero just what the other adds to, with no other use in between."""
+    memory = scop.array(output.array).memory
+    earlier = [
+        each
+        for each in scop.statements
+        if each.betas[0] < statement.betas[0] and any(scop.array(a.array).memory == memory for a in each.accesses)
+    ]
+    if not earlier:
+        return None
+    last = max(earlier, key=lambda each: each.betas[0])
+    body, alone = last.body, has_loops_alone(scop, last)
+    if not alone or body.kind != "op" or body.text != "=" or not is_zero(body.arguments[1]) or len(last.accesses) != 1:
+        return None
+    written = last.writes[0]
+    same = written.array == output.array
+    return last if same and isl.Map(written.relation).range().is_equal(isl.Map(output.relation).range()) else None
