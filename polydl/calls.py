@@ -25,6 +25,8 @@ class Inside:
 class TileTransform:
     """Linear maps of the axes of small tiles, one matrix for each axis, with a row per element of the result.
 
+    A single matrix where there are several axes maps all of them together, the last of which runs fastest.
+
     ``results`` and ``sources`` are the loops (of the statement's iterators) along the axes of what is written and what
     is read; ``lanes`` is the loop over channels, and elements of the side that is not ``clipped`` lie side by side
     along it. Of the other side, "source" or "result", elements that are not ``inside`` are read as zero, or not
@@ -43,6 +45,11 @@ class TileTransform:
     adds: bool = False
     walk: int | None = None
     after: tuple[tuple[Statement, tuple[Affine, ...]], ...] = ()
+
+    @property
+    def together(self) -> bool:
+        """Whether one matrix maps elements along several axes."""
+        return len(self.matrices) < max(len(self.results), len(self.sources))
 
     @property
     def outside(self) -> tuple[int, ...]:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.types import RankedVariant, Ranking, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors, Winograd
+from polydl.types import (
+    RankedVariant,
+    Ranking,
+    Strassen,
+    Stream,
+    Tile,
+    Unroll,
+    UseMicrokernel,
+    Variant,
+    Vectors,
+    Winograd,
+)
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
@@ -58,7 +69,7 @@ def _microkernels(variant: Variant) -> frozenset[str]:
 
 
 def _fewer_products(variant: Variant) -> bool:
-    return any(isinstance(step, Winograd) for step in variant.rewrites)
+    return any(isinstance(step, Winograd | Strassen) for step in variant.rewrites)
 
 
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:

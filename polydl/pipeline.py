@@ -27,13 +27,13 @@ from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plain_loops import finishing_cycles
 from polydl.poly.plans import Plan, parallel_iterations
+from polydl.poly.point_nests import attached_zeros
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_caches import threads_sharing
 from polydl.poly.reuse_table import WorkingSetsTable
 from polydl.poly.scalars import without_local_scalars
 from polydl.poly.tile_packing import waiting_cycles
 from polydl.poly.traffic import fills, traffic
-from polydl.poly.point_nests import attached_zeros
 from polydl.poly.zeroing import absorbed
 from polydl.throughput import Throughput, calibrated
 from polydl.types import (
@@ -45,6 +45,7 @@ from polydl.types import (
     Rewrite,
     Schedule,
     Scop,
+    Strassen,
     UseMicrokernel,
     Variant,
     Winograd,
@@ -163,7 +164,7 @@ def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[
 
 def is_fused(variant: Variant) -> bool:
     """Whether the variant begins with a fusion."""
-    zeros = {attached_zeros(step.statement) for step in variant.rewrites if isinstance(step, Winograd)}
+    zeros = {attached_zeros(step.statement) for step in variant.rewrites if isinstance(step, Winograd | Strassen)}
     return any(
         (isinstance(step, Fuse | Attach) and step not in zeros) or (isinstance(step, Winograd) and step.after)
         for step in variant.rewrites

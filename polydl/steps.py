@@ -193,6 +193,19 @@ class Winograd:
 
 
 @dataclass(frozen=True)
+class Strassen:
+    """Compute a product of matrices in seven products of sums of their quarters, for eight of the quarters.
+
+    ``halves`` are three loops of two iterations: over halves of the rows, the columns and the sums of a block. Loops
+    that are ``shared`` are over blocks, and become the outermost; the sums for a block are made inside of them.
+    """
+
+    statement: str
+    halves: tuple[str, str, str]
+    shared: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class PackTiles:
     """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
 
@@ -236,7 +249,7 @@ class Attach:
 
 
 NestStep = Tile | Interchange | Parallel | UseMicrokernel | Unroll | Stream | Vectors
-Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | Winograd | PackTiles | Fuse | Attach
+Rewrite = Coalesce | Pack | Split | PackPanels | Gather | Unfold | Pad | Winograd | Strassen | PackTiles | Fuse | Attach
 Step = NestStep | Rewrite
 STEPS: dict[str, type[Step]] = {
     "coalesce": Coalesce,
@@ -247,6 +260,7 @@ STEPS: dict[str, type[Step]] = {
     "unfold": Unfold,
     "pad": Pad,
     "winograd": Winograd,
+    "strassen": Strassen,
     "pack_tiles": PackTiles,
     "fuse": Fuse,
     "attach": Attach,

@@ -34,6 +34,7 @@ from polydl.steps import Parallel as Parallel
 from polydl.steps import Rewrite as Rewrite
 from polydl.steps import Split as Split
 from polydl.steps import Step as Step
+from polydl.steps import Strassen as Strassen
 from polydl.steps import Stream as Stream
 from polydl.steps import Tile as Tile
 from polydl.steps import Unfold as Unfold

@@ -8,8 +8,8 @@ from math import prod
 
 from polydl.poly.convolutions import Convolution, convolution
 from polydl.poly.panels import split
-from polydl.poly.toom_cook import MOST_POINTS
 from polydl.poly.point_nests import attached_zeros
+from polydl.poly.toom_cook import MOST_POINTS
 from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement, Winograd
 from polydl.variants.layouts import block_of, extents_of, splits_of
 

@@ -24,6 +24,7 @@ from polydl.poly.zeroing import absorbed
 from polydl.types import Attach, Loop, Pad, Rewrite, Schedule, Scop, Step, Variant
 from polydl.variants.fewer_products import attached_behind, winograd_choices
 from polydl.variants.layouts import rewrite_choices
+from polydl.variants.quartered_products import strassen_choices
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
@@ -367,7 +368,7 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
 def _with_fewer_products(
     space: VariantSpace, about: _About, fusions: Sequence[tuple[Rewrite, ...]]
 ) -> Iterator[VariantSpace]:
-    """Spaces of convolutions in tiles whose transforms are multiplied, where a microkernel takes the products.
+    """Spaces of convolutions in tiles, and of products in quarters, where a microkernel takes what is multiplied.
 
     Element-wise statements that a fusion attaches behind a convolution are applied to its tiles, if they can be.
     """
@@ -387,6 +388,7 @@ def _with_fewer_products(
             yield from found
             if found:
                 break
+        yield from _multiplied(space, base, strassen_choices(base, statement), statement.name, about)
 
 
 def _multiplied(

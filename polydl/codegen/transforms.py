@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import prod
 
 from polydl.calls import AnnotatedCall, Inside, TileTransform
@@ -126,9 +127,9 @@ class _Writer:
         self.suffix = "f" if self.element == "float" else ""
         self.from_strides = [scop.stride(source, loop) for loop in transform.sources]
         self.to_strides = [scop.stride(target, loop) for loop in transform.results]
-        self.sources = [len(matrix[0]) for matrix in transform.matrices]
-        self.results = [len(matrix) for matrix in transform.matrices]
         assert statement.box is not None
+        self.sources = [statement.box[loop][1] + 1 for loop in transform.sources]
+        self.results = [statement.box[loop][1] + 1 for loop in transform.results]
         self.lanes = statement.box[transform.lanes][1] + 1
         self.clipped = [axis for axis, inside in enumerate(transform.inside) if inside is not None]
         self.writes_outside = transform.clipped == "result"
@@ -168,10 +169,10 @@ class _Writer:
     def _core(self, width: int) -> list[str]:
         """The function for a tile of one vector of lanes; its steps are constants once it is inlined."""
         kind = self._kind(width)
-        axes = range(len(self.sources))
         guards = self.clipped if self.writes_outside and self.transform.walk is None else []
         parameters = [f"const {self.element} *from", f"{self.element} *to"]
-        parameters += [f"long {side}{axis}" for side in ("from", "to") for axis in axes]
+        parameters += [f"long from{axis}" for axis in range(len(self.sources))]
+        parameters += [f"long to{axis}" for axis in range(len(self.results))]
         parameters += [f"int left{axis}" for axis in guards]
         lines = [
             f"typedef {self.element} {kind}",
@@ -180,6 +181,31 @@ class _Writer:
             f"    {', '.join(parameters)})",
             "{",
         ]
+        lines += self._together(kind) if self.transform.together else self._by_axes(kind, guards)
+        return [*lines, "}"]
+
+    def _together(self, kind: str) -> list[str]:
+        """All elements along all axes by one matrix."""
+        places = [list(product(*map(range, counts))) for counts in (self.sources, self.results)]
+        names, made = (
+            [f"{letter}{'_'.join(map(str, at))}" for at in own] for letter, own in zip("xy", places, strict=True)
+        )
+        lines = [
+            f"  const {kind} {name} = *(const {kind} *)({_place('from', at)});"
+            for name, at in zip(names, places[0], strict=True)
+        ]
+        matrix = self.transform.matrices[0]
+        lines += [f"  {line}" for line in linear(matrix, names, made, "a", kind, self.suffix)]
+        sign = "+=" if self.transform.adds else "="
+        return [
+            *lines,
+            *(f"  *({kind} *)({_place('to', at)}) {sign} {name};" for name, at in zip(made, places[1], strict=True)),
+        ]
+
+    def _by_axes(self, kind: str, guards: Sequence[int]) -> list[str]:
+        """One axis after the other, each by its matrix."""
+        lines: list[str] = []
+        axes = range(len(self.sources))
         matrices = self.transform.matrices
         columns = self.sources[1] if len(axes) > 1 else 1
         for column in range(columns):
@@ -199,7 +225,7 @@ class _Writer:
                 sign = "+=" if self.transform.adds and self.transform.walk is None else "="
                 place = _place("to", (row, column)[: len(axes)])
                 lines.append(f"  {f'if ({guard}) ' if guard else ''}*({kind} *)({place}) {sign} {name};")
-        return [*lines, "}"]
+        return lines
 
     # ----------------------------------------------------------------------------------
     # Lanes side by side: tile by tile

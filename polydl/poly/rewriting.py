@@ -10,10 +10,24 @@ from polydl.poly.fusing import fuse
 from polydl.poly.padding import pad
 from polydl.poly.panels import gather, pack_panels, split
 from polydl.poly.rewrites import apply as apply_rewrites
+from polydl.poly.strassen import strassen
 from polydl.poly.tile_packing import pack_tiles
 from polydl.poly.unfolding import unfold
 from polydl.poly.winograd import winograd
-from polydl.types import Attach, Fuse, Gather, PackPanels, PackTiles, Pad, Rewrite, Scop, Split, Unfold, Winograd
+from polydl.types import (
+    Attach,
+    Fuse,
+    Gather,
+    PackPanels,
+    PackTiles,
+    Pad,
+    Rewrite,
+    Scop,
+    Split,
+    Strassen,
+    Unfold,
+    Winograd,
+)
 
 
 def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -34,10 +48,10 @@ def apply(scop: Scop, steps: Sequence[Rewrite], found: Sequence[Dependence], *, 
             scop = unfold(scop, step)
         elif isinstance(step, Pad):
             scop = pad(scop, step, reassociate=reassociate)
-        elif isinstance(step, Winograd):
+        elif isinstance(step, Winograd | Strassen):
             if not reassociate:
                 raise IllegalVariantError("factors are taken out of sums, whose order is to be kept")
-            scop = winograd(scop, step)
+            scop = winograd(scop, step) if isinstance(step, Winograd) else strassen(scop, step)
         elif isinstance(step, PackTiles):
             scop = pack_tiles(scop, step, found, reassociate=reassociate)
         elif not isinstance(step, Attach):

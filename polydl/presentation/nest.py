@@ -26,6 +26,7 @@ from polydl.types import (
     Scop,
     Split,
     Statement,
+    Strassen,
     Unfold,
     Winograd,
 )
@@ -120,6 +121,8 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         lines = sorted(each.line for each in scop.statements if each.name in step.after)
         behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
         return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
+    if isinstance(step, Strassen):
+        return f"seven products of quarters of blocks for eight in {step.statement} (Strassen)"
     if isinstance(step, Pad):
         return f"a copy of {step.array} between zeros, in place of conditions"
     if isinstance(step, PackTiles):

@@ -1,0 +1,167 @@
+"""Products of matrices in seven products of their quarters in place of eight (Strassen, 1969).
+
+Both operands are cut in halves along the rows, columns and sums of a block; seven sums of the quarters of each are
+made and multiplied, and what these add to the quarters of the result is put together. Two nests make the sums of
+the operands, one puts the result together, and between them a matrix product for each of the seven is left to a
+microkernel. Sums of quarters are multiplied and then subtracted again, which rounds in another way: where sums may not
+be reassociated, this may not be done. That the seven make up the product is arithmetic, of the matrices below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+
+from polydl.calls import Matrix, TileTransform
+from polydl.errors import IllegalVariantError
+from polydl.poly.convolutions import ELEMENTS
+from polydl.poly.counting import limited
+from polydl.poly.forms import iterator_form
+from polydl.poly.point_nests import PointNests, PointProduct, Transform, arranged, zeroing
+from polydl.poly.products import NoMatch, product_form
+from polydl.poly.rewrites import has_loops_alone
+from polydl.types import Scop, Statement, Strassen
+
+
+def _matrix(*rows: str) -> Matrix:
+    return tuple(tuple(Fraction("-0+".index(sign) - 1) for sign in row) for row in rows)
+
+
+# The sums of A's quarters, those of B's, and what the seven products add to each quarter of the result. Quarters are
+# numbered by halves of rows and then of sums in A, of sums and of columns in B, of rows and of columns in the result.
+ROWS = _matrix("+00+", "00++", "+000", "000+", "++00", "-0+0", "0+0-")
+COLUMNS = _matrix("+00+", "+000", "0+0-", "-0+0", "000+", "++00", "00++")
+RESULT = _matrix("+00+-0+", "00+0+00", "0+0+000", "+-+00+0")
+PRODUCTS = len(ROWS)
+
+
+def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
+    """The statement as a product that may be put together from sums of quarters; None if it isn't one.
+
+    A is the operand that goes with the rows of the result. All three have lanes side by side: the result and B along
+    one loop, A along one that is summed over. No loop has been chosen to be ``gone``.
+    """
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch) or statement.box is None or any(way != 1 for way in statement.directions):
+        return None
+    if any(low for low, _ in statement.box) or form.types not in {(each, each) for each in ELEMENTS}:
+        return None
+    for oriented in (form, form.swapped()):
+        strides = list(zip(oriented.strides_c, oriented.strides_a, oriented.strides_b, strict=True))
+        made = [loop for loop, (c, a, b) in enumerate(strides) if c == b == 1 and not a]
+        summed = [loop for loop, (c, a, b) in enumerate(strides) if a == 1 and b and not c]
+        if made and summed and all(step >= 0 for own in strides for step in own):
+            return PointProduct(oriented, frozenset(), made[0], summed[0])
+    return None
+
+
+@limited
+def strassen(scop: Scop, step: Strassen) -> Scop:
+    """The scop with the statement as seven products for eight, and with the sums around it.
+
+    A nest in front that sets all of the result to zero goes, unless each block of the result is come to several times.
+    Raises IllegalVariantError if the statement is no such product, or the ``halves`` are not loops of two iterations
+    over its rows, its columns and its sums.
+    """
+    statement = scop.statement(step.statement)
+    found = block_product(scop, statement)
+    if found is None or not has_loops_alone(scop, statement):
+        raise IllegalVariantError(f"{statement.name} is no product of contiguous floats with its loops to itself")
+    names = statement.iterators
+    if len(step.halves) != 3 or not {*step.halves, *step.shared} <= {*names}:
+        raise IllegalVariantError(f"{statement.name} has no loops {[*step.halves, *step.shared]}")
+    halves, shared = ([names.index(loop) for loop in each] for each in (step.halves, step.shared))
+    form, box = found.form, statement.box
+    assert box is not None
+    moves = [(bool(form.strides_c[x]), bool(form.strides_a[x]), bool(form.strides_b[x])) for x in halves]
+    if moves != [(True, True, False), (True, False, True), (False, True, True)]:
+        raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
+    if any(box[loop] != (0, 1) for loop in halves) or {*halves, *shared} & {found.made, found.summed}:
+        raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
+    product = PointProduct(form, frozenset(halves), found.made, found.summed)
+    joined = [loop for loop in product.columns if loop not in {*halves, *shared}]
+    if not joined or len({*shared}) != len(shared) or {*shared} & {*halves}:
+        raise IllegalVariantError(f"no rows of {statement.name} are left inside of {list(step.shared)}")
+    once = all(form.strides_c[loop] for loop in shared)
+    dropped = zeroing(scop, statement, form.c) if once else None
+    nests = StrassenNests(scop, statement, product, halves, joined, shared, adds=dropped is None)
+    kept = [each for each in scop.statements if each is not dropped]
+    parts: list[Transform | Statement] = [nests.rows, nests.columns, nests.zeros, nests.product, nests.result]
+    groups = [parts] if shared else [[each] for each in parts]
+    return arranged(scop, kept, statement, groups, len(shared), nests.arrays)
+
+
+class StrassenNests(PointNests):
+    """Sums of quarters of both operands, their products, and the result of these.
+
+    The ``halves`` are loops over halves of rows, columns and sums. What a result was is added to if it ``adds``.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        statement: Statement,
+        product: PointProduct,
+        halves: Sequence[int],
+        joined: Sequence[int],
+        shared: Sequence[int],
+        *,
+        adds: bool,
+    ) -> None:
+        assert statement.box is not None
+        self._halves, self._adds = halves, adds
+        trips = [high + 1 for _, high in statement.box]
+        super().__init__(scop, statement, product, PRODUCTS, trips, joined, (shared, shared))
+
+    @cached_property
+    def rows(self) -> Transform:
+        """The seven sums of A's quarters."""
+        row, _, summed = self._halves
+        return self._sums("rows", ROWS, (row, summed), 0)
+
+    @cached_property
+    def columns(self) -> Transform:
+        """The seven sums of B's quarters."""
+        _, column, summed = self._halves
+        return self._sums("columns", COLUMNS, (summed, column), 1)
+
+    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], operand: int) -> Transform:
+        form = self._product.form
+        access, strides = ((form.a, form.strides_a), (form.b, form.strides_b))[operand]
+        layout, around = ((self._image, self._around_image), (self._filters, self._around_filters))[operand]
+        loops = self._loops(layout, strides, around)
+        depth, forms = self._forms(loops, 3, layout.lanes)
+        point, *quarter = range(len(loops), len(loops) + 3)
+        read = forms | {loop: iterator_form(place, depth) for loop, place in zip(halves, quarter, strict=True)}
+        return self._transform(
+            role,
+            loops,
+            [PRODUCTS, 2, 2, self._trips[layout.lanes]],
+            (self.arrays[operand].name, self._subscripts(layout, forms, iterator_form(point, depth))),
+            [(access.array, self._moved(access, depth, read))],
+            TileTransform((matrix,), (point,), tuple(quarter), depth - 1, (None,) * len(quarter)),
+        )
+
+    @cached_property
+    def result(self) -> Transform:
+        """The quarters of the result from the seven products."""
+        layout, form = self._result, self._product.form
+        loops = self._loops(layout, form.strides_c, self._around_image)
+        depth, forms = self._forms(loops, 3, layout.lanes)
+        *quarter, point = range(len(loops), len(loops) + 3)
+        row, column, _ = self._halves
+        written = forms | {
+            loop: iterator_form(place, depth) for loop, place in zip((row, column), quarter, strict=True)
+        }
+        to = (form.c.array, self._moved(form.c, depth, written))
+        read = (self.arrays[2].name, self._subscripts(layout, forms, iterator_form(point, depth)))
+        nothing = (None,) * len(quarter)
+        return self._transform(
+            "result",
+            loops,
+            [2, 2, PRODUCTS, self._trips[layout.lanes]],
+            to,
+            [read, *([to] if self._adds else [])],
+            TileTransform((RESULT,), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),
+        )

@@ -1,0 +1,243 @@
+"""Products by quarters: the matrices, what is recognised, and that the generated code computes the same."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.kernel import original
+from polydl.errors import IllegalVariantError
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.picks import picks
+from polydl.poly.dependences import dependences
+from polydl.poly.nests import distribute
+from polydl.poly.rewrites import distributed
+from polydl.poly.rewriting import apply
+from polydl.poly.strassen import COLUMNS, RESULT, ROWS, block_product, strassen
+from polydl.ranking.cost_model import COST_MODEL
+from polydl.types import Scop, Split, Strassen, Variant
+from polydl.variants import quartered_products
+from polydl.variants.quartered_products import strassen_choices
+
+BY_ROWS = """
+void f({element} C[{m}][{n}], const {element} A[{m}][{k}], const {element} B[{k}][{n}]) {{
+#pragma scop
+  {zero}
+  for (int i = 0; i < {m}; i++)
+    for (int k = 0; k < {k}; k++)
+      for (int j = 0; j < {n}; j++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}}
+"""
+
+ZERO = "for (int i = 0; i < {m}; i++) for (int j = 0; j < {n}; j++) C[i][j] = 0;"
+
+BLOCKED_1X1 = """
+void f(float out[2][4][6][7][16], const float flt[4][4][16][16], const float in[2][4][6][7][16]) {
+#pragma scop
+  for (int n = 0; n < 2; n++)
+    for (int kt = 0; kt < 4; kt++)
+      for (int ct = 0; ct < 4; ct++)
+        for (int y = 0; y < 6; y++)
+          for (int x = 0; x < 7; x++)
+            for (int c = 0; c < 16; c++)
+              for (int k = 0; k < 16; k++)
+                out[n][kt][y][x][k] += flt[kt][ct][c][k] * in[n][ct][y][x][c];
+#pragma endscop
+}
+"""
+
+BATCHED = """
+void f(float C[3][64][64], const float A[3][64][64], const float B[3][64][64]) {
+#pragma scop
+  for (int b = 0; b < 3; b++)
+    for (int i = 0; i < 64; i++)
+      for (int j = 0; j < 64; j++)
+        for (int k = 0; k < 64; k++)
+          C[b][i][j] = C[b][i][j] + A[b][i][k] * B[b][k][j];
+#pragma endscop
+}
+"""
+
+
+def by_rows(m: int, n: int, k: int, element: str = "float", zero: str = "") -> str:
+    return BY_ROWS.format(m=m, n=n, k=k, element=element, zero=zero.format(m=m, n=n))
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "f.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def separate(scop: Scop) -> Scop:
+    made = distributed(scop, distribute(scop, dependences(scop)))
+    assert made is not None
+    return made
+
+
+def quarters(variant: Variant) -> tuple[Strassen, ...]:
+    return tuple(step for step in variant.rewrites if isinstance(step, Strassen))
+
+
+def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[Strassen]:
+    """Compile and check two variants with each way of cutting; the ways."""
+    machine = Machine.detect(threads=threads)
+    space = pipeline.space_on(scop, machine)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=1)
+    chosen: dict[Strassen, list[Variant]] = {}
+    for variant in variants:
+        for step in quarters(variant):
+            chosen.setdefault(step, []).append(variant)
+    kernels = [
+        pipeline.kernel(space, variant, machine.vector_bytes) for each in chosen.values() for variant in each[:2]
+    ]
+    assert kernels
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
+        assert measurement.status == "ok", measurement.message
+    return set(chosen)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and products so small that a test is quick."""
+    monkeypatch.setattr(quartered_products, "BLOCKS", (64, 32))
+    monkeypatch.setattr(quartered_products, "FEWEST", 8)
+    monkeypatch.setattr(quartered_products, "LANES", (16,))
+
+
+def test_the_seven_products_make_up_the_product_exactly() -> None:
+    for (i, k), (k2, j), (row, column) in product(product(range(2), repeat=2), repeat=3):
+        found = (
+            sum(
+                (r[p] * a[2 * i + k] * b[2 * k2 + j] for p, (a, b) in enumerate(zip(ROWS, COLUMNS, strict=True))),
+                start=Fraction(0),
+            )
+            if (r := RESULT[2 * row + column])
+            else None
+        )
+        assert found == int((i, j, k) == (row, column, k2))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(
+    ("source", "ways"),
+    [
+        (by_rows(64, 64, 64), 2),
+        (by_rows(96, 128, 160, zero=ZERO), 2),
+        (by_rows(18, 96, 64, "double", ZERO), 2),
+        (BLOCKED_1X1, 2),
+        (BATCHED, 2),
+    ],
+)
+def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_path: Path) -> None:
+    assert len(check(parse(tmp_path, source), tmp_path, threads)) == ways
+
+
+def test_blocks_of_a_large_product(tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, by_rows(2048, 1536, 2560)))
+    (large, *_) = strassen_choices(scop, scop.statements[0])
+    sizes = [(step.loop, step.size) for step in large if isinstance(step, Split)]
+    assert sizes == [
+        *(("i", 1024), ("i", 512)),
+        *(("j", 64), ("j_block", 12), ("j_block", 6)),
+        *(("k", 64), ("k_block", 10), ("k_block", 5)),
+    ]
+    (step,) = (each for each in large if isinstance(each, Strassen))
+    made = apply(scop, large[: large.index(step) + 1], dependences(scop))
+    assert [each.name for each in made.statements] == ["rows_S0", "columns_S0", "zero_S0", "S0", "result_S0"]
+    assert made.shared[-1].loops == len(step.shared) == 3
+    assert [array.extents for array in made.arrays[-3:]] == [
+        (5, 7, 513, 64),
+        (5, 6, 7, 65, 64),
+        (6, 7, 513, 64),
+    ]
+    assert made.statement("S0").instances * 8 == scop.statement("S0").instances * 7
+
+
+@pytest.mark.usefixtures("small")
+def test_a_pass_of_zeros_goes_where_each_block_is_made_once(tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, by_rows(64, 64, 64, zero=ZERO)))
+    whole, parts = strassen_choices(scop, scop.statement("S1"))
+    found = []
+    for choice in (whole, parts):
+        made = apply(scop, choice[:-1], dependences(scop))
+        reads = {access.array for access in made.statement("result_S1").reads}
+        found.append(("S0" in [each.name for each in made.statements], "C" in reads))
+    assert found == [(False, False), (True, True)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("A[i][k]", "A[k][i]"),
+        ("B[k][j]", "B[j][k]"),
+        ("C[i][j] +=", "C[i][j] -="),
+        ("j = 0; j < 256; j++", "j = 255; j >= 0; j--"),
+        ("A[i][k] * B[k][j]", "A[i][j] * B[k][j]"),
+        ("float", "int"),
+    ],
+)
+def test_other_statements_are_left_alone(before: str, after: str, tmp_path: Path) -> None:
+    source = by_rows(256, 256, 256)
+    assert before in source
+    scop = separate(parse(tmp_path, source.replace(before, after)))
+    assert block_product(scop, scop.statements[0]) is None
+    assert strassen_choices(scop, scop.statements[0]) == ()
+
+
+@pytest.mark.parametrize("size", [(255, 256, 256), (256, 64, 256), (96, 256, 256), (256, 256, 67)])
+def test_odd_and_small_products_are_left_alone(size: tuple[int, int, int], tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, by_rows(*size)))
+    assert block_product(scop, scop.statements[0]) is not None
+    assert strassen_choices(scop, scop.statements[0]) == ()
+
+
+@pytest.mark.parametrize(
+    ("step", "word"),
+    [
+        (Strassen("S0", ("i_block", "j_block", "k")), "don't halve"),
+        (Strassen("S0", ("i", "j_block", "k_block")), "don't halve"),
+        (Strassen("S0", ("j_block", "i_block", "k_block")), "rows, columns and sums"),
+        (Strassen("S0", ("i_block", "j_block", "x")), "has no loops"),
+        (Strassen("S0", ("i_block", "j_block", "k_block"), ("j",)), "don't halve"),
+        (Strassen("S0", ("i_block", "j_block", "k_block"), ("i",)), "no rows"),
+        (Strassen("S0", ("i_block", "j_block", "k_block"), ("k_block",)), "no rows"),
+    ],
+)
+def test_a_step_that_does_not_fit_is_refused(step: Strassen, word: str, tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, by_rows(32, 64, 64)))
+    scop = apply(scop, [Split("S0", "i", 16), Split("S0", "j", 32), Split("S0", "k", 32)], dependences(scop))
+    with pytest.raises(IllegalVariantError, match=word):
+        strassen(scop, step)
+
+
+@pytest.mark.usefixtures("small")
+def test_sums_whose_order_is_kept_are_not_taken_apart(tmp_path: Path) -> None:
+    scop = parse(tmp_path, by_rows(64, 64, 64))
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, strict_fp=True)
+    assert not any(quarters(variant) for variant in variants)
+    base = separate(scop)
+    with pytest.raises(IllegalVariantError, match="order is to be kept"):
+        apply(base, strassen_choices(base, base.statements[0])[0], dependences(base), reassociate=False)
+
+
+def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:
+    scop = parse(tmp_path, by_rows(256, 256, 256, zero=ZERO))
+    machine = Machine.detect(threads=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=200)
+    ranking = COST_MODEL.rank(pipeline.candidates(scop, variants, machine=machine), machine)
+    assert {bool(quarters(entry.variant)) for _, entry in picks(ranking, 10)} == {False, True}
+    assert not any(pipeline.is_fused(variant) for variant in variants if quarters(variant))

@@ -1,0 +1,118 @@
+"""Which products are tried in seven products of quarters for eight, and in which blocks (``polydl.poly.strassen``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.poly.panels import split
+from polydl.poly.point_nests import PointProduct, attached_zeros
+from polydl.poly.strassen import block_product
+from polydl.types import Rewrite, Scop, Split, Statement, Strassen
+from polydl.variants.layouts import block_of, extents_of
+
+# Rows, columns and sums of a block, at most: larger ones need fewer sums of quarters, whose arrays take more room.
+BLOCKS = (1024, 512)
+# Fewer of them are not worth sums of quarters.
+FEWEST = 128
+# Lanes of an array of points, the preferred first.
+LANES = (64, 48, 80, 96, 56, 32)
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How loops over rows, columns or sums were split; the one over halves of a block, and those over blocks."""
+
+    scop: Scop
+    splits: tuple[Split, ...]
+    half: str
+    outer: tuple[str, ...]
+
+
+def strassen_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, ...], ...]:
+    """The rewrites to try for a statement: its loops in blocks of each size, and these by their quarters."""
+    product = block_product(scop, statement)
+    if product is None:
+        return ()
+    found: dict[tuple[Rewrite, ...], None] = {}
+    for most in BLOCKS:
+        cuts: list[_Cut] = []
+        for loops, lanes in _groups(product):
+            names = [statement.iterators[loop] for loop in loops]
+            own = None if lanes is None else statement.iterators[lanes]
+            cut = _cut(cuts[-1].scop if cuts else scop, statement.name, names, own, most)
+            if cut is None:
+                break
+            cuts.append(cut)
+        else:
+            rows, columns, sums = cuts
+            shared = (*rows.outer, *columns.outer, *sums.outer)
+            step = Strassen(statement.name, (rows.half, columns.half, sums.half), shared)
+            splits = [split for cut in cuts for split in cut.splits]
+            found[(*splits, step, attached_zeros(statement.name))] = None
+    return tuple(found)
+
+
+def _groups(product: PointProduct) -> list[tuple[list[int], int | None]]:
+    """The loops over rows, over columns and over sums, the innermost of each first, and the one that is lanes."""
+    c, a, b = product.form.strides_c, product.form.strides_a, product.form.strides_b
+    loops = range(len(c))
+    rows = [loop for loop in loops if c[loop] and a[loop] and not b[loop]]
+    columns = [loop for loop in loops if c[loop] and b[loop] and not a[loop]]
+    sums = [loop for loop in loops if a[loop] and b[loop] and not c[loop]]
+    return [
+        (sorted(rows, key=lambda loop: c[loop]), None),
+        (sorted(columns, key=lambda loop: c[loop]), product.made),
+        (sorted(sums, key=lambda loop: a[loop]), product.summed),
+    ]
+
+
+def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, most: int) -> _Cut | None:
+    """Blocks of at most so many iterations of the loops together, and of lanes inside them; None if there are none."""
+    splits: list[Split] = []
+    inside: list[tuple[str, int]] = []
+    outer: list[str] = []
+    reached = 1
+
+    def in_blocks(loop: str, size: int) -> str:
+        """The loop over blocks, now that there is one."""
+        nonlocal scop
+        splits.append(Split(statement, loop, size))
+        scop = split(scop, splits[-1])
+        iterators = scop.statement(statement).iterators
+        return iterators[iterators.index(loop) - 1]
+
+    for name in loops:
+        loop, extent = name, _extent(scop, statement, name)
+        if name == lanes:
+            block = block_of(extent, LANES)
+            reached *= block or extent
+            if not block:
+                continue
+            loop, extent = in_blocks(name, block), extent // block
+        size = 1 if outer else _divisor(extent, most // reached)
+        if 1 < size < extent:
+            outer.append(in_blocks(loop, size))
+        elif size == 1:
+            outer.append(loop)
+            continue
+        inside.append((loop, size))
+        reached *= size
+    even = next((each for each in reversed(inside) if each[1] % 2 == 0), None)
+    if even is None or reached < FEWEST:
+        return None
+    loop, size = even
+    half = in_blocks(loop, size // 2) if size > 2 else loop
+    return _Cut(scop, tuple(splits), half, tuple(reversed(outer)))
+
+
+def _extent(scop: Scop, statement: str, loop: str) -> int:
+    found = scop.statement(statement)
+    return extents_of(found)[found.iterators.index(loop)]
+
+
+def _divisor(extent: int, most: int) -> int:
+    """The largest even divisor up to a limit, else the largest odd one."""
+    found = [size for size in range(1, min(extent, most) + 1) if extent % size == 0]
+    even = [size for size in found if size % 2 == 0]
+    return max(even or found, default=1)
