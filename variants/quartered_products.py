@@ -85,7 +85,7 @@ def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, mo
     for name in loops:
         loop, extent = name, _extent(scop, statement, name)
         if name == lanes:
-            block = block_of(extent, LANES)
+            block = block_of(extent, LANES) if extent > LANES[0] else 0
             reached *= block or extent
             if not block:
                 continue
