@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from polydl.poly.panels import split
 from polydl.poly.point_nests import PointProduct, attached_zeros
@@ -11,7 +12,8 @@ from polydl.poly.strassen import block_product
 from polydl.types import Rewrite, Scop, Split, Statement, Strassen
 from polydl.variants.layouts import block_of, extents_of
 
-# Rows, columns and sums of a block, at most: larger ones need fewer sums of quarters, whose arrays take more room.
+# Rows and sums of a block, at most: larger ones need fewer sums of quarters, whose arrays take more room. Of columns a
+# block has twice the lanes, so that the sums for them stay in the second cache.
 BLOCKS = (1024, 512)
 # Fewer of them are not worth sums of quarters.
 FEWEST = 128
@@ -34,19 +36,23 @@ def strassen_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, .
     product = block_product(scop, statement)
     if product is None:
         return ()
+    extents = extents_of(statement)
+    if any(prod(extents[loop] for loop in loops) < FEWEST for loops, _ in _groups(product)):
+        return ()
     found: dict[tuple[Rewrite, ...], None] = {}
     for most in BLOCKS:
         cuts: list[_Cut] = []
         for loops, lanes in _groups(product):
             names = [statement.iterators[loop] for loop in loops]
             own = None if lanes is None else statement.iterators[lanes]
-            cut = _cut(cuts[-1].scop if cuts else scop, statement.name, names, own, most)
+            limit = 2 * LANES[0] if lanes == product.made else most
+            cut = _cut(cuts[-1].scop if cuts else scop, statement.name, names, own, limit)
             if cut is None:
                 break
             cuts.append(cut)
         else:
             rows, columns, sums = cuts
-            shared = (*rows.outer, *columns.outer, *sums.outer)
+            shared = (*rows.outer, *sums.outer, *columns.outer)
             step = Strassen(statement.name, (rows.half, columns.half, sums.half), shared)
             splits = [split for cut in cuts for split in cut.splits]
             found[(*splits, step, attached_zeros(statement.name))] = None
@@ -90,7 +96,7 @@ def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, mo
             if not block:
                 continue
             loop, extent = in_blocks(name, block), extent // block
-        size = 1 if outer else _divisor(extent, most // reached)
+        size = 1 if outer else _divisor(extent, max(2, most // reached))
         if 1 < size < extent:
             outer.append(in_blocks(loop, size))
         elif size == 1:
@@ -99,7 +105,7 @@ def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, mo
         inside.append((loop, size))
         reached *= size
     even = next((each for each in reversed(inside) if each[1] % 2 == 0), None)
-    if even is None or reached < FEWEST:
+    if even is None:
         return None
     loop, size = even
     half = in_blocks(loop, size // 2) if size > 2 else loop

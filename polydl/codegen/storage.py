@@ -7,6 +7,23 @@ from dataclasses import dataclass
 from polydl.types import Array, Scop
 
 _STACK_BYTES = 1 << 14
+# Arrays of this size are asked to be in pages of it: those of 4 KiB would come to more than a core keeps addresses of.
+_LARGE_PAGE = 1 << 21
+_ALLOCATED = [
+    "static void *polydl_allocated(size_t size)",
+    "{",
+    "#ifdef MADV_HUGEPAGE",
+    f"  const size_t page = {_LARGE_PAGE}, whole = (size + page - 1) / page * page;",
+    "  if (size >= page) {",
+    "    void *made = aligned_alloc(page, whole);",
+    "    if (made)",
+    "      (void)madvise(made, whole, MADV_HUGEPAGE);",
+    "    return made;",
+    "  }",
+    "#endif",
+    "  return aligned_alloc(64, size);",
+    "}",
+]
 
 
 @dataclass(frozen=True)
@@ -41,20 +58,22 @@ def local_storage(scop: Scop) -> LocalStorage:
     if not kept:
         return LocalStorage(declarations=tuple(declarations))
     sizes = ", ".join(str(-(-array.bytes // 64) * 64) for array in kept)
-    definitions = "\n".join(
-        [
-            f"static _Thread_local void *polydl_kept[{len(kept)}];",
-            "static int polydl_reserve(void)",
-            "{",
-            f"  static const size_t sizes[{len(kept)}] = {{{sizes}}};",
-            f"  for (int i = 0; i < {len(kept)}; ++i) {{",
-            "    if (!polydl_kept[i])",
-            "      polydl_kept[i] = aligned_alloc(64, sizes[i]);",
-            "    if (!polydl_kept[i])",
-            "      return 0;",
-            "  }",
-            "  return 1;",
-            "}",
-        ]
-    )
-    return LocalStorage(("stdlib.h",), (definitions,), tuple(declarations), "polydl_reserve()")
+    large = any(array.bytes >= _LARGE_PAGE for array in kept)
+    allocated = "polydl_allocated(sizes[i])" if large else "aligned_alloc(64, sizes[i])"
+    reserve = [
+        f"static _Thread_local void *polydl_kept[{len(kept)}];",
+        "static int polydl_reserve(void)",
+        "{",
+        f"  static const size_t sizes[{len(kept)}] = {{{sizes}}};",
+        f"  for (int i = 0; i < {len(kept)}; ++i) {{",
+        "    if (!polydl_kept[i])",
+        f"      polydl_kept[i] = {allocated};",
+        "    if (!polydl_kept[i])",
+        "      return 0;",
+        "  }",
+        "  return 1;",
+        "}",
+    ]
+    definitions = "\n".join([*(_ALLOCATED if large else []), *reserve])
+    includes = ("stdlib.h", "sys/mman.h") if large else ("stdlib.h",)
+    return LocalStorage(includes, (definitions,), tuple(declarations), "polydl_reserve()")

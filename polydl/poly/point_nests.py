@@ -67,8 +67,8 @@ class PointNests:
     """What the nests of every such product have in common: arrays of ``points``, zeros, and the product itself.
 
     ``trips`` says how often each loop of the statement still runs. The loops over columns that are ``joined`` are one
-    in the products. Those ``around`` A and the result, and around B, are the outermost of the nests which make these,
-    and the product's outermost are all of them.
+    in the products. Those ``around`` A, B and the result are the outermost of the nests which make these, and the
+    product's outermost are all of them.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class PointNests:
         points: int,
         trips: Sequence[int],
         joined: Sequence[int],
-        around: tuple[Sequence[int], Sequence[int]],
+        around: tuple[Sequence[int], Sequence[int], Sequence[int]],
     ) -> None:
         self._scop, self._statement, self._product, self._count = scop, statement, product, points
         self._trips, self._joined = list(trips), tuple(joined)
-        self._around_image, self._around_filters = (list(each) for each in around)
+        self._around_image, self._around_filters, self._around_result = (list(each) for each in around)
 
     # ----------------------------------------------------------------------------------
     # Arrays of points
@@ -102,7 +102,7 @@ class PointNests:
     @cached_property
     def _result(self) -> _Layout:
         lanes, strides = self._product.made, self._product.form.strides_c
-        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_image), self._joined, lanes)
+        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_result), self._joined, lanes)
 
     @cached_property
     def _filters(self) -> _Layout:
@@ -210,7 +210,7 @@ class PointNests:
         """All sums of products set to zero, in each iteration of the loops around the result."""
         sums = self.arrays[2]
         name = f"zero_{self._statement.name}"
-        around = self._around_image
+        around = self._around_result
         iterators = (
             *(self._statement.iterators[loop] for loop in around),
             *(f"{sums.name}_{dimension}" for dimension in range(len(sums.extents))),
@@ -226,7 +226,7 @@ class PointNests:
     def product(self) -> Statement:
         """The source's statement over points and columns, inside all loops around it."""
         statement, own = self._statement, self._product
-        shared = list(dict.fromkeys([*self._around_image, *self._around_filters]))
+        shared = list(dict.fromkeys([*self._around_result, *self._around_image, *self._around_filters]))
         # Points run where the loops began whose place they take, and columns where the innermost of theirs did.
         points, columns = min(own.gone), self._joined[-1]
         gone = {*own.gone, *self._joined} - {points, columns}
@@ -259,34 +259,47 @@ def arranged(
     scop: Scop,
     kept: Sequence[Statement],
     statement: Statement,
-    groups: Sequence[Sequence[Transform | Statement]],
-    shared: int,
+    nests: Sequence[tuple[Transform | Statement, int]],
     arrays: Sequence[Array],
 ) -> Scop:
-    """The scop with nests in the place of one, one after the other; those of one group share their outermost loops.
+    """The scop with nests in the place of one, one after the other. Of other statements, those that are ``kept``.
 
-    Of other statements, those that are ``kept``.
+    With each goes how many of its outermost loops it may share with its neighbours; they share what both may.
     """
     place = statement.betas[0]
-    made, common = [], []
-    for number, group in enumerate(groups):
-        statements = [each.statement if isinstance(each, Transform) else each for each in group]
-        if len(group) > 1:
-            common.append(SharedLoops(tuple(each.name for each in statements), shared))
-        for position, each in enumerate(statements):
-            inside = (*(0,) * (shared - 1), position, *(0,) * (each.depth - shared))
-            made.append(replace(each, betas=(place + number, *(inside if len(group) > 1 else (0,) * each.depth))))
-    last = len(groups) - 1
+    names, made, common = [], [], []
+    betas: tuple[int, ...] = ()
+    for nest, shared in nests:
+        each = nest.statement if isinstance(nest, Transform) else nest
+        if made:
+            common.append(min(shared, nests[len(made) - 1][1]))
+            betas = (*betas[: common[-1]], betas[common[-1]] + 1)
+        betas = (*(betas or (place,)), *(0,) * (each.depth + 1))[: each.depth + 1]
+        names.append(each.name)
+        made.append(replace(each, betas=betas))
+    last = made[-1].betas[0] - place
     before = [each for each in kept if each.betas[0] < place]
     after = [replace(each, betas=(each.betas[0] + last, *each.betas[1:])) for each in kept if each.betas[0] > place]
-    calls = [each.call for group in groups for each in group if isinstance(each, Transform)]
     return replace(
         scop,
         statements=(*before, *made, *after),
         arrays=(*scop.arrays, *arrays),
-        annotated_calls=(*scop.annotated_calls, *calls),
-        shared=(*scop.shared, *common),
+        annotated_calls=(*scop.annotated_calls, *(nest.call for nest, _ in nests if isinstance(nest, Transform))),
+        shared=(*scop.shared, *_together(names, common)),
     )
+
+
+def _together(names: Sequence[str], common: Sequence[int]) -> list[SharedLoops]:
+    """Statements that have loops in common, from how many of these each has with the next one."""
+    found: dict[tuple[str, ...], int] = {}
+    for loops in sorted({*common} - {0}):
+        start = 0
+        for end in range(1, len(names) + 1):
+            if end == len(names) or common[end - 1] < loops:
+                if end - start > 1:
+                    found[tuple(names[start:end])] = loops
+                start = end
+    return [SharedLoops(statements, loops) for statements, loops in found.items()]
 
 
 def attached_zeros(statement: str) -> Attach:

@@ -87,9 +87,15 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     dropped = zeroing(scop, statement, form.c) if once else None
     nests = StrassenNests(scop, statement, product, halves, joined, shared, adds=dropped is None)
     kept = [each for each in scop.statements if each is not dropped]
-    parts: list[Transform | Statement] = [nests.rows, nests.columns, nests.zeros, nests.product, nests.result]
-    groups = [parts] if shared else [[each] for each in parts]
-    return arranged(scop, kept, statement, groups, len(shared), nests.arrays)
+    ordered: list[tuple[Transform | Statement, int]] = [
+        (nests.rows, len(nests.around_rows)),
+        (nests.columns, len(nests.around_columns)),
+        (nests.zeros, len(shared)),
+        (nests.product, len(shared)),
+        (nests.result, len(shared)),
+    ]
+    ordered[:2] = sorted(ordered[:2], key=lambda each: each[1])
+    return arranged(scop, kept, statement, ordered, nests.arrays)
 
 
 class StrassenNests(PointNests):
@@ -112,7 +118,10 @@ class StrassenNests(PointNests):
         assert statement.box is not None
         self._halves, self._adds = halves, adds
         trips = [high + 1 for _, high in statement.box]
-        super().__init__(scop, statement, product, PRODUCTS, trips, joined, (shared, shared))
+        form = product.form
+        self.around_rows, self.around_columns = _moving(shared, form.strides_a), _moving(shared, form.strides_b)
+        around = (self.around_rows, self.around_columns, shared)
+        super().__init__(scop, statement, product, PRODUCTS, trips, joined, around)
 
     @cached_property
     def rows(self) -> Transform:
@@ -147,7 +156,7 @@ class StrassenNests(PointNests):
     def result(self) -> Transform:
         """The quarters of the result from the seven products."""
         layout, form = self._result, self._product.form
-        loops = self._loops(layout, form.strides_c, self._around_image)
+        loops = self._loops(layout, form.strides_c, self._around_result)
         depth, forms = self._forms(loops, 3, layout.lanes)
         *quarter, point = range(len(loops), len(loops) + 3)
         row, column, _ = self._halves
@@ -165,3 +174,9 @@ class StrassenNests(PointNests):
             [read, *([to] if self._adds else [])],
             TileTransform((RESULT,), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),
         )
+
+
+def _moving(shared: Sequence[int], strides: Sequence[int]) -> Sequence[int]:
+    """The shared loops down to the innermost that moves an operand: inside of them its sums are made."""
+    moving = [place for place, loop in enumerate(shared) if strides[loop]]
+    return shared[: moving[-1] + 1] if moving else []

@@ -50,15 +50,12 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
         scop, statement, conv, sizes, columns[-step.columns :], shared, adds=dropped is None, after=after
     )
     kept = [each for each in scop.statements if each is not dropped and each.name not in step.after]
-    image, filters, product, result = nests.image, nests.filters, nests.product, nests.result
-    groups: list[list[Transform | Statement]]
-    if not shared:
-        groups = [[image], [nests.zeros], [filters], [product], [result]]
-    elif set(shared) <= set(columns):
-        groups = [[filters], [image, nests.zeros, product, result]]
-    else:
-        groups = [[image], [nests.zeros], [filters, product], [result]]
-    return arranged(scop, kept, statement, groups, len(shared), nests.arrays)
+    over_image = len(shared) if set(shared) <= set(columns) else 0
+    over_filters = len(shared) - over_image
+    ordered: list[tuple[Transform | Statement, int]] = [(nests.image, over_image), (nests.zeros, over_image)]
+    ordered.insert(0 if over_image else 2, (nests.filters, over_filters))
+    ordered += [(nests.product, len(shared)), (nests.result, over_image)]
+    return arranged(scop, kept, statement, ordered, nests.arrays)
 
 
 def _after(

@@ -48,8 +48,9 @@ class WinogradNests(PointNests):
         trips = list(self._extents)
         for (pixel, _), size in zip(conv.axes, sizes, strict=True):
             trips[pixel] = -(-self._extents[pixel] // size)
-        around = ([x for x in shared if x in conv.columns], [x for x in shared if x not in conv.columns])
-        super().__init__(scop, statement, conv, prod(self._points), trips, joined, around)
+        image = [loop for loop in shared if loop in conv.columns]
+        filters = [loop for loop in shared if loop not in image]
+        super().__init__(scop, statement, conv, prod(self._points), trips, joined, (image, filters, image))
 
     def _point(self, places: Sequence[int], depth: int) -> Affine:
         """The number of a point from the loops along its axes."""
@@ -110,7 +111,7 @@ class WinogradNests(PointNests):
     @cached_property
     def result(self) -> Transform:
         layout, form = self._result, self._conv.form
-        loops = self._loops(layout, form.strides_c, self._around_image)
+        loops = self._loops(layout, form.strides_c, self._around_result)
         axes = len(self._points)
         depth, forms = self._forms(loops, 2 * axes, layout.lanes)
         pixels = tuple(range(len(loops), len(loops) + axes))
