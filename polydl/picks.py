@@ -43,25 +43,25 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
 
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
-    the smallest product of its place and one more than that number comes next. Last come, up to a quarter of all, the
-    first that multiplies transforms of tiles (or that doesn't) where none of these is like it, and the first of
+    the smallest product of its place and one more than that number comes next. Last come, up to a quarter of all, those
+    that multiply transforms of tiles or sums of quarters (or that don't) where few of these do, and the first of
     microkernels that none of these use.
     """
     places = list(enumerate(ranking.entries, 1))
     if not count or count >= len(places):
         return tuple(places)
+    strangers = _strangers(places, count)
     waiting: dict[tuple[object, ...], list[tuple[int, RankedVariant]]] = {}
     for place in reversed(places):
-        waiting.setdefault(kind(place[1].variant), []).append(place)
+        if place not in strangers:
+            waiting.setdefault(kind(place[1].variant), []).append(place)
     picked: dict[tuple[object, ...], int] = dict.fromkeys(waiting, 0)
     chosen: list[tuple[int, RankedVariant]] = []
-    strangers = _strangers(places, count)
     while len(chosen) < count - len(strangers):
         nearest = min((each for each in waiting if waiting[each]), key=lambda k: waiting[k][-1][0] * (1 + picked[k]))
         chosen.append(waiting[nearest].pop())
         picked[nearest] += 1
-    chosen += [stranger for stranger in strangers if stranger not in chosen]
-    return tuple(sorted(chosen, key=lambda place: place[0]))
+    return tuple(sorted([*chosen, *strangers], key=lambda place: place[0]))
 
 
 def _microkernels(variant: Variant) -> frozenset[str]:
@@ -73,13 +73,20 @@ def _fewer_products(variant: Variant) -> bool:
 
 
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:
-    """The first variants that multiply as the first ``count`` don't: what is predicted of two ways may not compare."""
+    """The first variants that multiply as too few of the first ``count`` do.
+
+    What is predicted of two ways may not compare. Of products one by one and of fewer products there are to be a
+    quarter of ``count`` each, all of different kinds, and of each set of microkernels one.
+    """
     found: list[tuple[int, RankedVariant]] = []
-    for way in (_fewer_products, _microkernels):
-        known = {way(entry.variant) for _, entry in (*places[:count], *found)}
+    for way, least in ((_fewer_products, count // 4), (_microkernels, 1)):
+        known: dict[object, set[object]] = {}
+        for _, entry in (*places[:count], *found):
+            known.setdefault(way(entry.variant), set()).add(kind(entry.variant))
         for place in places[count:]:
             variant = place[1].variant
-            if _microkernels(variant) and way(variant) not in known:
-                known.add(way(variant))
+            same = known.setdefault(way(variant), set())
+            if _microkernels(variant) and len(same) < least and kind(variant) not in same:
+                same.add(kind(variant))
                 found.append(place)
     return found[: count // 4]

@@ -20,7 +20,7 @@ from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
 from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins
-from polydl.types import Ranking
+from polydl.types import Ranking, Strassen
 
 # Ratings are logarithms of times; the chances in a game are the softmax of so many times the ratings.
 SHARPNESS = 10.0
@@ -111,8 +111,13 @@ class UtilityTournament(_Learned):
         alone = machine.threads == 1
         seen = features.rich(candidates, machine, times if alone else None, uses)
         known = [use is not None and use.name in LEARNED for use in uses]
+        corrections = self.corrections(seen)
+        # Training saw nothing like these: they keep their order among themselves.
+        quartered = [any(isinstance(step, Strassen) for step in each.variant.rewrites) for each in candidates]
+        if any(quartered):
+            corrections[quartered] = corrections[quartered].mean()
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
-        rated: Numbers = (np.where(known, self.corrections(seen), 0.0) - predicted).astype(np.float64)
+        rated: Numbers = (np.where(known, corrections, 0.0) - predicted).astype(np.float64)
         return rated
 
     def corrections(self, seen: Array) -> Array:

@@ -15,6 +15,9 @@ from polydl.types import Scop, Statement
 _OPERATION, _STORE = 0.5, 1.0
 # Operations on a vector whose lanes are brought together.
 _TURNED = 6
+# Rows of a matrix that lie so many bytes apart are no pattern that hardware follows: they are fetched by calls before.
+_APART, _AHEAD = 2048, 4
+_LINE = 64
 # Bytes of a strip of tiles whose lanes are brought together at a time.
 _STRIP_BYTES = 12 << 10
 
@@ -133,6 +136,9 @@ class _Writer:
         self.lanes = statement.box[transform.lanes][1] + 1
         self.clipped = [axis for axis, inside in enumerate(transform.inside) if inside is not None]
         self.writes_outside = transform.clipped == "result"
+        inner = {*transform.results, *transform.sources, transform.lanes}
+        rows = [loop for loop in range(statement.depth) if loop not in inner]
+        self.row_step = scop.stride(target if self.writes_outside else source, rows[-1]) if rows else 0
         if transform.walk is not None:
             outside, own = (target, source) if self.writes_outside else (source, target)
             self.tiles = statement.box[transform.walk][1] + 1
@@ -149,12 +155,30 @@ class _Writer:
             f"static void {self.name}(const {self.element} *restrict from, {self.element} *restrict to{left})",
             "{",
         ]
+        made += [f"  {line}" for line in self._fetched()]
         body = self._tile if self.transform.walk is None else self._strips
         for width, first, count in widths:
             made.append(f"  for (int lane = {first}; lane < {first + width * count}; lane += {width}) {{")
             made += [f"    {line}" for line in body(width)]
             made.append("  }")
         return "\n".join([*made, "}"])
+
+    def _fetched(self) -> list[str]:
+        """Lines of quarters that a later call reads, or adds to, each a row of a matrix further on."""
+        step = self.row_step
+        if not self.transform.together or step * self.element_bytes < _APART:
+            return []
+        if self.writes_outside and not self.transform.adds:
+            return []
+        side, counts = ("to", self.results) if self.writes_outside else ("from", self.sources)
+        strides = self.to_strides if self.writes_outside else self.from_strides
+        line = _LINE // self.element_bytes
+        places = [sum(a * b for a, b in zip(at, strides, strict=True)) for at in product(*map(range, counts))]
+        return [
+            f"for (int lane = 0; lane < {self.lanes}; lane += {line}) {{",
+            *(f"  __builtin_prefetch({side} + lane + {step * _AHEAD + place}L);" for place in places),
+            "}",
+        ]
 
     # ----------------------------------------------------------------------------------
     # One vector of lanes of one tile
