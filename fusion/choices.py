@@ -16,6 +16,7 @@ from polydl.poly.nests import Nest, distribute
 from polydl.poly.panels import split
 from polydl.poly.plans import aligned_loops
 from polydl.poly.rewrites import distributed
+from polydl.poly.zeroing import sets_to_zero
 from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement
 
 # Combinations of fusions that get a space of their own.
@@ -114,6 +115,20 @@ def elementwise_fusions(
             to = known[group.heavy].statements[0].name
             attached += [Attach(known[index].statements[0].name, to, place) for index in chain]  # type: ignore[arg-type]
     return ((*steps, *attached),) if steps or attached else ()
+
+
+def zeros_attached(
+    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
+) -> tuple[tuple[Rewrite, ...], ...]:
+    """One tuple of rewrites that has reductions begin with zeros in place of a pass before them."""
+    _, groups = decisions(scop, nests, dependences)
+    known = operators(scop, nests)
+    steps = []
+    for group in groups:
+        before = [statement for index in group.before for statement in known[index].statements]
+        if known[group.heavy].excess is not None and len(before) == 1 and sets_to_zero(before[0]):
+            steps.append(Attach(before[0].name, known[group.heavy].statements[0].name, "first"))
+    return (tuple(steps),) if steps else ()
 
 
 def _one_body(chain: Sequence[Operator]) -> Fuse | None:

@@ -218,6 +218,7 @@ def optimize(
     max_variants: int = DEFAULT_MAX_VARIANTS,
     seed: int = DEFAULT_SEED,
     strict_fp: bool = False,
+    fuse: bool = True,
     run: bool = True,
     with_unfused: bool = False,
     compiler: str | None = None,
@@ -236,8 +237,8 @@ def optimize(
 
     These are those of ``picks``; ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are
     written there, each complete or not at all; without, they live in a directory that goes away with the process.
-    ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal;
-    ``with_unfused`` also runs the first variant of the ranking that fuses nothing.
+    ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal, unless
+    ``fuse`` is False; ``with_unfused`` also runs the first variant of the ranking that fuses nothing.
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
     none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
@@ -255,7 +256,7 @@ def optimize(
     found_machine = machine or Machine.detect()
     toolchain = Toolchain.find(compiler) if run else None
     with clock.stage("variants"):
-        space = space_on(scop, found_machine, microkernel=microkernel, strict_fp=strict_fp)
+        space = space_on(scop, found_machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
         generation = generate(
             scop,
             machine=found_machine,
@@ -263,6 +264,7 @@ def optimize(
             seed=seed,
             microkernel=microkernel,
             strict_fp=strict_fp,
+            fuse=fuse,
         )
     with clock.stage("analysis"):
         analysed = candidates(
@@ -271,6 +273,7 @@ def optimize(
             machine=found_machine,
             microkernel=microkernel,
             strict_fp=strict_fp,
+            fuse=fuse,
             progress=progress,
         )
     with clock.stage("ranking"):

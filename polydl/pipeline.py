@@ -121,13 +121,15 @@ def variant_space(
     vector_bytes: int,
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
+    fuse: bool = True,
     throughputs: tuple[Throughput, ...] = (),
     rates: Rates | None = None,
 ) -> VariantSpace:
     """Dependences, distributed nests, matched microkernels and decisions of a nest.
 
     ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas; by
-    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches.
+    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches. Without
+    ``fuse`` each operator stays a nest of its own, but for zeros that a reduction begins with.
     """
     from polydl.fusion import prediction
     from polydl.variants.generate import build_space
@@ -141,17 +143,25 @@ def variant_space(
         threads=threads,
         vector_bytes=vector_bytes,
         reassociate=not strict_fp,
-        fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp),
+        fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp, fuse=fuse),
         second_cache=rates.caches[min(1, len(rates.caches) - 1)],
     )
 
 
-def fusion_choices(nest: Scop, *, rates: Rates, strict_fp: bool = False) -> tuple[tuple[Rewrite, ...], ...]:
-    """The fusions of a nest's operators that are worth a space of their own on a machine with these rates."""
-    from polydl.fusion.choices import choices
+def fusion_choices(
+    nest: Scop, *, rates: Rates, strict_fp: bool = False, fuse: bool = True
+) -> tuple[tuple[Rewrite, ...], ...]:
+    """The fusions of a nest's operators that are worth a space of their own on a machine with these rates.
+
+    Without ``fuse``, reductions that begin with zeros in place of a pass before them.
+    """
+    from polydl.fusion.choices import choices, zeros_attached
 
     found = dependences(nest)
-    return choices(nest, distribute(nest, found), found, rates=rates, reassociate=not strict_fp)
+    nests = distribute(nest, found)
+    if not fuse:
+        return zeros_attached(nest, nests, found)
+    return choices(nest, nests, found, rates=rates, reassociate=not strict_fp)
 
 
 def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[OperatorPair, ...]:
@@ -171,7 +181,9 @@ def is_fused(variant: Variant) -> bool:
     )
 
 
-def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False) -> VariantSpace:
+def space_on(
+    nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False, fuse: bool = True
+) -> VariantSpace:
     """``variant_space`` for a machine: the one that all variants of a nest there come from."""
     from polydl.fusion import prediction
 
@@ -181,6 +193,7 @@ def space_on(nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, stri
         vector_bytes=machine.vector_bytes,
         microkernel=microkernel,
         strict_fp=strict_fp,
+        fuse=fuse,
         throughputs=machine.throughputs,
         rates=prediction.Rates.of(machine),
     )
@@ -201,15 +214,15 @@ def generate(
     seed: int = DEFAULT_SEED,
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
+    fuse: bool = True,
 ) -> Generation:
     """Legal variants with the counts of what was looked at. ``max_variants`` of at least 1."""
     from polydl.variants.generate import generate as generate_from
 
     if max_variants < 1:
         raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")
-    return generate_from(
-        space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp), max_variants=max_variants, seed=seed
-    )
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
+    return generate_from(space, max_variants=max_variants, seed=seed)
 
 
 def generate_variants(
@@ -288,6 +301,7 @@ def analyze_variants(
     machine: Machine,
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
+    fuse: bool = True,
     method: Method | None = None,
     line_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
@@ -297,7 +311,7 @@ def analyze_variants(
     A variant's plan is made when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
     ``working_sets``. ``progress`` is told how many are done.
     """
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
     found: dict[tuple[object, ...], int] = {}
     left: list[Scop] = []
     counts: list[int] = []
@@ -409,15 +423,16 @@ def candidates(
     machine: Machine,
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
+    fuse: bool = True,
     progress: ProgressCallback | None = None,
 ) -> tuple[Candidate, ...]:
     """Analyse each variant. Those that isl gives up on are left out; raises its AnalysisError if that leaves none."""
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
+    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
     found: list[Candidate] = []
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
         batch = variants[start : start + _BATCH]
-        known = analyze_variants(nest, batch, machine=machine, microkernel=microkernel, strict_fp=strict_fp)
+        known = analyze_variants(nest, batch, machine=machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
         failures += known.failures.values()
         for number, variant in enumerate(batch):
             if number not in known.failures:

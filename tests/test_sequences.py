@@ -89,6 +89,16 @@ def test_batch_normalization_is_done_block_by_block() -> None:
     assert body["S8"] == body["S9"] != body["S2"]
 
 
+@pytest.mark.parametrize(("channels", "side"), [(256, 24), (256, 28), (192, 28)])
+def test_where_arithmetic_takes_longest_both_sums_are_still_taken_in_one_pass(channels: int, side: int) -> None:
+    """Of what should take as long, the fewer bytes; measured on a processor whose caches are faster than that."""
+    sizes = {"nImg": 1, "nChannels": channels, "height": side, "width": side}
+    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines=sizes)
+    rates = Rates(1, (1 << 15, 1 << 20, 1 << 25), (222.6e9, 118.2e9, 100.3e9, 32.9e9), 118.2e9)
+    fused = [step for each in pipeline.fusion_choices(scop, rates=rates) for step in each if isinstance(step, Fuse)]
+    assert any({"S2", "S3", "S9"} <= {*step.statements} for step in fused)
+
+
 @pytest.mark.parametrize(("height", "tensors"), [(112, 3), (176, 4)])
 def test_a_block_that_the_second_cache_holds_is_read_once(height: int, tensors: int) -> None:
     """What is written, here once and after a fetch, need not fit as well; one pixel that was read is not the block."""

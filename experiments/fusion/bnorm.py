@@ -3,16 +3,19 @@
     python -m experiments.fusion.bnorm results.json [64,56,56 ...] [--images 28]
 
 Inference and training. The tensors are the outputs of the ten networks' convolutions (channels, height, width), where
-the channels come in blocks of 16. Unfused is polydl's fastest normalization, then ReLU as a nest of its own; if that
-normalization writes past the caches, also the fastest one that leaves the tensor there for ReLU, whichever is better.
-The
-share of the bandwidth is that of a loop which only scales the same tensor into the same output. Needs oneDNN's headers
+the channels come in blocks of 16. Unfused, each nest of the source stays one of its own, at the fastest that polydl
+makes it: as one file, or with the last two nests in files of their own, so that the normalization's stores may go past
+the caches; whichever is faster. In training, partly fused is all but ReLU, which stays a nest of its own; if the rest
+writes past the caches, also the fastest one that leaves the tensor there for ReLU, whichever is better. The share of
+the bandwidth is that of a loop which only scales the same tensor into the same output. Needs oneDNN's headers
 (libdnnl-dev).
 """
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import polydl
 from experiments.fusion.comparison import (
@@ -30,19 +33,8 @@ from polydl.workloads import Convolution, suite, workload
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 _BLOCK = 16
-_BETWEEN_CACHES = 1 << 21
-_RELU = """void relu(float output[{0}][{1}][{2}][{3}][16])
-{{
-#pragma scop
-  for (int img = 0; img < {0}; ++img)
-    for (int tile = 0; tile < {1}; ++tile)
-      for (int h = 0; h < {2}; ++h)
-        for (int w = 0; w < {3}; ++w)
-          for (int c = 0; c < 16; ++c)
-            output[img][tile][h][w][c] = output[img][tile][h][w][c] > 0.0f ? output[img][tile][h][w][c] : 0.0f;
-#pragma endscop
-}}
-"""
+# By the bytes of a tensor, which is read and written.
+_CLASSES = {"in the second cache": 1 << 20, "to 10 MB": 10_000_000}
 
 
 def tensors() -> list[str]:
@@ -56,10 +48,28 @@ def tensors() -> list[str]:
     return [",".join(map(str, s)) for s in sorted(shapes, key=lambda s: (-s[0] * s[1] * s[2], s))]
 
 
-def _without_relu(example: str) -> str:
+def _partly(example: str) -> str:
     """The example but for its last nest."""
-    text = (_EXAMPLES / f"{example}.c").read_text()
-    return text[: text.rindex("  for (int img")] + text[text.index("#pragma endscop") :]
+    return example[: example.rindex("  for (int img")] + example[example.index("#pragma endscop") :]
+
+
+def _apart(example: str) -> list[str]:
+    """The last two nests of the example, and what comes before them, in functions of their own.
+
+    The local arrays of floats are handed from one to the next.
+    """
+    before, rest = example.split("#pragma scop\n")
+    body, after = rest.split("#pragma endscop")
+    *first, normalization, relu = body.split("\n\n")
+    head, local = before.split(")\n{\n")
+    handed = "".join(
+        f", float {array}"
+        for arrays in re.findall(r"^  float (.+);$", local, re.MULTILINE)
+        for array in arrays.split(", ")
+    )
+    local = re.sub(r"^  float .+;\n", "", local, flags=re.MULTILINE)
+    parts = ["\n\n".join(first), normalization, relu]
+    return [f"{head}{handed})\n{{\n{local}#pragma scop\n{part}\n#pragma endscop{after}" for part in parts if part]
 
 
 def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
@@ -68,36 +78,38 @@ def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
     machine = polydl.Machine.detect(threads=threads)
     # Nothing is written past caches that hold everything.
     holding = polydl.Machine.detect(threads=threads, cache_sizes="48K,2G,4G")
-    libraries: list[str] = []
-    row: Row = {"bytes": 4 * images * channels * height * width, "images": images, "threads": threads, "variants": {}}
+    libraries: dict[str, str] = {}
+    variants: dict[str, Any] = {}
 
-    def add(kind: str, path: Path, sizes: dict[str, int] | None, on: polydl.Machine = machine) -> bool:
+    def add(kind: str, text: str, *, fuse: bool = True, on: polydl.Machine = machine) -> None:
+        source = folder / f"{kind}.c"
+        source.write_text(text)
         found = polydl.optimize(
-            path, machine=on, defines=sizes, max_variants=60, top_k=4, out=folder / kind, records=False
+            source, machine=on, defines=defines, max_variants=60, top_k=4, fuse=fuse, out=folder / kind, records=False
         )
         assert found.winner is not None
-        row["variants"][kind] = steps = found.winner.ranked.variant.to_json()
-        libraries.append(str(found.files["library"]))
-        return any(step["step"] == "stream" for step in steps)
+        variants[kind] = found.winner.ranked.variant.to_json()
+        libraries[kind] = str(found.files["library"])
 
-    relu = folder / "relu.c"
-    relu.write_text(_RELU.format(images, channels // _BLOCK, height, width))
-    for example in ("bnorm_relu", "bnorm_train"):
-        add(example, _EXAMPLES / f"{example}.c", defines)
-        alone = folder / f"{example}_alone.c"
-        alone.write_text(_without_relu(example))
-        if add(f"{example}_alone", alone, defines):
-            add(f"{example}_kept", alone, defines, holding)
-        else:
-            libraries.append("-")
-    add("relu", relu, None)
-    return row | {"libraries": libraries}
+    for kind, name in (("infer", "bnorm_relu"), ("train", "bnorm_train")):
+        example = (_EXAMPLES / f"{name}.c").read_text()
+        add(kind, example)
+        add(f"{kind}_unfused", example, fuse=False)
+        if kind == "train":
+            add("train_partly", _partly(example))
+            libraries["train_kept"] = "-"
+            if any(step["step"] == "stream" for step in variants["train_partly"]):
+                add("train_kept", _partly(example), on=holding)
+        for number, part in enumerate(_apart(example)):
+            add(f"{kind}_apart_{number}", part, fuse=False)
+    size = 4 * images * channels * height * width
+    return {"bytes": size, "images": images, "threads": threads, "variants": variants, "libraries": libraries}
 
 
 def measure(tensor: str, prepared: Row, seconds: float) -> Row:
-    arguments = (prepared["images"], *tensor.split(","), seconds, *prepared["libraries"])
+    arguments = (prepared["images"], *tensor.split(","), seconds, *prepared["libraries"].values())
     pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for kind in ("infer", "train") for peer in ("onednn", "unfused")]
-    pairs += [["scaling", "fused_infer"], ["scaling", "fused_train"]]
+    pairs += [["partly_fused_train", "fused_train"], ["scaling", "fused_infer"], ["scaling", "fused_train"]]
     return drive(driver("bnorm_onednn", ["-ldnnl"]), arguments, prepared["threads"]) | {"compared": pairs}
 
 
@@ -115,13 +127,14 @@ def main() -> None:
     if given.summary:
         for tensor, row in rows.items():
             print(tensor, ratios_text(row))
-    inside = {name: row for name, row in rows.items() if 2 * row["bytes"] <= _BETWEEN_CACHES}
-    beyond = {name: row for name, row in rows.items() if name not in inside}
-    for text, chosen in (("all", rows), ("in the second cache", inside), ("beyond", beyond)):
-        if chosen:
-            print(text, *summary(chosen), sep="\n  ")
-            rates = [2 * row["bytes"] / min(fastest(row, "fused_infer")) / 1e9 for row in chosen.values()]
-            print(f"  fused_infer: {geometric_mean(rates):.1f} GB/s read and written")
+    classes = {"all": rows} if rows else {}
+    for name, row in rows.items():
+        place = next((text for text, most in _CLASSES.items() if row["bytes"] <= most), "larger")
+        classes.setdefault(place, {})[name] = row
+    for text, chosen in classes.items():
+        print(text, *summary(chosen), sep="\n  ")
+        rates = [2 * row["bytes"] / min(fastest(row, "fused_infer")) / 1e9 for row in chosen.values()]
+        print(f"  fused_infer: {geometric_mean(rates):.1f} GB/s read and written")
 
 
 if __name__ == "__main__":

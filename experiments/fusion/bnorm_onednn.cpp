@@ -1,8 +1,9 @@
-// Batch normalization and ReLU: polydl's fused code, its own normalization and then ReLU, and oneDNN's primitive with ReLU
-// inside and as two primitives; inference and training. A loop that only scales the tensor shows the bandwidth.
+// Batch normalization and ReLU: polydl's fused code, its code with ReLU or with every operator apart, and oneDNN's primitive
+// with ReLU inside and as two primitives; inference and training. A loop that only scales the tensor shows the bandwidth.
 //
-// Arguments: images, channels, height, width; seconds; then seven libraries: for inference and for training, fused, without
-// ReLU, and another one without ReLU or "-"; and ReLU.
+// Arguments: images, channels, height, width; seconds; then the libraries. For inference: fused, unfused, and the two nests
+// apart. For training: fused, unfused, without ReLU, another one without ReLU or "-", and statistics, normalization and ReLU
+// apart.
 #include "interleaved.hpp"
 
 #include <dnnl.hpp>
@@ -13,7 +14,7 @@ using namespace dnnl;
 
 using Inference = void(float *, const float *, const float *, const float *);
 using Training = void(float *, const float *, const float *, const float *, float *, float *);
-using Relu = void(float *);
+using TrainingPart = void(float *, const float *, const float *, const float *, float *, float *, float *, float *);
 
 int main(int, char **arguments) {
     const long n = std::atol(arguments[1]), c = std::atol(arguments[2]), h = std::atol(arguments[3]), w = std::atol(arguments[4]);
@@ -55,36 +56,48 @@ int main(int, char **arguments) {
         std::unordered_map<int, memory> again{{DNNL_ARG_SRC, target}, {DNNL_ARG_DST, target}};
         return [=]() mutable { primitive.execute(queue, operands), relu.execute(queue, again), queue.wait(); };
     };
-    auto *infer = emitted<Inference>(arguments[6], "bnorm_relu"), *infer_only = emitted<Inference>(arguments[7], "bnorm_relu");
-    auto *train = emitted<Training>(arguments[9], "bnorm_train"), *train_only = emitted<Training>(arguments[10], "bnorm_train");
-    auto *relu = emitted<Relu>(arguments[12], "relu");
-    std::vector<Job> jobs{
-        {"onednn_infer", job(false, true)},
-        {"fused_infer", [=] { infer(out, in, scale, shift); }},
-        {"onednn_train", job(true, true)},
-        {"fused_train", [=] { train(out, in, both, both + c, own_mean, own_variance); }},
-        {"unfused_infer", [=] { infer_only(out, in, scale, shift), relu(out); }},
-        {"unfused_train", [=] { train_only(out, in, both, both + c, own_mean, own_variance), relu(out); }},
-        {"onednn-unfused_infer", job(false, false)},
-        {"onednn-unfused_train", job(true, false)},
-        {"scaling", [=] {
-#pragma omp parallel for simd
-             for (size_t i = 0; i < pixels; ++i) out[i] = 1.5f * in[i];
-         }},
+    char **libraries = arguments + 6;
+    auto inference = [&](int place) { return emitted<Inference>(libraries[place], "bnorm_relu"); };
+    auto infers = [=](Inference *function) { return [=] { function(out, in, scale, shift); }; };
+    auto trains = [=](int place) -> std::function<void()> {
+        auto *function = emitted<Training>(libraries[place], "bnorm_train");
+        return [=] { function(out, in, both, both + c, own_mean, own_variance); };
     };
-    if (std::string(arguments[8]) != "-") {
-        auto *kept = emitted<Inference>(arguments[8], "bnorm_relu");
-        jobs.push_back({"unfused_infer_kept", [=] { kept(out, in, scale, shift), relu(out); }});
+    auto *normalize = inference(2), *relu = inference(3);
+    auto with_relu = [=](std::function<void()> before) { return [=] { before(), relu(out, in, scale, shift); }; };
+    float *own_scale = aligned(c), *own_shift = aligned(c);
+    std::vector<TrainingPart *> parts;
+    for (int place = 8; place < 11; ++place) parts.push_back(emitted<TrainingPart>(libraries[place], "bnorm_train"));
+    std::vector<Job> jobs{
+        {"fused_infer", infers(inference(0))},
+        {"unfused_infer", infers(inference(1))},
+        {"unfused_infer_apart", with_relu(infers(normalize))},
+        {"fused_train", trains(4)},
+        {"unfused_train", trains(5)},
+        {"unfused_train_apart", [&] {
+             for (auto *part : parts) part(out, in, both, both + c, own_mean, own_variance, own_scale, own_shift);
+         }},
+        {"partly_fused_train", with_relu(trains(6))},
+    };
+    if (std::string(libraries[7]) != "-") jobs.push_back({"partly_fused_train_kept", with_relu(trains(7))});
+    const std::function<void()> onednn_infer = job(false, true), onednn_train = job(true, true);
+    std::printf("{\"differences\": {");
+    for (size_t i = 0; i < jobs.size(); ++i) {
+        if (!i) onednn_infer();
+        if (jobs[i].name == "fused_train") onednn_train();
+        for (size_t k = 0; k < pixels; ++k) out[k] = -1.0f;
+        jobs[i].run();
+        std::printf("%s\"%s\": %.3g", i ? ", " : "", jobs[i].name.c_str(), difference(out, expected, pixels));
     }
-    if (std::string(arguments[11]) != "-") {
-        auto *kept = emitted<Training>(arguments[11], "bnorm_train");
-        jobs.push_back({"unfused_train_kept", [=] { kept(out, in, both, both + c, own_mean, own_variance), relu(out); }});
-    }
-    jobs[0].run(), jobs[1].run();
-    const double infer_difference = difference(out, expected, pixels);
-    jobs[2].run(), jobs[3].run();
-    const double train_difference = difference(out, expected, pixels);
-    std::printf("{\"differences\": [%.3g, %.3g], ", infer_difference, train_difference);
+    std::printf("}, ");
+    jobs.push_back({"onednn_infer", onednn_infer});
+    jobs.push_back({"onednn_train", onednn_train});
+    jobs.push_back({"onednn-unfused_infer", job(false, false)});
+    jobs.push_back({"onednn-unfused_train", job(true, false)});
+    jobs.push_back({"scaling", [=] {
+#pragma omp parallel for simd
+                        for (size_t i = 0; i < pixels; ++i) out[i] = 1.5f * in[i];
+                    }});
     interleave(jobs, budget);
     std::printf("}\n");
 }

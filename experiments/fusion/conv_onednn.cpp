@@ -1,9 +1,9 @@
-// A convolution and what follows it element by element: polydl's fused code, its own convolution and then the operator,
-// its convolution alone, and oneDNN's convolution with post-operations, which chooses its own layouts.
+// A convolution and what follows it element by element: polydl's fused code, its code with every operator apart, its
+// convolution alone, and oneDNN's convolution with post-operations, which chooses its own layouts.
 //
 // Arguments: relu6 or bias_relu; images, channels, filters, height, width, filter size, padding, stride; the blocks of
-// input and output channels; seconds; then the libraries of the fused nest, of the convolution and of the operator, and
-// the name of the function.
+// input and output channels; seconds; the name of the function; then the libraries: fused, unfused, of the convolution, of
+// all that follows in one, and of each operator that follows.
 #include "interleaved.hpp"
 
 #include <dnnl.hpp>
@@ -25,7 +25,8 @@ int main(int, char **arguments) {
     const long ph = h + 2 * pad, pw = w + 2 * pad, oh = (ph - f) / stride + 1, ow = (pw - f) / stride + 1;
     float *source = aligned(n * c * h * w), *weights = aligned(k * c * f * f), *bias = aligned(k);
     float *input = aligned(n * c * ph * pw), *filter = aligned(k * c * f * f), *plain = aligned(n * k * oh * ow);
-    float *output = aligned(n * k * oh * ow), *separate = aligned(n * k * oh * ow), *alone = aligned(n * k * oh * ow);
+    float *output = aligned(n * k * oh * ow), *separate = aligned(n * k * oh * ow), *apart = aligned(n * k * oh * ow);
+    float *partly = aligned(n * k * oh * ow), *alone = aligned(n * k * oh * ow);
     std::mt19937 random(7);
     std::uniform_real_distribution<float> uniform(-1.0f, 1.0f);
     const float scale = 8.0f / std::sqrt(float(c * f * f));
@@ -50,11 +51,11 @@ int main(int, char **arguments) {
     auto described = [](memory::dims dims, memory::format_tag tag) { return memory::desc(dims, memory::data_type::f32, tag); };
     using tag = memory::format_tag;
     const memory::dims from{n, c, h, w}, by{k, c, f, f}, to{n, k, oh, ow}, steps{stride, stride}, padding{pad, pad};
-    post_ops after;
-    if (with_bias) after.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
-    else after.append_eltwise(1.0f, algorithm::eltwise_clip, 0.0f, 6.0f);
+    post_ops following;
+    if (with_bias) following.append_eltwise(1.0f, algorithm::eltwise_relu, 0.0f, 0.0f);
+    else following.append_eltwise(1.0f, algorithm::eltwise_clip, 0.0f, 6.0f);
     primitive_attr attributes;
-    attributes.set_post_ops(after);
+    attributes.set_post_ops(following);
     struct Peer {
         convolution_forward primitive;
         std::unordered_map<int, memory> operands;
@@ -86,23 +87,30 @@ int main(int, char **arguments) {
     } catch (const error &) {
     }
     const double budget = std::atof(arguments[12]);
-    const char *fused_library = arguments[13], *own = arguments[14], *operation = arguments[15], *name = arguments[16];
-    std::vector<Job> jobs;
-    if (with_bias) {
-        auto *fused = emitted<WithBias>(fused_library, name);
-        auto *convolution = emitted<Convolution>(own, name);
-        auto *op = emitted<BiasOperator>(operation, "post_operations");
-        jobs.push_back({"fused", [=] { fused(output, filter, input, bias); }});
-        jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate, bias); }});
-        jobs.push_back({"alone", [=] { convolution(alone, filter, input); }});
-    } else {
-        auto *fused = emitted<Convolution>(fused_library, name);
-        auto *convolution = emitted<Convolution>(own, name);
-        auto *op = emitted<Operator>(operation, "post_operations");
-        jobs.push_back({"fused", [=] { fused(output, filter, input); }});
-        jobs.push_back({"unfused", [=] { convolution(separate, filter, input), op(separate); }});
-        jobs.push_back({"alone", [=] { convolution(alone, filter, input); }});
-    }
+    char **libraries = arguments + 14;
+    using Step = std::function<void(float *)>;
+    auto whole = [=](const char *library) -> Step {
+        if (with_bias) return [=, run = emitted<WithBias>(library, arguments[13])](float *to) { run(to, filter, input, bias); };
+        return [=, run = emitted<Convolution>(library, arguments[13])](float *to) { run(to, filter, input); };
+    };
+    auto after = [=](const char *library) -> Step {
+        if (with_bias) return [=, run = emitted<BiasOperator>(library, "post_operations")](float *to) { run(to, bias); };
+        return emitted<Operator>(library, "post_operations");
+    };
+    auto *convolution = emitted<Convolution>(libraries[2], arguments[13]);
+    const Step fused = whole(libraries[0]), unfused = whole(libraries[1]), rest = after(libraries[3]);
+    std::vector<Step> operators;
+    for (char **library = libraries + 4; *library; ++library) operators.push_back(after(*library));
+    std::vector<Job> jobs{
+        {"fused", [=] { fused(output); }},
+        {"unfused", [=] { unfused(separate); }},
+        {"unfused_apart", [=] {
+             convolution(apart, filter, input);
+             for (const Step &step : operators) step(apart);
+         }},
+        {"alone", [=] { convolution(alone, filter, input); }},
+    };
+    if (operators.size() > 1) jobs.push_back({"partly_fused", [=] { convolution(partly, filter, input), rest(partly); }});
     for (size_t p = 0; p < peers.size(); ++p)
         jobs.push_back({p ? "onednn_auto" : "onednn", [&, p] { peers[p].primitive.execute(queue, peers[p].operands), queue.wait(); }});
     for (const Job &job : jobs) job.run();
@@ -114,8 +122,10 @@ int main(int, char **arguments) {
         for (long o = 0; o < k; ++o)
             for (long y = 0; y < oh * ow; ++y)
                 blocked[((i * (k / bk) + o / bk) * oh * ow + y) * bk + o % bk] = plain[(i * k + o) * oh * ow + y];
-    std::printf("{\"implementation\": \"%s\", \"differences\": [%.3g, %.3g], ", peers[0].implementation.c_str(),
-                difference(output, blocked, n * k * oh * ow), difference(separate, blocked, n * k * oh * ow));
+    std::printf("{\"implementation\": \"%s\", \"differences\": [", peers[0].implementation.c_str());
+    for (const float *found : {output, separate, apart, operators.size() > 1 ? partly : apart})
+        std::printf("%s%.3g", found == output ? "" : ", ", difference(found, blocked, n * k * oh * ow));
+    std::printf("], ");
     interleave(jobs, budget);
     std::printf("}\n");
 }

@@ -2,15 +2,15 @@
 
     python -m experiments.fusion.conv_postops results.json [resnet_03:relu6 ...] [--images 28]
 
-Unfused is polydl's own fastest convolution, then the fastest code for what follows as a nest of its own; that
-convolution alone shows what fusion would gain if the operator cost nothing. Activations and filters are blocked, for
+Unfused, each nest of the source stays one of its own, at the fastest that polydl makes it: as one file, or in a file
+each, whichever is faster. Partly fused is the convolution, then bias and ReLU in one nest of their own. The convolution
+alone shows what fusion would gain if the operators cost nothing. Activations and filters are blocked, for
 oneDNN as it likes best; polydl's input is padded beforehand. Needs oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 import polydl
@@ -20,51 +20,56 @@ from polydl.workloads import Convolution, Workload, suite, workload
 OPERATIONS = ("relu6", "bias_relu")
 
 
-@dataclass(frozen=True)
-class Sources:
-    """C of the fused nest, of the convolution alone, and of what follows it alone."""
-
-    fused: str
-    convolution: str
-    operations: str
-
-
-def sources(layer: Workload, operations: str) -> Sources:
+def sources(layer: Workload, operations: str) -> dict[str, str]:
+    """C of the fused nest, of the convolution alone, of what follows it alone, and of each operator of that."""
     found = re.search(r"float output((?:\[\d+\])+)", layer.source)
     assert found is not None
     extents = re.findall(r"\d+", found[1])
     output = "output[p0][p1][p2][p3][p4]"
-    after = {
+    values = {
         "relu6": (f"{output} < 0.0f ? 0.0f : ({output} > 6.0f ? 6.0f : {output})",),
         "bias_relu": (f"{output} + bias[p1][p4]", f"{output} > 0.0f ? {output} : 0.0f"),
     }[operations]
-    lines = []
-    for value in after:
-        lines.append("#pragma omp parallel for collapse(3)")
-        lines += [f"{'  ' * (d + 1)}for (int p{d} = 0; p{d} < {e}; ++p{d})" for d, e in enumerate(extents)]
-        lines.append(f"{'  ' * 6}{output} = {value};")
-    body = "\n".join(lines)
+    head = ["#pragma omp parallel for collapse(3)"]
+    head += [f"{'  ' * (d + 1)}for (int p{d} = 0; p{d} < {e}; ++p{d})" for d, e in enumerate(extents)]
+    nests = ["\n".join([*head, f"{'  ' * 6}{output} = {value};"]) for value in values]
     bias = f", const float bias[{extents[1]}][{extents[4]}]" if operations == "bias_relu" else ""
-    fused = layer.source.replace("\n{\n", "\n{\n", 1).replace(")\n{", f"{bias})\n{{", 1)
-    return Sources(
-        fused.replace("#pragma endscop", f"{body}\n#pragma endscop"),
-        layer.source,
-        f"void post_operations(float output{found[1]}{bias})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n",
-    )
+    fused = layer.source.replace(")\n{", f"{bias})\n{{", 1)
+
+    def alone(body: str) -> str:
+        return f"void post_operations(float output{found[1]}{bias})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+    body = "\n".join(nests)
+    return {
+        "fused": fused.replace("#pragma endscop", f"{body}\n#pragma endscop"),
+        "convolution": layer.source,
+        "after": alone(body),
+        **{f"after_{number}": alone(nest) for number, nest in enumerate(nests)},
+    }
 
 
 def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
     name, operations = problem.split(":")
     layer = workload(name, images=images)
     machine = polydl.Machine.detect(threads=threads)
-    row: Row = {"images": images, "threads": threads, "libraries": []}
-    for kind, text in vars(sources(layer, operations)).items():
+    row: Row = {"images": images, "threads": threads, "variants": {}, "libraries": {}}
+    texts = sources(layer, operations)
+    for kind, text in (texts | {"unfused": texts["fused"]}).items():
         path = folder / f"{kind}.c"
         path.write_text(text)
-        found = polydl.fuse(path, machine=machine, max_variants=400, top_k=8, out=folder / kind, records=False)
-        assert found.optimization.winner is not None
-        row[kind] = found.optimization.winner.ranked.variant.to_json()
-        row["libraries"].append(str(found.optimization.files["library"]))
+        found = polydl.optimize(
+            path,
+            machine=machine,
+            max_variants=400,
+            top_k=8,
+            fuse=kind != "unfused",
+            with_unfused=kind == "fused",
+            out=folder / kind,
+            records=False,
+        )
+        assert found.winner is not None
+        row["variants"][kind] = found.winner.ranked.variant.to_json()
+        row["libraries"][kind] = str(found.files["library"])
     return row
 
 
@@ -74,9 +79,12 @@ def measure(problem: str, prepared: Row, seconds: float) -> Row:
     p = layer.problem
     assert isinstance(p, Convolution)
     sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride, *layer.blocks)
-    arguments = (operations, *sizes, seconds, *prepared["libraries"], layer.function)
+    libraries = dict(prepared["libraries"])
+    first = [libraries.pop(kind) for kind in ("fused", "unfused", "convolution", "after")]
+    arguments = (operations, *sizes, seconds, layer.function, *first, *libraries.values())
     found = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
-    return found | {"compared": [["unfused", "fused"], ["onednn", "fused"], ["unfused", "alone"]]}
+    pairs = [["unfused", "fused"], ["onednn", "fused"], ["unfused", "alone"]]
+    return found | {"compared": pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else [])}
 
 
 def main() -> None:

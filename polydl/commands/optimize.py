@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         help="Give up on a candidate that takes longer for one run.",
     ),
     cold_option,
+    click.option("--no-fusion", is_flag=True, help="Leave each operator of the file a nest of its own."),
 )
 def optimize(
     source: Source,
@@ -45,6 +46,7 @@ def optimize(
     timeout: float,
     compiler: str | None,
     cold: bool,
+    no_fusion: bool,
     fresh: bool,
     records: Path | None,
     json_path: str | None,
@@ -70,7 +72,13 @@ def optimize(
             include_directories=source.include,
             machine=machine,
             compilers=found_compilers(compiler),
-            options={**asdict(search), **shown, "function": source.function, "define": source.define},
+            options={
+                **asdict(search),
+                **shown,
+                "fuse": not no_fusion,
+                "function": source.function,
+                "define": source.define,
+            },
         )
         answer = answers.find(directory, digest) if digest is not None and not fresh else None
         if answer is not None:
@@ -83,7 +91,7 @@ def optimize(
         source, target, search, machine, started, directory, digest,
         run={
             "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
-            "timeout_seconds": timeout, "cold": cold, "fresh": fresh,
+            "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
         },
         out=out, json_path=json_path,
     )  # fmt: skip
@@ -121,7 +129,7 @@ def _optimized(
     say(nest.machine_text(machine, given=target.cache_sizes is not None))
     say(nest.scop_text(scop))
     detected = time.perf_counter()
-    space = search.space(scop, machine)
+    space = search.space(scop, machine, fuse=run["fuse"])
     matched = time.perf_counter()
     say(nest.nests_text(space))
     with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from polydl.contracts import Microkernel
 from polydl.poly.domains import independent_loops, sums_run_alike
 from polydl.poly.plans import NestPlan, Plan
-from polydl.types import Expression, Loop, Scop
+from polydl.types import Expression, Loop, Scop, Statement
 
 
 def is_zero(expression: Expression) -> bool:
@@ -28,6 +28,11 @@ def is_zero(expression: Expression) -> bool:
         return False
 
 
+def sets_to_zero(statement: Statement) -> bool:
+    body = statement.body
+    return body.kind == "op" and body.text == "=" and is_zero(body.arguments[1])
+
+
 def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict[int, int]:
     """Nests that are left out, by index, each with the nest whose microkernel overwrites instead."""
     found: dict[int, int] = {}
@@ -38,13 +43,10 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
             continue
         *_, own = light.nest.prefix
         statements = [scop.statement(name) for name in light.nest.statements]
-        body = statements[0].body
         if (
             own == heavy.position - 1
             and len(statements) == 1
-            and body.kind == "op"
-            and body.text == "="
-            and is_zero(body.arguments[1])
+            and sets_to_zero(statements[0])
             and "overwrite" in kernels[heavy.microkernel.name].abilities
             and _first_is_fixed(scop, heavy)
         ):

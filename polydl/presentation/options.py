@@ -125,10 +125,10 @@ class Search:
     seed: int
     strict_fp: bool
 
-    def space(self, scop: Scop, machine: Machine) -> VariantSpace:
+    def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
         from polydl.pipeline import space_on
 
-        return space_on(scop, machine, microkernel=self.microkernel, strict_fp=self.strict_fp)
+        return space_on(scop, machine, microkernel=self.microkernel, strict_fp=self.strict_fp, fuse=fuse)
 
     def generate(self, scop: Scop, machine: Machine) -> Generation:
         from polydl.pipeline import generate
