@@ -18,7 +18,7 @@ from polydl.errors import IllegalVariantError
 from polydl.poly.forms import combined, composed, iterator_form
 from polydl.poly.products import ProductForm
 from polydl.poly.rewrites import assignment, fresh_name, has_loops_alone, make_access, make_statement, zero_of
-from polydl.poly.zeroing import is_zero
+from polydl.poly.zeroing import sets_to_zero
 from polydl.types import Access, Affine, Array, Attach, Expression, Scop, SharedLoops, Statement
 
 # Bytes from one line of a set of the first cache to the next, and how far from that lines should be.
@@ -267,7 +267,8 @@ def arranged(
     With each goes how many of its outermost loops it may share with its neighbours; they share what both may.
     """
     place = statement.betas[0]
-    names, made, common = [], [], []
+    made: list[Statement] = []
+    common: list[int] = []
     betas: tuple[int, ...] = ()
     for nest, shared in nests:
         each = nest.statement if isinstance(nest, Transform) else nest
@@ -275,7 +276,6 @@ def arranged(
             common.append(min(shared, nests[len(made) - 1][1]))
             betas = (*betas[: common[-1]], betas[common[-1]] + 1)
         betas = (*(betas or (place,)), *(0,) * (each.depth + 1))[: each.depth + 1]
-        names.append(each.name)
         made.append(replace(each, betas=betas))
     last = made[-1].betas[0] - place
     before = [each for each in kept if each.betas[0] < place]
@@ -285,7 +285,7 @@ def arranged(
         statements=(*before, *made, *after),
         arrays=(*scop.arrays, *arrays),
         annotated_calls=(*scop.annotated_calls, *(nest.call for nest, _ in nests if isinstance(nest, Transform))),
-        shared=(*scop.shared, *_together(names, common)),
+        shared=(*scop.shared, *_together([each.name for each in made], common)),
     )
 
 
@@ -318,8 +318,7 @@ def zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | Non
     if not earlier:
         return None
     last = max(earlier, key=lambda each: each.betas[0])
-    body, alone = last.body, has_loops_alone(scop, last)
-    if not alone or body.kind != "op" or body.text != "=" or not is_zero(body.arguments[1]) or len(last.accesses) != 1:
+    if not has_loops_alone(scop, last) or not sets_to_zero(last) or len(last.accesses) != 1:
         return None
     written = last.writes[0]
     same = written.array == output.array
