@@ -112,10 +112,11 @@ class UtilityTournament(_Learned):
         seen = features.rich(candidates, machine, times if alone else None, uses)
         known = [use is not None and use.name in LEARNED for use in uses]
         corrections = self.corrections(seen)
-        # Training saw nothing like these: they keep their order among themselves.
-        quartered = [any(isinstance(step, Strassen) for step in each.variant.rewrites) for each in candidates]
-        if any(quartered):
-            corrections[quartered] = corrections[quartered].mean()
+        # Training saw nothing like these: they are taken to be predicted as well as the others are.
+        quartered = np.array([any(isinstance(s, Strassen) for s in each.variant.rewrites) for each in candidates])
+        others = corrections[np.array(known) & ~quartered]
+        if quartered.any() and others.size:
+            corrections[quartered] = others.mean()
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         rated: Numbers = (np.where(known, corrections, 0.0) - predicted).astype(np.float64)
         return rated
