@@ -43,9 +43,9 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
 
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
-    the smallest product of its place and one more than that number comes next. Last come, up to a quarter of all, those
+    the smallest product of its place and one more than that number comes next. Last come, up to a third of all, those
     that multiply transforms of tiles or sums of quarters (or that don't) where few of these do, and the first of
-    microkernels that none of these use.
+    microkernels that none of these use in the same way.
     """
     places = list(enumerate(ranking.entries, 1))
     if not count or count >= len(places):
@@ -76,10 +76,10 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
     """The first variants that multiply as too few of the first ``count`` do.
 
     What is predicted of two ways may not compare. Of products one by one and of fewer products there are to be a
-    quarter of ``count`` each, all of different kinds, and of each set of microkernels one.
+    quarter of ``count`` each, all of different kinds, and in either way one of each set of microkernels.
     """
     found: list[tuple[int, RankedVariant]] = []
-    for way, least in ((_fewer_products, count // 4), (_microkernels, 1)):
+    for way, least in ((_fewer_products, count // 4), (_way, 1)):
         known: dict[object, set[object]] = {}
         for _, entry in (*places[:count], *found):
             known.setdefault(way(entry.variant), set()).add(kind(entry.variant))
@@ -89,4 +89,8 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
             if _microkernels(variant) and len(same) < least and kind(variant) not in same:
                 same.add(kind(variant))
                 found.append(place)
-    return found[: count // 4]
+    return found[: count // 3]
+
+
+def _way(variant: Variant) -> tuple[bool, frozenset[str]]:
+    return _fewer_products(variant), _microkernels(variant)
