@@ -63,11 +63,10 @@ def _groups(product: PointProduct) -> list[tuple[list[int], int | None]]:
     """The loops over rows, over columns and over sums, the innermost of each first, and the one that is lanes."""
     c, a, b = product.form.strides_c, product.form.strides_a, product.form.strides_b
     loops = range(len(c))
-    rows = [loop for loop in loops if c[loop] and a[loop] and not b[loop]]
     columns = [loop for loop in loops if c[loop] and b[loop] and not a[loop]]
     sums = [loop for loop in loops if a[loop] and b[loop] and not c[loop]]
     return [
-        (sorted(rows, key=lambda loop: c[loop]), None),
+        (product.columns[::-1], None),
         (sorted(columns, key=lambda loop: c[loop]), product.made),
         (sorted(sums, key=lambda loop: a[loop]), product.summed),
     ]

@@ -136,11 +136,13 @@ class _Writer:
         self.lanes = statement.box[transform.lanes][1] + 1
         self.clipped = [axis for axis, inside in enumerate(transform.inside) if inside is not None]
         self.writes_outside = transform.clipped == "result"
+        outside, own = (target, source) if self.writes_outside else (source, target)
+        self.outside = self.results if self.writes_outside else self.sources
+        self.outside_strides = self.to_strides if self.writes_outside else self.from_strides
         inner = {*transform.results, *transform.sources, transform.lanes}
         rows = [loop for loop in range(statement.depth) if loop not in inner]
-        self.row_step = scop.stride(target if self.writes_outside else source, rows[-1]) if rows else 0
+        self.row_step = scop.stride(outside, rows[-1]) if rows else 0
         if transform.walk is not None:
-            outside, own = (target, source) if self.writes_outside else (source, target)
             self.tiles = statement.box[transform.walk][1] + 1
             self.lane_step = scop.stride(outside, transform.lanes)
             self.walk_step, self.own_step = (scop.stride(each, transform.walk) for each in (outside, own))
@@ -170,10 +172,10 @@ class _Writer:
             return []
         if self.writes_outside and not self.transform.adds:
             return []
-        side, counts = ("to", self.results) if self.writes_outside else ("from", self.sources)
-        strides = self.to_strides if self.writes_outside else self.from_strides
+        side = "to" if self.writes_outside else "from"
         line = _LINE // self.element_bytes
-        places = [sum(a * b for a, b in zip(at, strides, strict=True)) for at in product(*map(range, counts))]
+        quarters = product(*map(range, self.outside))
+        places = [sum(a * b for a, b in zip(at, self.outside_strides, strict=True)) for at in quarters]
         return [
             f"for (int lane = 0; lane < {self.lanes}; lane += {line}) {{",
             *(f"  __builtin_prefetch({side} + lane + {step * _AHEAD + place}L);" for place in places),
@@ -258,8 +260,7 @@ class _Writer:
         steps = [*self.from_strides, *self.to_strides]
         if not self.clipped:
             return [self._call(width, "from + lane", "to + lane", steps)]
-        bounds = self.results if self.writes_outside else self.sources
-        whole = " && ".join(f"left{axis} >= {bounds[axis]}" for axis in self.clipped)
+        whole = " && ".join(f"left{axis} >= {self.outside[axis]}" for axis in self.clipped)
         if self.writes_outside:
             full = [str(self.results[axis]) for axis in self.clipped]
             part = [f"left{axis}" for axis in self.clipped]
@@ -294,8 +295,7 @@ class _Writer:
 
     def _strips(self, width: int) -> list[str]:
         """Rows of a strip are elements side by side; an axis lies in a row, or each of its elements has a row."""
-        counts = self.results if self.writes_outside else self.sources
-        strides = self.to_strides if self.writes_outside else self.from_strides
+        counts, strides = self.outside, self.outside_strides
         rows = [axis for axis, step in enumerate(strides) if step > self.walk_step]
         span = 1 + sum((counts[axis] - 1) * step for axis, step in enumerate(strides) if axis not in rows)
         number = prod(counts[axis] for axis in rows)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polydl.poly.point_nests import PointProduct
-from polydl.poly.products import NoMatch, ProductForm, product_form
+from polydl.poly.point_nests import PointProduct, float_forms
+from polydl.poly.products import ProductForm
 from polydl.types import Scop, Statement
-
-ELEMENTS = ("float", "double")
 
 
 @dataclass(frozen=True)
@@ -30,12 +28,7 @@ class Convolution(PointProduct):
 
 def convolution(scop: Scop, statement: Statement) -> Convolution | None:
     """The statement as a convolution of one or two axes, in steps of one pixel; None if it isn't."""
-    form = product_form(scop, statement)
-    if isinstance(form, NoMatch) or statement.box is None or any(way != 1 for way in statement.directions):
-        return None
-    if any(low for low, _ in statement.box) or form.types not in {(each, each) for each in ELEMENTS}:
-        return None
-    for oriented in (form, form.swapped()):
+    for oriented in float_forms(scop, statement):
         c, a, b = oriented.strides_c, oriented.strides_a, oriented.strides_b
         axes = _axes(statement, oriented)
         taps = {tap for _, tap in axes}

@@ -16,11 +16,12 @@ import islpy as isl
 from polydl.calls import AnnotatedCall, TileTransform
 from polydl.errors import IllegalVariantError
 from polydl.poly.forms import combined, composed, iterator_form
-from polydl.poly.products import ProductForm
+from polydl.poly.products import NoMatch, ProductForm, product_form
 from polydl.poly.rewrites import assignment, fresh_name, has_loops_alone, make_access, make_statement, zero_of
 from polydl.poly.zeroing import sets_to_zero
 from polydl.types import Access, Affine, Array, Attach, Expression, Scop, SharedLoops, Statement
 
+ELEMENTS = ("float", "double")
 # Bytes from one line of a set of the first cache to the next, and how far from that lines should be.
 _SAME_SET, _APART = 4096, 128
 
@@ -46,13 +47,36 @@ class PointProduct:
         return sorted(found, key=lambda loop: -c[loop])
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """An array of points: the loops of its outer dimensions, of the one after the points, and of its innermost one."""
+def float_forms(scop: Scop, statement: Statement) -> tuple[ProductForm, ...]:
+    """The statement as a product of floats, its loops from zero on and forwards, either way round; none if it isn't."""
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch) or statement.box is None or any(way != 1 for way in statement.directions):
+        return ()
+    if any(low for low, _ in statement.box) or form.types not in {(each, each) for each in ELEMENTS}:
+        return ()
+    return form, form.swapped()
 
+
+@dataclass(frozen=True)
+class Points:
+    """An operand as an array of points.
+
+    ``outer`` are the loops of its outer dimensions, the outermost in the operand first, ``joined`` those that are the
+    one after the points, ``lanes`` that of its innermost one. The loops ``around`` it are the outermost of the nest
+    that makes it, in each iteration of them anew; ``strides`` are those of the operand.
+    """
+
+    access: Access
+    strides: tuple[int, ...]
+    around: tuple[int, ...]
     outer: tuple[int, ...]
     joined: tuple[int, ...]
     lanes: int
+
+    @property
+    def loops(self) -> list[int]:
+        """The loops of a transform: those around it, and then the outermost in the operand first."""
+        return [*self.around, *sorted([*self.outer, *self.joined], key=lambda loop: -self.strides[loop])]
 
 
 @dataclass(frozen=True)
@@ -81,43 +105,32 @@ class PointNests:
         joined: Sequence[int],
         around: tuple[Sequence[int], Sequence[int], Sequence[int]],
     ) -> None:
+        form, joined = product.form, tuple(joined)
         self._scop, self._statement, self._product, self._count = scop, statement, product, points
-        self._trips, self._joined = list(trips), tuple(joined)
-        self._around_image, self._around_filters, self._around_result = (list(each) for each in around)
+        self._trips = list(trips)
+        self.a = self._points(form.a, form.strides_a, around[0], joined, product.summed)
+        self.b = self._points(form.b, form.strides_b, around[1], (product.summed,), product.made)
+        self.c = self._points(form.c, form.strides_c, around[2], joined, product.made)
 
     # ----------------------------------------------------------------------------------
     # Arrays of points
 
-    def _outer(self, strides: Sequence[int], inner: Sequence[int], around: Sequence[int]) -> tuple[int, ...]:
-        """The loops along an operand but for ``inner`` ones and those ``around``, the outermost in it first."""
-        gone = {*inner, *around, *self._product.gone}
-        own = [loop for loop, step in enumerate(strides) if step and loop not in gone]
-        return tuple(sorted(own, key=lambda loop: -strides[loop]))
+    def _points(
+        self, access: Access, strides: tuple[int, ...], around: Sequence[int], joined: tuple[int, ...], lanes: int
+    ) -> Points:
+        elsewhere = {*joined, lanes, *around, *self._product.gone}
+        outer = [loop for loop, step in enumerate(strides) if step and loop not in elsewhere]
+        outer.sort(key=lambda loop: -strides[loop])
+        return Points(access, strides, tuple(around), tuple(outer), joined, lanes)
 
-    @cached_property
-    def _image(self) -> _Layout:
-        lanes, strides = self._product.summed, self._product.form.strides_a
-        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_image), self._joined, lanes)
-
-    @cached_property
-    def _result(self) -> _Layout:
-        lanes, strides = self._product.made, self._product.form.strides_c
-        return _Layout(self._outer(strides, [*self._joined, lanes], self._around_result), self._joined, lanes)
-
-    @cached_property
-    def _filters(self) -> _Layout:
-        made, summed = self._product.made, self._product.summed
-        outer = self._outer(self._product.form.strides_b, [summed, made], self._around_filters)
-        return _Layout(outer, (summed,), made)
-
-    def _extents_of(self, layout: _Layout) -> list[int]:
+    def _extents_of(self, points: Points) -> list[int]:
         """What the loops reach in an array of points."""
-        inside = prod(self._trips[loop] for loop in layout.joined)
-        return [*(self._trips[loop] for loop in layout.outer), self._count, inside, self._trips[layout.lanes]]
+        inside = prod(self._trips[loop] for loop in points.joined)
+        return [*(self._trips[loop] for loop in points.outer), self._count, inside, self._trips[points.lanes]]
 
-    def _array(self, access: Access, layout: _Layout) -> Array:
-        original = self._scop.array(access.array)
-        *outer, inside, lanes = self._extents_of(layout)
+    def _array(self, points: Points) -> Array:
+        original = self._scop.array(points.access.array)
+        *outer, inside, lanes = self._extents_of(points)
         # A tile's points are written together, and would all fall into one set of the first cache.
         row = lanes * original.element_bytes
         while (inside * row + _APART) % _SAME_SET < 2 * _APART and row % _SAME_SET:
@@ -128,26 +141,17 @@ class PointNests:
     @cached_property
     def arrays(self) -> tuple[Array, Array, Array]:
         """Points of A, of B and of the result."""
-        form = self._product.form
-        return (
-            self._array(form.a, self._image),
-            self._array(form.b, self._filters),
-            self._array(form.c, self._result),
-        )
+        return self._array(self.a), self._array(self.b), self._array(self.c)
 
-    def _subscripts(self, layout: _Layout, forms: Mapping[int, Affine], points: Affine) -> tuple[Affine, ...]:
+    def _subscripts(self, points: Points, forms: Mapping[int, Affine], point: Affine) -> tuple[Affine, ...]:
         """Of an array of points, from the forms of the loops and of the point."""
-        joined = layout.joined
+        joined = points.joined
         factors = [prod(self._trips[loop] for loop in joined[place + 1 :]) for place in range(len(joined))]
         inside = combined([forms[loop] for loop in joined], factors)
-        return (*(forms[loop] for loop in layout.outer), points, inside, forms[layout.lanes])
+        return (*(forms[loop] for loop in points.outer), point, inside, forms[points.lanes])
 
     # ----------------------------------------------------------------------------------
     # Transforms
-
-    def _loops(self, layout: _Layout, strides: Sequence[int], around: Sequence[int]) -> list[int]:
-        """The loops of a transform: those around it, and then the outermost in the operand first."""
-        return [*around, *sorted([*layout.outer, *layout.joined], key=lambda loop: -strides[loop])]
 
     def _moved(self, access: Access, depth: int, of: Mapping[int, Affine]) -> tuple[Affine, ...]:
         """The subscripts of an access with other forms in place of the loops."""
@@ -210,12 +214,12 @@ class PointNests:
         """All sums of products set to zero, in each iteration of the loops around the result."""
         sums = self.arrays[2]
         name = f"zero_{self._statement.name}"
-        around = self._around_result
+        around = self.c.around
         iterators = (
             *(self._statement.iterators[loop] for loop in around),
             *(f"{sums.name}_{dimension}" for dimension in range(len(sums.extents))),
         )
-        extents = (*(self._trips[loop] for loop in around), *self._extents_of(self._result))
+        extents = (*(self._trips[loop] for loop in around), *self._extents_of(self.c))
         box = tuple((0, extent - 1) for extent in extents)
         straight = tuple(iterator_form(place, len(box)) for place in range(len(around), len(box)))
         access = make_access(name, iterators, box, f"{name}_to", sums.name, "write", straight)
@@ -226,25 +230,26 @@ class PointNests:
     def product(self) -> Statement:
         """The source's statement over points and columns, inside all loops around it."""
         statement, own = self._statement, self._product
-        shared = list(dict.fromkeys([*self._around_result, *self._around_image, *self._around_filters]))
+        shared = list(dict.fromkeys([*self.c.around, *self.a.around, *self.b.around]))
+        joined = self.a.joined
         # Points run where the loops began whose place they take, and columns where the innermost of theirs did.
-        points, columns = min(own.gone), self._joined[-1]
-        gone = {*own.gone, *self._joined} - {points, columns}
+        points, columns = min(own.gone), joined[-1]
+        gone = {*own.gone, *joined} - {points, columns}
         kept = [loop for loop in range(statement.depth) if loop not in gone]
         places = [*shared, *(loop for loop in kept if loop not in shared)]
         names = {points: fresh_name(self._scop, "point"), columns: fresh_name(self._scop, "column")}
-        trips = {points: self._count, columns: prod(self._trips[loop] for loop in self._joined)}
+        trips = {points: self._count, columns: prod(self._trips[loop] for loop in joined)}
         iterators = tuple(names.get(loop, statement.iterators[loop]) for loop in places)
         box = tuple((0, trips.get(loop, self._trips[loop]) - 1) for loop in places)
         depth = len(places)
         forms = {loop: iterator_form(place, depth) for place, loop in enumerate(places)}
-        forms |= dict.fromkeys(self._joined[:-1], Affine((0,) * depth))
+        forms |= dict.fromkeys(joined[:-1], Affine((0,) * depth))
         image, filters, result = self.arrays
         known = {
-            own.form.a.reference: (image.name, self._subscripts(self._image, forms, forms[points])),
-            own.form.b.reference: (filters.name, self._subscripts(self._filters, forms, forms[points])),
+            own.form.a.reference: (image.name, self._subscripts(self.a, forms, forms[points])),
+            own.form.b.reference: (filters.name, self._subscripts(self.b, forms, forms[points])),
         }
-        to = (result.name, self._subscripts(self._result, forms, forms[points]))
+        to = (result.name, self._subscripts(self.c, forms, forms[points]))
         accesses = []
         for each in statement.accesses:
             array, subscripts = known.get(each.reference, to)

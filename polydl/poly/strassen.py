@@ -15,13 +15,11 @@ from functools import cached_property
 
 from polydl.calls import Matrix, TileTransform
 from polydl.errors import IllegalVariantError
-from polydl.poly.convolutions import ELEMENTS
 from polydl.poly.counting import limited
 from polydl.poly.forms import iterator_form
-from polydl.poly.point_nests import PointNests, PointProduct, Transform, arranged, zeroing
-from polydl.poly.products import NoMatch, product_form
+from polydl.poly.point_nests import PointNests, PointProduct, Points, Transform, arranged, float_forms, zeroing
 from polydl.poly.rewrites import has_loops_alone
-from polydl.types import Scop, Statement, Strassen
+from polydl.types import Array, Scop, Statement, Strassen
 
 
 def _matrix(*rows: str) -> Matrix:
@@ -42,12 +40,7 @@ def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
     A is the operand that goes with the rows of the result. All three have lanes side by side: the result and B along
     one loop, A along one that is summed over. No loop has been chosen to be ``gone``.
     """
-    form = product_form(scop, statement)
-    if isinstance(form, NoMatch) or statement.box is None or any(way != 1 for way in statement.directions):
-        return None
-    if any(low for low, _ in statement.box) or form.types not in {(each, each) for each in ELEMENTS}:
-        return None
-    for oriented in (form, form.swapped()):
+    for oriented in float_forms(scop, statement):
         strides = list(zip(oriented.strides_c, oriented.strides_a, oriented.strides_b, strict=True))
         made = [loop for loop, (c, a, b) in enumerate(strides) if c == b == 1 and not a]
         summed = [loop for loop, (c, a, b) in enumerate(strides) if a == 1 and b and not c]
@@ -88,8 +81,8 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     nests = StrassenNests(scop, statement, product, halves, joined, shared, adds=dropped is None)
     kept = [each for each in scop.statements if each is not dropped]
     ordered: list[tuple[Transform | Statement, int]] = [
-        (nests.rows, len(nests.around_rows)),
-        (nests.columns, len(nests.around_columns)),
+        (nests.rows, len(nests.a.around)),
+        (nests.columns, len(nests.b.around)),
         (nests.zeros, len(shared)),
         (nests.product, len(shared)),
         (nests.result, len(shared)),
@@ -119,57 +112,52 @@ class StrassenNests(PointNests):
         self._halves, self._adds = halves, adds
         trips = [high + 1 for _, high in statement.box]
         form = product.form
-        self.around_rows, self.around_columns = _moving(shared, form.strides_a), _moving(shared, form.strides_b)
-        around = (self.around_rows, self.around_columns, shared)
+        around = (_moving(shared, form.strides_a), _moving(shared, form.strides_b), shared)
         super().__init__(scop, statement, product, PRODUCTS, trips, joined, around)
 
     @cached_property
     def rows(self) -> Transform:
         """The seven sums of A's quarters."""
         row, _, summed = self._halves
-        return self._sums("rows", ROWS, (row, summed), 0)
+        return self._sums("rows", ROWS, (row, summed), self.a, self.arrays[0])
 
     @cached_property
     def columns(self) -> Transform:
         """The seven sums of B's quarters."""
         _, column, summed = self._halves
-        return self._sums("columns", COLUMNS, (summed, column), 1)
+        return self._sums("columns", COLUMNS, (summed, column), self.b, self.arrays[1])
 
-    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], operand: int) -> Transform:
-        form = self._product.form
-        access, strides = ((form.a, form.strides_a), (form.b, form.strides_b))[operand]
-        layout, around = ((self._image, self._around_image), (self._filters, self._around_filters))[operand]
-        loops = self._loops(layout, strides, around)
-        depth, forms = self._forms(loops, 3, layout.lanes)
+    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, made: Array) -> Transform:
+        loops = points.loops
+        depth, forms = self._forms(loops, 3, points.lanes)
         point, *quarter = range(len(loops), len(loops) + 3)
         read = forms | {loop: iterator_form(place, depth) for loop, place in zip(halves, quarter, strict=True)}
         return self._transform(
             role,
             loops,
-            [PRODUCTS, 2, 2, self._trips[layout.lanes]],
-            (self.arrays[operand].name, self._subscripts(layout, forms, iterator_form(point, depth))),
-            [(access.array, self._moved(access, depth, read))],
+            [PRODUCTS, 2, 2, self._trips[points.lanes]],
+            (made.name, self._subscripts(points, forms, iterator_form(point, depth))),
+            [(points.access.array, self._moved(points.access, depth, read))],
             TileTransform((matrix,), (point,), tuple(quarter), depth - 1, (None,) * len(quarter)),
         )
 
     @cached_property
     def result(self) -> Transform:
         """The quarters of the result from the seven products."""
-        layout, form = self._result, self._product.form
-        loops = self._loops(layout, form.strides_c, self._around_result)
-        depth, forms = self._forms(loops, 3, layout.lanes)
+        points, loops = self.c, self.c.loops
+        depth, forms = self._forms(loops, 3, points.lanes)
         *quarter, point = range(len(loops), len(loops) + 3)
         row, column, _ = self._halves
         written = forms | {
             loop: iterator_form(place, depth) for loop, place in zip((row, column), quarter, strict=True)
         }
-        to = (form.c.array, self._moved(form.c, depth, written))
-        read = (self.arrays[2].name, self._subscripts(layout, forms, iterator_form(point, depth)))
+        to = (points.access.array, self._moved(points.access, depth, written))
+        read = (self.arrays[2].name, self._subscripts(points, forms, iterator_form(point, depth)))
         nothing = (None,) * len(quarter)
         return self._transform(
             "result",
             loops,
-            [2, 2, PRODUCTS, self._trips[layout.lanes]],
+            [2, 2, PRODUCTS, self._trips[points.lanes]],
             to,
             [read, *([to] if self._adds else [])],
             TileTransform((RESULT,), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),

@@ -50,8 +50,7 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
         scop, statement, conv, sizes, columns[-step.columns :], shared, adds=dropped is None, after=after
     )
     kept = [each for each in scop.statements if each is not dropped and each.name not in step.after]
-    over_image = len(shared) if set(shared) <= set(columns) else 0
-    over_filters = len(shared) - over_image
+    over_image, over_filters = len(nests.a.around), len(nests.b.around)
     ordered: list[tuple[Transform | Statement, int]] = [(nests.image, over_image), (nests.zeros, over_image)]
     ordered.insert(0 if over_image else 2, (nests.filters, over_filters))
     ordered += [(nests.product, len(shared)), (nests.result, over_image)]

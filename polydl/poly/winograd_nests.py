@@ -43,18 +43,18 @@ class WinogradNests(PointNests):
             if size < 2 or size + self._extents[tap] - 1 > MOST_POINTS:
                 raise IllegalVariantError(f"tiles of {size} pixels for {self._extents[tap]} taps have no transform")
         self._matrices = [toom_cook(size, self._extents[t]) for (_, t), size in zip(conv.axes, sizes, strict=True)]
-        self._points = [len(each.image) for each in self._matrices]
+        self._counts = [len(each.image) for each in self._matrices]
         # Loops over pixels run by tiles.
         trips = list(self._extents)
         for (pixel, _), size in zip(conv.axes, sizes, strict=True):
             trips[pixel] = -(-self._extents[pixel] // size)
         image = [loop for loop in shared if loop in conv.columns]
         filters = [loop for loop in shared if loop not in image]
-        super().__init__(scop, statement, conv, prod(self._points), trips, joined, (image, filters, image))
+        super().__init__(scop, statement, conv, prod(self._counts), trips, joined, (image, filters, image))
 
     def _point(self, places: Sequence[int], depth: int) -> Affine:
         """The number of a point from the loops along its axes."""
-        factors = [prod(self._points[number + 1 :]) for number in range(len(places))]
+        factors = [prod(self._counts[number + 1 :]) for number in range(len(places))]
         return combined([iterator_form(place, depth) for place in places], factors)
 
     def _along_axes(self, forms: Mapping[int, Affine], along: Sequence[int], depth: int) -> dict[int, Affine]:
@@ -74,16 +74,16 @@ class WinogradNests(PointNests):
 
     @cached_property
     def image(self) -> Transform:
-        layout, form = self._image, self._conv.form
-        loops = self._loops(layout, form.strides_a, self._around_image)
-        axes = len(self._points)
-        depth, forms = self._forms(loops, axes, layout.lanes)
+        points, form = self.a, self._conv.form
+        loops = points.loops
+        axes = len(self._counts)
+        depth, forms = self._forms(loops, axes, points.lanes)
         along = tuple(range(len(loops), len(loops) + axes))
         return self._transform(
             "image",
             loops,
-            [*self._points, self._trips[layout.lanes]],
-            (self.arrays[0].name, self._subscripts(layout, forms, self._point(along, depth))),
+            [*self._counts, self._trips[points.lanes]],
+            (self.arrays[0].name, self._subscripts(points, forms, self._point(along, depth))),
             [(form.a.array, self._moved(form.a, depth, self._along_axes(forms, along, depth)))],
             TileTransform(
                 tuple(each.image for each in self._matrices), along, along, depth - 1, self._inside(loops, taps=True)
@@ -92,33 +92,33 @@ class WinogradNests(PointNests):
 
     @cached_property
     def filters(self) -> Transform:
-        layout, form, conv = self._filters, self._conv.form, self._conv
-        loops = self._loops(layout, form.strides_b, self._around_filters)
-        axes = len(self._points)
-        depth, forms = self._forms(loops, 2 * axes, layout.lanes)
+        points, form, conv = self.b, self._conv.form, self._conv
+        loops = points.loops
+        axes = len(self._counts)
+        depth, forms = self._forms(loops, 2 * axes, points.lanes)
         along = tuple(range(len(loops), len(loops) + axes))
         taps = tuple(range(len(loops) + axes, len(loops) + 2 * axes))
         read = forms | {tap: iterator_form(place, depth) for (_, tap), place in zip(conv.axes, taps, strict=True)}
         return self._transform(
             "filter",
             loops,
-            [*self._points, *(self._extents[tap] for _, tap in conv.axes), self._trips[layout.lanes]],
-            (self.arrays[1].name, self._subscripts(layout, forms, self._point(along, depth))),
+            [*self._counts, *(self._extents[tap] for _, tap in conv.axes), self._trips[points.lanes]],
+            (self.arrays[1].name, self._subscripts(points, forms, self._point(along, depth))),
             [(form.b.array, self._moved(form.b, depth, read))],
             TileTransform(tuple(each.taps for each in self._matrices), along, taps, depth - 1, (None,) * axes),
         )
 
     @cached_property
     def result(self) -> Transform:
-        layout, form = self._result, self._conv.form
-        loops = self._loops(layout, form.strides_c, self._around_result)
-        axes = len(self._points)
-        depth, forms = self._forms(loops, 2 * axes, layout.lanes)
+        points, form = self.c, self._conv.form
+        loops = points.loops
+        axes = len(self._counts)
+        depth, forms = self._forms(loops, 2 * axes, points.lanes)
         pixels = tuple(range(len(loops), len(loops) + axes))
         along = tuple(range(len(loops) + axes, len(loops) + 2 * axes))
         written = self._along_axes(forms, pixels, depth)
         to = (form.c.array, self._moved(form.c, depth, written))
-        read = (self.arrays[2].name, self._subscripts(layout, forms, self._point(along, depth)))
+        read = (self.arrays[2].name, self._subscripts(points, forms, self._point(along, depth)))
         matrices = tuple(each.result for each in self._matrices)
         inside = self._inside(loops, taps=False)
         after = tuple((light, _behind(light, pairs, written, depth)) for light, pairs in self._after)
@@ -131,7 +131,7 @@ class WinogradNests(PointNests):
         return self._transform(
             "result",
             loops,
-            [*self._sizes, *self._points, self._trips[layout.lanes]],
+            [*self._sizes, *self._counts, self._trips[points.lanes]],
             to,
             [read, *([to] if self._adds else []), *others],
             TileTransform(matrices, pixels, along, depth - 1, inside, "result", self._adds, after=after),
