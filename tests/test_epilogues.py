@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from computed import parse
 
 from polydl import pipeline
 from polydl.codegen.kernel import original
@@ -92,12 +93,6 @@ void f({output} o[3][6][24][40], const {element} a[3][2][32][40], const {element
 #pragma endscop
 }}
 """
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 def function(scop: Scop, *steps: Step) -> str:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from computed import parse
 
 from polydl import pipeline
 from polydl.codegen.kernel import original
@@ -75,12 +76,6 @@ FUSED = (
     Attach("S0", "S1", "first"),
     Attach("S2", "S1", "last"),
 )
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 def code(scop: Scop, variant: Variant, threads: int = 1) -> str:

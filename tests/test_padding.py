@@ -5,18 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from computed import check_kernels, parse, separate
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
-from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
 from polydl.poly.padding import pad, padding_choices
-from polydl.poly.rewrites import distributed, pack
+from polydl.poly.rewrites import pack
 from polydl.types import Pack, Pad, Scop
 
 CONVOLUTION = """
@@ -62,18 +57,6 @@ void f(float out[40][24], float mid[40][32], const float a[40][50], const float 
 """
 
 
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
-
-
-def one_after_the_other(scop: Scop) -> Scop:
-    made = distributed(scop, distribute(scop, dependences(scop)))
-    assert made is not None
-    return made
-
-
 def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int) -> None:
     """Variants with a rewrite of this kind compute what the source does."""
     machine = Machine.detect(threads=threads)
@@ -82,10 +65,7 @@ def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int
     chosen = [v for v in variants if any(isinstance(step, kind) for step in v.rewrites)][::5]
     assert chosen
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +82,7 @@ def test_a_convolution_that_tests_for_its_border(
 
 
 def test_the_copy_lies_between_zeros(tmp_path: Path) -> None:
-    scop = one_after_the_other(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
+    scop = separate(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
     (step,) = padding_choices(scop, reassociate=True)
     assert step == Pad("S1", "in")
     made = pad(scop, step)
@@ -137,7 +117,7 @@ void f(float out[8][8], const float w[3][5], const float in[16][8]) {{
 #pragma endscop
 }}
 """
-    scop = one_after_the_other(parse(tmp_path, source))
+    scop = separate(parse(tmp_path, source))
     with pytest.raises(IllegalVariantError, match=reason):
         pad(scop, Pad("S0", "in"))
     assert Pad("S0", "in") not in padding_choices(scop, reassociate=True)
@@ -160,13 +140,13 @@ void f(float out[6][8], const float w[3], const float in[6][8]) {
 #pragma endscop
 }
 """
-    scop = one_after_the_other(parse(tmp_path, source))
+    scop = separate(parse(tmp_path, source))
     assert scop.statements[0].box is not None
     assert padding_choices(scop, reassociate=True) == (Pad("S1", "in"),)
 
 
 def test_sums_that_must_stay_as_they_are_are_not_padded(tmp_path: Path) -> None:
-    scop = one_after_the_other(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
+    scop = separate(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
     assert padding_choices(scop, reassociate=False) == ()
     with pytest.raises(IllegalVariantError, match="no finite number"):
         pad(scop, Pad("S1", "in"), reassociate=False)
@@ -178,7 +158,7 @@ def test_what_an_earlier_nest_made_may_be_copied(threads: int, tmp_path: Path) -
 
 
 def test_a_copy_is_made_when_the_array_is_complete(tmp_path: Path) -> None:
-    scop = one_after_the_other(parse(tmp_path, CHAIN))
+    scop = separate(parse(tmp_path, CHAIN))
     made = pack(scop, Pack("S1", "mid", (1, 0)))
     assert [each.name for each in made.statements] == ["S0", "pack_mid", "S1"]
     assert [each.betas[0] for each in made.statements] == [0, 1, 2]

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from computed import check_kernels, parse
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
@@ -31,12 +28,6 @@ void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) 
 #pragma endscop
 }
 """
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 @pytest.fixture
@@ -127,7 +118,4 @@ def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> 
     kernels = [
         pipeline.kernel(space, variant, machine.vector_bytes) for found in packed.values() for variant in found[:2]
     ]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=60.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads, timeout_seconds=60.0)

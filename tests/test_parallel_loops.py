@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from computed import check_kernels
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.plans import make_plan, parallel_iterations
 from polydl.types import Attach, KernelSource, Parallel, Scop, Variant
@@ -74,13 +70,6 @@ def parallel_steps(variant: Variant) -> list[Parallel]:
     return [step for step in variant.steps if isinstance(step, Parallel)]
 
 
-def check(tmp_path: Path, scop: Scop, sources: Sequence[KernelSource]) -> None:
-    built = EXECUTOR.build([original(scop), *sources], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy):
-        assert measurement.status == "ok", measurement.message
-
-
 @pytest.mark.parametrize("attached", [False, True])
 def test_two_loops_are_dealt_out_together(tmp_path: Path, attached: bool) -> None:
     scop, made = generated(tmp_path, CONVOLUTION)
@@ -96,7 +85,7 @@ def test_two_loops_are_dealt_out_together(tmp_path: Path, attached: bool) -> Non
         assert any("collapse(2)" in clauses and inner for clauses, _, inner in regions)
         # No thread starts threads of its own.
         assert source.c.count("omp parallel for") <= source.c.count("collapse(2)") + 1
-    check(tmp_path, scop, [source for _, source in both[:6]])
+    check_kernels(tmp_path, scop, [source for _, source in both[:6]])
 
 
 def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
@@ -119,7 +108,7 @@ def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Pat
     assert static
     assert all("schedule(dynamic)" in source.c for source in dynamic)
     assert not any("schedule(dynamic)" in source.c for source in static)
-    check(tmp_path, scop, dynamic[:3])
+    check_kernels(tmp_path, scop, dynamic[:3])
 
 
 def test_even_iterations_are_dealt_out_one_loop_at_a_time(tmp_path: Path) -> None:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from computed import check_kernels, parse, separate
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
 from polydl.poly.panels import gather
-from polydl.poly.rewrites import coalesce, distributed, pack
+from polydl.poly.rewrites import coalesce, pack
 from polydl.poly.unfolding import unfold
 from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, Unfold, UseMicrokernel, Variant
 from polydl.variants.layouts import row_choices
@@ -67,18 +63,6 @@ void f(float out[40][6][5], const float flt[40][4][3][3], const float in[4][{row
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
 
 
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
-
-
-def separate(scop: Scop) -> Scop:
-    base = distributed(scop, distribute(scop, dependences(scop)))
-    assert base is not None
-    return base
-
-
 def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object) -> list[Variant]:
     """Compile and check variants that begin with a rewrite, one of them of that kind; they are returned."""
     machine = Machine.detect(threads=threads)
@@ -87,10 +71,7 @@ def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = obj
     alone = [v for v in variants if v.rewrites and not any(isinstance(step, Attach) for step in v.rewrites)]
     chosen = [variant for variant in alone if any(isinstance(step, kind) for step in variant.rewrites)][:6]
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads)
     return chosen
 
 

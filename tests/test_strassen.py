@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
 import pytest
+from computed import check_kernels, parse, separate
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
 from polydl.poly.strassen import COLUMNS, RESULT, ROWS, block_product, strassen
 from polydl.ranking.cost_model import COST_MODEL
@@ -72,18 +66,6 @@ def by_rows(m: int, n: int, k: int, element: str = "float", zero: str = "") -> s
     return BY_ROWS.format(m=m, n=n, k=k, element=element, zero=zero.format(m=m, n=n))
 
 
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "f.c"
-    path.write_text(source)
-    return pipeline.parse(path)
-
-
-def separate(scop: Scop) -> Scop:
-    made = distributed(scop, distribute(scop, dependences(scop)))
-    assert made is not None
-    return made
-
-
 def quarters(variant: Variant) -> tuple[Strassen, ...]:
     return tuple(step for step in variant.rewrites if isinstance(step, Strassen))
 
@@ -96,10 +78,7 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[Rewrite, ..
     chosen = {variant.rewrites: variant for variant in variants if quarters(variant)}
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen.values()]
     assert kernels
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads)
     return set(chosen)
 
 
@@ -113,13 +92,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_seven_products_make_up_the_product_exactly() -> None:
     for (i, k), (k2, j), (row, column) in product(product(range(2), repeat=2), repeat=3):
-        found = (
-            sum(
-                (r[p] * a[2 * i + k] * b[2 * k2 + j] for p, (a, b) in enumerate(zip(ROWS, COLUMNS, strict=True))),
-                start=Fraction(0),
-            )
-            if (r := RESULT[2 * row + column])
-            else None
+        found = sum(
+            r * a[2 * i + k] * b[2 * k2 + j] for r, a, b in zip(RESULT[2 * row + column], ROWS, COLUMNS, strict=True)
         )
         assert found == int((i, j, k) == (row, column, k2))
 

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import computed
 import islpy as isl
 import pytest
+from computed import check_kernels, separate
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.poly.panels import split
-from polydl.poly.rewrites import distributed
 from polydl.poly.tile_packing import pack_tiles
 from polydl.types import PackPanels, PackTiles, Scop, Split, Statement, Variant
 
@@ -45,12 +42,7 @@ void f(float A[40][32], const float B[40][32]) {
 
 
 def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    scop = pipeline.parse(path)
-    base = distributed(scop, distribute(scop, dependences(scop)))
-    assert base is not None
-    return base
+    return separate(computed.parse(tmp_path, source))
 
 
 def packed(scop: Scop, shared: tuple[str, ...] = ("j_block", "k_block")) -> Scop:
@@ -150,10 +142,7 @@ def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> N
     kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
     assert all("B_tile" in kernel.c for kernel in kernels)
     assert any("pack_B" not in kernel.c and "== 0" in kernel.c for kernel in kernels)
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=60.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads, timeout_seconds=60.0)
 
 
 @pytest.mark.parametrize(("k", "whole"), [(1024, True), (4096, False)])

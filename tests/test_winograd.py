@@ -9,20 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from computed import check_kernels, parse, separate
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
 from polydl.codegen.linear_maps import linear, operations
 from polydl.errors import IllegalVariantError
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.poly.convolutions import convolution
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.rewrites import distributed
 from polydl.poly.rewriting import apply
 from polydl.poly.toom_cook import MOST_POINTS, toom_cook
 from polydl.poly.winograd import winograd
@@ -107,18 +102,6 @@ def plain(layout: str, element: str = "float", k: int = 24, w: int = 37) -> str:
     return PLAIN.format(element=element, out=shapes[0], flt=shapes[1], in_=shapes[2], to=to, at=at, of=of, k=k, w=w)
 
 
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "f.c"
-    path.write_text(source)
-    return pipeline.parse(path)
-
-
-def separate(scop: Scop) -> Scop:
-    made = distributed(scop, distribute(scop, dependences(scop)))
-    assert made is not None
-    return made
-
-
 def tiles(variant: Variant) -> tuple[int, ...]:
     """Pixels of the variant's tiles, along each axis; empty for one that multiplies directly."""
     steps = [step for step in variant.rewrites if isinstance(step, Winograd)]
@@ -130,17 +113,13 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1, caches: str | None = Non
     machine = Machine.detect(caches, threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=40, seed=1)
-    chosen: dict[tuple[int, ...], list[Variant]] = {}
+    chosen: dict[tuple[int, ...], Variant] = {}
     for variant in variants:
         if tiles(variant):
-            chosen.setdefault(tiles(variant), []).append(variant)
-    tried = [variant for each in chosen.values() for variant in each[:1]]
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in tried]
+            chosen.setdefault(tiles(variant), variant)
+    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen.values()]
     assert kernels
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
+    check_kernels(tmp_path, scop, kernels, threads)
     return set(chosen)
 
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from computed import check_kernels
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
-from polydl.execute.contract import TimingPolicy
-from polydl.execute.local import EXECUTOR
-from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.types import Attach, KernelSource, Scop
 
@@ -55,13 +52,6 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
     return scop, [pipeline.kernel(space, variant, machine.vector_bytes) for variant in attached[:10]]
 
 
-def check(tmp_path: Path, scop: Scop, sources: list[KernelSource], threads: int = 2) -> None:
-    built = EXECUTOR.build([original(scop), *sources], Toolchain.find("gcc"), tmp_path)
-    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
-    for measurement in EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy):
-        assert measurement.status == "ok", measurement.message
-
-
 @pytest.mark.parametrize("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS])
 @pytest.mark.parametrize("microkernel", ["auto", "c"])
 def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source: str, microkernel: str) -> None:
@@ -72,7 +62,7 @@ def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source
         assert "= 0.0" not in body
         assert "] = 0;" not in body
         assert "_run(" in body
-    check(tmp_path, scop, made)
+    check_kernels(tmp_path, scop, made)
 
 
 def test_the_reduction_loops_outside_of_the_call_decide_which_call_is_first(tmp_path: Path) -> None:
@@ -86,7 +76,7 @@ def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     scop, made = kernels(tmp_path, PRODUCT.format(value="0.5f"), "auto")
     assert made
     assert all("0.5" in each.c[each.c.index("void f(") :] for each in made)
-    check(tmp_path, scop, made)
+    check_kernels(tmp_path, scop, made)
 
 
 def test_loops_of_one_iteration_need_no_partner(tmp_path: Path) -> None:
@@ -108,7 +98,7 @@ void f(float C[1][50][40], const float A[50][300], const float B[300][40]) {
     scop, made = kernels(tmp_path, source, "auto")
     assert made
     assert all("= 0.0" not in each.c[each.c.index("void f(") :] for each in made)
-    check(tmp_path, scop, made)
+    check_kernels(tmp_path, scop, made)
 
 
 def test_a_pass_that_is_not_run_has_no_working_sets(tmp_path: Path) -> None:
