@@ -468,6 +468,9 @@ class Amx:
             + SPLIT_SHARE * kind.cycles * split
         )
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
+        return None
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
         start = ""

@@ -118,6 +118,9 @@ class Libxsmm:
         registers = 32 if vector_elements * _BYTES[shape.element] >= 64 else 16
         return _SLOWNESS * cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
+        return None
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         prefix, element = site.prefix, site.element
         reduces = max(site.batch) > 1

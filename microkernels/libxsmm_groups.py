@@ -409,6 +409,9 @@ class LibxsmmGroups:
         overhead = 30.0 + 2.0 * products.batch
         return self.family.slowness * cycles(products, vector_elements, registers, overhead) + copied
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
+        return None
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         writer = _Writer(self.family, site)
         # What was copied in an earlier call of the function may have changed.

@@ -353,6 +353,10 @@ class PlainC:
         dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements)
         return _OVERHEAD + slowness * tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite) + dots
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
+        registers = 32 if vector_elements * VECTOR_BYTES.get(shape.element, 4) >= 64 else 16
+        return tiling_of(shape, vector_elements, registers).largest(vector_elements)
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return Writer(site, vector_bytes).emitted()
 

@@ -65,6 +65,10 @@ class RegisterTiling:
     vectors: tuple[int, ...]
     columns: tuple[int, ...]
 
+    def largest(self, vector_elements: int) -> tuple[int, int]:
+        """Rows and columns of the largest block."""
+        return max(self.vectors) * vector_elements, max(self.columns)
+
 
 def _block_step(vectors: int, columns: int) -> float:
     """Core cycles of one step of k in a block: bound by FMA or by latency, and slowed a little by loads."""

@@ -224,6 +224,12 @@ class Microkernel(Protocol):
         """Core cycles of one call with operands in the first-level cache, assuming two FMA per cycle."""
         ...
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
+        """Rows and columns of C that a call keeps in registers at a time, at most: it reads B again for every block of
+        rows and A for every block of columns. None if four vectors of rows by six columns are as good a guess as any.
+        """
+        ...
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite: ...
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:

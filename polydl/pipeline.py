@@ -370,6 +370,7 @@ def candidate(
     calls: list[int] = []
     tiles: dict[int, NextTile] = {}
     finished: set[int] = set()
+    blocks: dict[int, tuple[int, int]] = {}
     zeroed = absorbed(space.scop, plan, space.kernels)
     for nest in plan.nests:
         if nest.nest.index in zeroed:
@@ -390,6 +391,8 @@ def candidate(
                 tiles[index] = site.next_tile
             cycles.append(site.predicted_cycles(vector_elements))
             calls.append(site.calls)
+            if block := site.register_block(vector_elements):
+                blocks[index] = block
         elif nest.nest.transform is not None:
             cycles.append(transforms.cycles(statements[0], nest.nest.transform, vector_elements))
             calls.append(0)
@@ -401,7 +404,8 @@ def candidate(
             waiting = waiting_cycles(space.scop, nest.nest)
             cycles.append(plain_cycles(space.scop, nest, found, vector_elements) + waiting)
             calls.append(0)
-    moved = traffic(space.scop, plan, [level.bytes for level in machine.caches], machine.caches[0].line_bytes)
+    sizes = [level.bytes for level in machine.caches]
+    moved = traffic(space.scop, plan, sizes, machine.caches[0].line_bytes, blocks=blocks)
     cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
         variant=variant,

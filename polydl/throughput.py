@@ -185,6 +185,9 @@ class Calibrated:
                 return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
         return self.kernel.predicted_cycles(shape, vector_elements)
 
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
+        return self.kernel.register_block(shape, vector_elements)
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return self.kernel.emit(site, vector_bytes)
 

@@ -15,6 +15,9 @@ import pytest
 from nest_factory import Work, convolution, make_scop, matmul
 
 from polydl import pipeline
+from polydl.contracts import GemmShape
+from polydl.microkernels.libxsmm import LIBXSMM
+from polydl.microkernels.plain_c import PLAIN_C
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.poly.dependences import dependences
 from polydl.poly.footprints import Stream, footprint, streams
@@ -321,6 +324,19 @@ def test_a_microkernel_reads_a_once_per_block_of_columns() -> None:
     [found] = filled(scop, plan, 100)
     assert found["B"] == 2 * 512
     assert found["C"] == 48
+    # One that says that it keeps 12 of them brings them in four times.
+    [[found]] = fills(scop, plan, fully_associative(100), LINE, {0: (16, 12)})
+    assert found["B"] == 4 * 512
+
+
+def test_plain_c_says_what_it_keeps_in_registers() -> None:
+    def block(m: int, n: int, k: int) -> tuple[int, int] | None:
+        return PLAIN_C.register_block(GemmShape("float", "float", m, n, k, 1, m, m, k, 1), 16)
+
+    # Few steps: high blocks. Many: wide ones, so that A comes from the second cache as rarely as may be.
+    assert block(64, 12, 32) == (64, 6)
+    assert block(64, 8, 512) == (32, 8)
+    assert LIBXSMM.register_block(GemmShape("float", "float", 64, 8, 512, 1, 64, 64, 512, 1), 16) is None
 
 
 def test_extents_and_trips() -> None:

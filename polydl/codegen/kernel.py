@@ -101,6 +101,10 @@ class Site:
                 total += part * self.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
         return self.calls * (total + self._page_cycles(vector_elements))
 
+    def register_block(self, vector_elements: int) -> tuple[int, int] | None:
+        """Of full tiles, as the microkernel's."""
+        return self.kernel.register_block(self.gemm.shapes()[0][1], vector_elements)
+
     def _page_cycles(self, vector_elements: int) -> float:
         """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
 

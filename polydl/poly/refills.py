@@ -41,8 +41,11 @@ class Walked(NamedTuple):
     unrolled: bool = False
 
 
-def _time_loops(scop: Scop, plan: NestPlan) -> tuple[Walked, ...]:
-    """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers."""
+def _time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None) -> tuple[Walked, ...]:
+    """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
+
+    ``block`` are the rows and columns of these tiles, None if they are not known.
+    """
     step = plan.microkernel
     if plan.nest.call is not None:
         # What a call uses several times it holds in registers, or near.
@@ -51,9 +54,11 @@ def _time_loops(scop: Scop, plan: NestPlan) -> tuple[Walked, ...]:
         return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
     roles = {loop.role: loop for loop in plan.inner}
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
-    element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
-    rows = _even_piece(lengths[0], max(1, _COLUMN_BYTES // element))
-    columns = _even_piece(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
+    if block is None:
+        element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
+        rows = _even_piece(lengths[0], max(1, _COLUMN_BYTES // element))
+        block = rows, _even_piece(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
+    rows, columns = (min(each) for each in zip(block, lengths, strict=True))
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
     m, n, k = roles["m"], roles["n"], roles["k"]
@@ -268,8 +273,14 @@ class Refills:
 _refills = lru_cache(maxsize=_KEPT)(Refills)
 
 
-def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry, ...]) -> Refills:
-    """What is known of a nest as it is planned.
+def refills(
+    scop: Scop,
+    plan: NestPlan,
+    line_bytes: int,
+    caches: tuple[Geometry, ...],
+    block: tuple[int, int] | None = None,
+) -> Refills:
+    """What is known of a nest as it is planned. A microkernel keeps a ``block`` of rows and columns in registers.
 
     Variants whose loops are the same here share it, whatever microkernel runs the innermost ones and whatever is
     attached.
@@ -277,7 +288,8 @@ def refills(scop: Scop, plan: NestPlan, line_bytes: int, caches: tuple[Geometry,
     touched = streams(scop, plan.nest.statements)
     calls = plan.nest.call is not None
     plain = plan.microkernel is None and not calls
-    return _refills(touched, plan.nest.depth, plan.bounds, _time_loops(scop, plan), line_bytes, caches, plain, calls)
+    loops = _time_loops(scop, plan, block)
+    return _refills(touched, plan.nest.depth, plan.bounds, loops, line_bytes, caches, plain, calls)
 
 
 @lru_cache(maxsize=4 * _KEPT)

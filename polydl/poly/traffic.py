@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -38,12 +39,17 @@ class _Nest:
     alike: tuple[int, ...]
 
 
-def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: int) -> list[_Nest]:
+# By the number of a nest, the rows and columns that its microkernel keeps in registers, where they are known.
+Blocks = Mapping[int, tuple[int, int]]
+NO_BLOCKS: Blocks = MappingProxyType({})
+
+
+def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: int, blocks: Blocks) -> list[_Nest]:
     shared = [tuple([each for each in nest.nest.prefix if isinstance(each, Loop)]) for nest in plan.nests]
     return [
         _Nest(
             nest,
-            refills(scop, nest, line_bytes, caches),
+            refills(scop, nest, line_bytes, caches, blocks.get(nest.nest.index)),
             _executions(scop, nest),
             tuple([other for other, around in enumerate(shared) if around == own]),
         )
@@ -52,10 +58,10 @@ def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: in
 
 
 def fills(
-    scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int
+    scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int, blocks: Blocks = NO_BLOCKS
 ) -> tuple[tuple[Mapping[str, float], ...], ...]:
     """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
-    nests = _beside(scop, plan, tuple(caches), line_bytes)
+    nests = _beside(scop, plan, tuple(caches), line_bytes, blocks)
     found = []
     for number, nest in enumerate(nests):
         per_cache: list[dict[str, float]] = [{} for _ in caches]
@@ -67,7 +73,12 @@ def fills(
 
 
 def traffic(
-    scop: Scop, plan: Plan, caches: Sequence[int], line_bytes: int, ways: Sequence[int] | None = None
+    scop: Scop,
+    plan: Plan,
+    caches: Sequence[int],
+    line_bytes: int,
+    ways: Sequence[int] | None = None,
+    blocks: Blocks = NO_BLOCKS,
 ) -> tuple[tuple[int, ...], ...]:
     """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
@@ -75,7 +86,7 @@ def traffic(
     with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known.
     """
     known = ways if ways is not None else [None] * len(caches)
-    nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes)
+    nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes, blocks)
     found = []
     for number, nest in enumerate(nests):
         moved = [0.0] * len(caches)
