@@ -245,9 +245,9 @@ class Candidate:
 
     ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
     arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
-    brought into each cache, and the iterations of its parallel loop (1 if none). ``calls`` has one as well: how often
-    its microkernel is called (0 if it has none). ``flops`` are those of all nests together, ``footprint`` the bytes
-    of all arrays that they use.
+    brought into each cache, and the iterations of its parallel loop (1 if none). ``starts`` and ``calls`` have one as
+    well: how often threads start on its parallel loop, and how often its microkernel is called (0 if it has none).
+    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use.
     """
 
     variant: Variant
@@ -255,6 +255,7 @@ class Candidate:
     cycles: tuple[float, ...]
     traffic: tuple[tuple[int, ...], ...]
     parallel_iterations: tuple[int, ...]
+    starts: tuple[int, ...]
     microkernels: tuple[MicrokernelUse, ...]
     calls: tuple[int, ...]
     flops: int

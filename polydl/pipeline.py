@@ -26,7 +26,7 @@ from polydl.poly.iterators import with_own_names
 from polydl.poly.nests import distribute
 from polydl.poly.plain_loops import cycles as plain_cycles
 from polydl.poly.plain_loops import finishing_cycles
-from polydl.poly.plans import Plan, parallel_iterations
+from polydl.poly.plans import Plan, parallel_iterations, parallel_starts
 from polydl.poly.point_nests import attached_zeros
 from polydl.poly.reuse import Method, working_sets, working_sets_of_many
 from polydl.poly.reuse_caches import threads_sharing
@@ -413,6 +413,7 @@ def candidate(
         cycles=tuple(cycles),
         traffic=moved,
         parallel_iterations=parallel_iterations(space.scop, plan),
+        starts=parallel_starts(space.scop, plan),
         microkernels=tuple(uses),
         calls=tuple(calls),
         flops=space.scop.flops,

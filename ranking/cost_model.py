@@ -4,7 +4,7 @@ The paper's equation 1 weighs what each cache holds but not how often it is fill
 microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread hides what
 moves into the first cache, at the bandwidth of the level that it comes from, until that takes longer itself: the
 innermost loops walk through it in an order that prefetchers and out-of-order execution keep up with. What moves
-between the caches beyond hides only partly, and what comes from memory not at all.
+between the caches beyond hides only partly, and what comes from memory not at all, nor does the start of threads.
 
 A nest is run again and again, when it is timed as in most programs, and each run finds what the one before has left:
 a cache that holds all of its arrays is never filled again.
@@ -30,19 +30,22 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 # for, and of what a microkernel's calls fetched ahead.
 EXPOSED = 0.5
 EXPOSED_AHEAD = 0.1
+# What it takes until all threads have begun on a parallel loop and waited for the last of them at its end.
+START_SECONDS = 3e-6
 
 
 @dataclass(frozen=True)
 class NestTime:
     """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first.
 
-    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead. In
-    ``total`` is what still shows of all these.
+    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead. Threads
+    need ``starting`` seconds for parallel loops. In ``total`` is what still shows of all these.
     """
 
     arithmetic: float
     transfers: tuple[float, ...]
     fetched: tuple[float, ...]
+    starting: float
     total: float
 
 
@@ -57,6 +60,7 @@ class Times:
     arithmetic: Numbers
     transfers: Numbers
     fetched: Numbers
+    starting: Numbers
     total: Numbers
 
     def of(self, place: int) -> tuple[NestTime, ...]:
@@ -67,6 +71,7 @@ class Times:
                 float(self.arithmetic[nest]),
                 tuple(self.transfers[:, nest].tolist()),
                 tuple(self.fetched[:, nest].tolist()),
+                float(self.starting[nest]),
                 float(self.total[nest]),
             )
             for nest in range(first, first + int(self.counts[place]))
@@ -109,7 +114,9 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     shown = [EXPOSED] * (caches - 2) + [1.0]
     for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
         total += part * seconds - (part - EXPOSED_AHEAD) * ahead
-    return Times(counts, arithmetic, transfers, fetched, total)
+    starts = np.array([own for each in candidates for own in each.starts], np.float64)
+    starting = START_SECONDS * starts if machine.threads > 1 else np.zeros(len(share))
+    return Times(counts, arithmetic, transfers, fetched, starting, total + starting)
 
 
 def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
@@ -119,8 +126,11 @@ def nest_times(candidate: Candidate, machine: Machine) -> tuple[NestTime, ...]:
 
 def reasons(candidates: Sequence[Candidate], machine: Machine, times: Times) -> Callable[[int], str]:
     """For the candidate at each place, what its predicted time is made of, and where data is reused."""
-    parts = ("arithmetic", *(f"filling {level.name}" for level in machine.caches))
+    parts = ["arithmetic", *(f"filling {level.name}" for level in machine.caches)]
     all_seconds = [times.summed(times.arithmetic), *(times.summed(seconds) for seconds in times.transfers)]
+    if machine.threads > 1:
+        parts.append("starting threads")
+        all_seconds.append(times.summed(times.starting))
     milliseconds = (1e3 * np.array(all_seconds)).T.tolist()
 
     def reason(place: int) -> str:

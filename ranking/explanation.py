@@ -65,6 +65,7 @@ def _parts(first: Candidate, second: Candidate, machine: Machine) -> list[tuple[
         found.append(
             (_moved(machine, place), sum(t.transfers[place] for t in one), sum(t.transfers[place] for t in other))
         )
+    found.append(("starting threads", sum(t.starting for t in one), sum(t.starting for t in other)))
     return found
 
 

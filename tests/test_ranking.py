@@ -10,7 +10,7 @@ import pytest
 from polydl import registry
 from polydl.contracts import Candidate, Ranker
 from polydl.machine import CacheLevel, Machine
-from polydl.ranking.cost_model import COST_MODEL, EXPOSED, nest_times
+from polydl.ranking.cost_model import COST_MODEL, EXPOSED, START_SECONDS, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
 from polydl.types import Interchange, Variant, WorkingSets
@@ -42,6 +42,7 @@ def candidate(
     cycles: tuple[float, ...] = (2e6,),
     traffic: tuple[tuple[int, int, int], ...] = (),
     iterations: tuple[int, ...] = (8,),
+    starts: tuple[int, ...] = (),
     footprint: int = 1 << 40,
 ) -> Candidate:
     return Candidate(
@@ -50,6 +51,7 @@ def candidate(
         cycles=cycles,
         traffic=traffic or ((0, 0, 0),) * len(cycles),
         parallel_iterations=iterations,
+        starts=starts or (0,) * len(cycles),
         microkernels=(),
         calls=(0,) * len(cycles),
         flops=10**7,
@@ -124,6 +126,15 @@ def test_arithmetic_is_that_of_the_busiest_thread() -> None:
     assert [time.arithmetic for time in nest_times(both, MACHINE)] == pytest.approx([0.25, 0.5])
     assert idle_share(both, MACHINE) == pytest.approx(1 - 3 / (4 * 1.5))
     assert [busiest_share(n, 4) for n in (1, 2, 3, 4, 5, 8, 9)] == [1, 1 / 2, 1 / 3, 1 / 4, 2 / 5, 1 / 4, 1 / 3]
+
+
+def test_threads_take_time_to_start() -> None:
+    once, often = candidate("once", starts=(1,)), candidate("often", starts=(1000,))
+    assert names(COST_MODEL, often, once) == ["once", "often"]
+    times = [nest_times(each, MACHINE)[0] for each in (once, often)]
+    assert times[1].total - times[0].total == pytest.approx(999 * START_SECONDS)
+    assert times[1].starting == pytest.approx(1000 * START_SECONDS)
+    assert nest_times(often, replace(MACHINE, threads=1))[0].starting == 0.0
 
 
 def test_arithmetic_hides_transfers_into_the_first_cache_some_between_the_others_and_none_from_memory() -> None:

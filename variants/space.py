@@ -305,6 +305,10 @@ class NestSpace:
         """Whether threads wait for the busiest one for long, where iterations are dealt out evenly."""
         return self.threads * -(-iterations // self.threads) > IDLE * iterations
 
+    def _wastes(self, trips: Mapping[str, int], threads: Threads | None) -> bool:
+        """Whether threads wait for the busiest one for long."""
+        return threads is not None and self._idles(trips[threads.loop] * trips.get(threads.inner, 1))
+
     @cached_property
     def _even(self) -> bool:
         """Whether all iterations of a loop have the same to do."""
@@ -501,9 +505,13 @@ class NestSpace:
         return next((choice for choice in choices if self.legal_order(choice.shape, choice.order)), None)
 
     def default(self, shape: Shape) -> Choice:
-        """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant."""
+        """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant.
+
+        If its iterations leave threads idle, the first one or two that don't.
+        """
         trips = self.loop_trips(shape, {})
         names = {name.removesuffix("_t1"): name for name in trips} if shape.match else {name: name for name in trips}
         own = [names[loop] for loop in self.nest.loops if loop in names]
         order = (*(name for name in own if trips[name] == 1), *(name for name in own if trips[name] > 1))
-        return Choice(shape, (), order, self.parallel_choices(shape, (), order)[0])
+        choices = self.parallel_choices(shape, (), order)
+        return Choice(shape, (), order, next((each for each in choices if not self._wastes(trips, each)), choices[0]))

@@ -32,6 +32,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
         "cycles": list(candidate.cycles),
         "traffic": [list(levels) for levels in candidate.traffic],
         "parallel_iterations": list(candidate.parallel_iterations),
+        "starts": list(candidate.starts),
         "microkernels": [asdict(use) for use in candidate.microkernels],
         "calls": list(candidate.calls),
         "flops": candidate.flops,
@@ -53,6 +54,8 @@ def candidate_of(record: Record) -> Candidate:
         cycles=tuple(features["cycles"]),
         traffic=tuple(tuple(levels) for levels in features["traffic"]),
         parallel_iterations=tuple(features["parallel_iterations"]),
+        # Older records don't have it.
+        starts=tuple(features.get("starts", [0] * len(features["cycles"]))),
         microkernels=tuple(_use(fields) for fields in features["microkernels"]),
         calls=tuple(features["calls"]),
         flops=features["flops"],

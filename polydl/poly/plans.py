@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
+from math import prod
 
 import islpy as isl
 
@@ -408,6 +409,24 @@ def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
             if loop.parallel:
                 iterations *= counts[place]
         found.append(iterations)
+    return tuple(found)
+
+
+def executions(scop: Scop, plan: NestPlan) -> float:
+    """How often loops around the nest run it; a fraction where its domain is smaller than the box around it."""
+    first = scop.statement(plan.nest.statements[0])
+    return first.instances / max(1, prod(high - low + 1 for low, high in plan.bounds))
+
+
+def parallel_starts(scop: Scop, plan: Plan) -> tuple[int, ...]:
+    """Per nest, how often its own parallel loop starts; 0 if it has none, or runs with another nest's loops."""
+    found = []
+    for nest in plan.nests:
+        place = next((place for place, loop in enumerate(nest.loops) if loop.parallel), None)
+        if place is None or nest.follows is not None:
+            found.append(0)
+            continue
+        found.append(max(1, round(executions(scop, nest))) * prod(trips(nest)[:place]))
     return tuple(found)
 
 

@@ -11,14 +11,13 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import prod
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
-from polydl.poly.plans import NestPlan, Plan, tile_instances
+from polydl.poly.plans import NestPlan, Plan, executions, tile_instances
 from polydl.poly.refills import Refills, Walk, refills
 from polydl.types import Loop, Scop
 
@@ -50,7 +49,7 @@ def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: in
         _Nest(
             nest,
             refills(scop, nest, line_bytes, caches, blocks.get(nest.nest.index)),
-            _executions(scop, nest),
+            executions(scop, nest),
             tuple([other for other, around in enumerate(shared) if around == own]),
         )
         for nest, own in zip(plan.nests, shared, strict=True)
@@ -130,12 +129,6 @@ def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[floa
                 kept += (1.0 - held) * nest.torn(stream, 0, level)
             brought[level] = max(0.0, brought[level] - repeats * kept)
     return brought
-
-
-def _executions(scop: Scop, plan: NestPlan) -> float:
-    """How often loops around the nest run it; a fraction where its domain is smaller than the box around it."""
-    first = scop.statement(plan.nest.statements[0])
-    return first.instances / max(1, prod(high - low + 1 for low, high in plan.bounds))
 
 
 # --------------------------------------------------------------------------------------
