@@ -254,7 +254,7 @@ class Candidate:
     working_sets: WorkingSets
     cycles: tuple[float, ...]
     traffic: tuple[tuple[int, ...], ...]
-    parallel_iterations: tuple[int, ...]
+    parallel_iterations: tuple[float, ...]
     starts: tuple[int, ...]
     microkernels: tuple[MicrokernelUse, ...]
     calls: tuple[int, ...]

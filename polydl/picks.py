@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from polydl.types import (
     RankedVariant,
     Ranking,
+    Split,
     Strassen,
     Stream,
     Tile,
@@ -21,8 +22,13 @@ from polydl.types import (
 def kind(variant: Variant) -> tuple[object, ...]:
     """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles.
 
-    Where there is none, what is summed side by side, what is written past the caches, and how long vectors are.
+    Where there is none, what is summed side by side, what is written past the caches, and how long vectors are. Of
+    products by quarters, how they were cut and by which microkernels they are multiplied.
     """
+    rewrites = [type(step).__name__ for step in variant.rewrites]
+    if any(isinstance(step, Strassen) for step in variant.rewrites):
+        cuts = [step.size for step in variant.rewrites if isinstance(step, Split)]
+        return (*rewrites, *cuts, *sorted(_microkernels(variant)))
     tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
     uses = []
     for step in variant.steps:
@@ -35,7 +41,7 @@ def kind(variant: Variant) -> tuple[object, ...]:
             uses.append((step.nest, "stream", step.arrays, ()))
         elif isinstance(step, Vectors):
             uses.append((step.nest, "vectors", (), (step.bytes,)))
-    return (*(type(step).__name__ for step in variant.rewrites), *uses)
+    return (*rewrites, *uses)
 
 
 def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]:

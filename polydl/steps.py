@@ -196,8 +196,9 @@ class Winograd:
 class Strassen:
     """Compute a product of matrices in seven products of sums of their quarters, for eight of the quarters.
 
-    ``halves`` are three loops of two iterations: over halves of the rows, the columns and the sums of a block. Loops
-    that are ``shared`` are over blocks, and become the outermost; the sums for a block are made inside of them.
+    ``halves`` are three loops of two iterations: over halves of the rows, the columns and the sums of a block. With
+    four iterations each, quarters are cut into quarters again: 49 products for 64. Loops that are ``shared`` are over
+    blocks, and become the outermost; the sums for a block are made inside of them.
     """
 
     statement: str

@@ -26,6 +26,8 @@ from polydl.types import Ranking, Strassen
 SHARPNESS = 10.0
 # How far the logarithm of a time that the cost model predicts is corrected, either way.
 MOST_CORRECTION = 0.25
+# Of so many variants, the fastest by the cost model, the mean correction is that of variants unlike all in training.
+_BEST = 10
 
 _DIRECTORY = Path(__file__).parent / "weights"
 
@@ -112,12 +114,13 @@ class UtilityTournament(_Learned):
         seen = features.rich(candidates, machine, times if alone else None, uses)
         known = [use is not None and use.name in LEARNED for use in uses]
         corrections = self.corrections(seen)
-        # Training saw nothing like these: they are taken to be predicted as well as the others are.
-        quartered = np.array([any(isinstance(s, Strassen) for s in each.variant.rewrites) for each in candidates])
-        others = corrections[np.array(known) & ~quartered]
-        if quartered.any() and others.size:
-            corrections[quartered] = others.mean()
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
+        # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.
+        quartered = np.array([any(isinstance(s, Strassen) for s in each.variant.rewrites) for each in candidates])
+        others = np.flatnonzero(np.array(known) & ~quartered)
+        if quartered.any() and others.size:
+            best = others[np.argsort(predicted[others], kind="stable")[:_BEST]]
+            corrections[quartered] = corrections[best].mean()
         rated: Numbers = (np.where(known, corrections, 0.0) - predicted).astype(np.float64)
         return rated
 

@@ -37,8 +37,8 @@ def ordered(
     )
 
 
-def busiest_share(iterations: int, threads: int) -> float:
-    """The part of a parallel loop's iterations that the busiest thread runs."""
+def busiest_share(iterations: float, threads: int) -> float:
+    """The part of a parallel loop's iterations that the busiest thread runs; the last of them may be shorter."""
     return -(-iterations // threads) / iterations
 
 

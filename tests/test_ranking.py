@@ -201,7 +201,7 @@ def test_reasons_say_where_data_is_reused(levels: tuple[int, ...], memory: int, 
     assert where_reused(sets, MACHINE) == words
     ranked = replace(candidate("x"), working_sets=sets)
     assert EQUATION_1.rank([ranked], MACHINE).entries[0].reason == words
-    times = "arithmetic 0.25 ms, filling L1 0 ms, filling L2 0 ms, filling L3 0 ms"
+    times = "arithmetic 0.25 ms, filling L1 0 ms, filling L2 0 ms, filling L3 0 ms, starting threads 0 ms"
     assert COST_MODEL.rank([ranked], MACHINE).entries[0].reason == f"{times}; {words}"
 
 

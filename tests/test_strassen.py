@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
 
@@ -14,7 +14,7 @@ from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.poly.dependences import dependences
 from polydl.poly.rewriting import apply
-from polydl.poly.strassen import COLUMNS, RESULT, ROWS, block_product, strassen
+from polydl.poly.strassen import MATRICES, block_product, strassen
 from polydl.ranking.cost_model import COST_MODEL
 from polydl.types import Rewrite, Scop, Split, Strassen, Variant
 from polydl.variants import quartered_products
@@ -85,17 +85,20 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[Rewrite, ..
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks and products so small that a test is quick."""
-    monkeypatch.setattr(quartered_products, "BLOCKS", (64, 32))
-    monkeypatch.setattr(quartered_products, "FEWEST", 16)
-    monkeypatch.setattr(quartered_products, "LANES", (16,))
+    lanes = (16,)
+    monkeypatch.setattr(quartered_products, "CUTS", ((2, 64, lanes), (2, 32, lanes), (4, 64, lanes)))
+    monkeypatch.setattr(quartered_products, "FEWEST", 8)
+    monkeypatch.setattr(quartered_products, "LANES", lanes)
 
 
-def test_the_seven_products_make_up_the_product_exactly() -> None:
-    for (i, k), (k2, j), (row, column) in product(product(range(2), repeat=2), repeat=3):
-        found = sum(
-            r * a[2 * i + k] * b[2 * k2 + j] for r, a, b in zip(RESULT[2 * row + column], ROWS, COLUMNS, strict=True)
-        )
-        assert found == int((i, j, k) == (row, column, k2))
+@pytest.mark.parametrize(("parts", "products"), [(2, 7), (4, 49)])
+def test_the_products_make_up_the_product_exactly(parts: int, products: int) -> None:
+    rows, columns, result = (np.array(matrix, int) for matrix in MATRICES[parts])
+    assert len(rows) == len(columns) == products
+    found = np.einsum("cp,pa,pb->abc", result, rows, columns).reshape((parts,) * 6)
+    one = np.eye(parts, dtype=int)
+    # A's part (i, k) times B's part (l, j) is in the result's part (x, y) where these are the same.
+    assert (found == np.einsum("kl,ix,jy->ikljxy", one, one, one)).all()
 
 
 @pytest.mark.usefixtures("small")
@@ -103,11 +106,11 @@ def test_the_seven_products_make_up_the_product_exactly() -> None:
 @pytest.mark.parametrize(
     ("source", "ways"),
     [
-        (by_rows(64, 64, 64), 2),
+        (by_rows(64, 64, 64), 3),
         (by_rows(96, 128, 160, zero=ZERO), 2),
         (by_rows(18, 96, 64, "double", ZERO), 2),
         (BLOCKED_1X1, 2),
-        (BATCHED, 2),
+        (BATCHED, 3),
     ],
 )
 def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_path: Path) -> None:
@@ -116,7 +119,7 @@ def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_p
 
 def test_blocks_of_a_large_product(tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, by_rows(2048, 1536, 2560)))
-    (large, *_) = strassen_choices(scop, scop.statements[0])
+    large, _, twice, _ = strassen_choices(scop, scop.statements[0])
     sizes = [(step.loop, step.size) for step in large if isinstance(step, Split)]
     assert sizes == [
         *(("i", 1024), ("i", 512)),
@@ -132,12 +135,15 @@ def test_blocks_of_a_large_product(tmp_path: Path) -> None:
     assert made.statement("rows_S0").iterators[:3] == (*step.shared[:2], "i")
     assert [array.extents for array in made.arrays[-3:]] == [(5, 7, 513, 64), (5, 7, 65, 64), (7, 513, 64)]
     assert made.statement("S0").instances * 8 == scop.statement("S0").instances * 7
+    made = apply(scop, twice[:-1], dependences(scop))
+    assert [array.extents for array in made.arrays[-3:]] == [(2, 49, 257, 64), (2, 49, 66, 16), (49, 258, 16)]
+    assert made.statement("S0").instances * 64 == scop.statement("S0").instances * 49
 
 
 @pytest.mark.usefixtures("small")
 def test_a_pass_of_zeros_goes_where_each_block_is_made_once(tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, by_rows(64, 64, 64, zero=ZERO)))
-    whole, parts = strassen_choices(scop, scop.statement("S1"))
+    whole, parts, _ = strassen_choices(scop, scop.statement("S1"))
     found = []
     for choice in (whole, parts):
         made = apply(scop, choice[:-1], dependences(scop))

@@ -12,18 +12,28 @@ from polydl.poly.strassen import block_product
 from polydl.types import Rewrite, Scop, Split, Statement, Strassen
 from polydl.variants.layouts import block_of, extents_of
 
-# Rows and sums of a block, at most: larger ones need fewer sums of quarters, whose arrays take more room. Of columns a
-# block has twice the lanes, so that the sums for them stay in the second cache.
-BLOCKS = (1024, 512)
-# Fewer of them are not worth sums of quarters.
-FEWEST = 128
-# Lanes of an array of points, the preferred first.
+# Of an array of points, lanes in the order of preference.
 LANES = (64, 48, 80, 96, 56, 32)
+# Into how many parts a block is cut each way; rows and sums of it, at most: larger ones need fewer sums of quarters,
+# whose arrays take more room; and lanes of columns. Of columns a block has parts of that many lanes, so that the sums
+# for them, and the products, stay in the second cache.
+CUTS = ((2, 1024, LANES), (2, 512, LANES), (4, 1024, (16,)), (4, 1024, (32,)))
+# Parts of fewer rows, columns or sums are not worth it.
+FEWEST = 64
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Iterations of a block at most, in so many ``parts``; and sizes of lanes, the preferred first."""
+
+    parts: int
+    most: int
+    lanes: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class _Cut:
-    """How loops over rows, columns or sums were split; the one over halves of a block, and those over blocks."""
+    """How loops over rows, columns or sums were split; the one over parts of a block, and those over blocks."""
 
     scop: Scop
     splits: tuple[Split, ...]
@@ -37,16 +47,17 @@ def strassen_choices(scop: Scop, statement: Statement) -> tuple[tuple[Rewrite, .
     if product is None:
         return ()
     extents = extents_of(statement)
-    if any(prod(extents[loop] for loop in loops) < FEWEST for loops, _ in _groups(product)):
-        return ()
+    fewest = min(prod(extents[loop] for loop in loops) for loops, _ in _groups(product))
     found: dict[tuple[Rewrite, ...], None] = {}
-    for most in BLOCKS:
+    for parts, most, sizes in CUTS:
+        if fewest < parts * FEWEST:
+            continue
         cuts: list[_Cut] = []
         for loops, lanes in _groups(product):
             names = [statement.iterators[loop] for loop in loops]
             own = None if lanes is None else statement.iterators[lanes]
-            limit = 2 * LANES[0] if lanes == product.made else most
-            cut = _cut(cuts[-1].scop if cuts else scop, statement.name, names, own, limit)
+            blocks = _Blocks(parts, *((parts * sizes[0], sizes) if lanes == product.made else (most, LANES)))
+            cut = _cut(cuts[-1].scop if cuts else scop, statement.name, names, own, blocks)
             if cut is None:
                 break
             cuts.append(cut)
@@ -72,12 +83,12 @@ def _groups(product: PointProduct) -> list[tuple[list[int], int | None]]:
     ]
 
 
-def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, most: int) -> _Cut | None:
-    """Blocks of at most so many iterations of the loops together, and of lanes inside them; None if there are none."""
+def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, blocks: _Blocks) -> _Cut | None:
+    """Blocks of the loops together, and of lanes inside them; None if there are none."""
     splits: list[Split] = []
     inside: list[tuple[str, int]] = []
     outer: list[str] = []
-    reached = 1
+    reached, parts = 1, blocks.parts
 
     def in_blocks(loop: str, size: int) -> str:
         """The loop over blocks, now that there is one."""
@@ -90,12 +101,12 @@ def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, mo
     for name in loops:
         loop, extent = name, _extent(scop, statement, name)
         if name == lanes:
-            block = block_of(extent, LANES) if extent > LANES[0] else 0
+            block = block_of(extent, blocks.lanes) if extent > blocks.lanes[0] else 0
             reached *= block or extent
             if not block:
                 continue
             loop, extent = in_blocks(name, block), extent // block
-        size = 1 if outer else _divisor(extent, max(2, most // reached))
+        size = 1 if outer else _divisor(extent, max(parts, blocks.most // reached), parts)
         if 1 < size < extent:
             outer.append(in_blocks(loop, size))
         elif size == 1:
@@ -103,11 +114,11 @@ def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, mo
             continue
         inside.append((loop, size))
         reached *= size
-    even = next((each for each in reversed(inside) if each[1] % 2 == 0), None)
+    even = next((each for each in reversed(inside) if each[1] % parts == 0), None)
     if even is None:
         return None
     loop, size = even
-    half = in_blocks(loop, size // 2) if size > 2 else loop
+    half = in_blocks(loop, size // parts) if size > parts else loop
     return _Cut(scop, tuple(splits), half, tuple(reversed(outer)))
 
 
@@ -116,8 +127,8 @@ def _extent(scop: Scop, statement: str, loop: str) -> int:
     return extents_of(found)[found.iterators.index(loop)]
 
 
-def _divisor(extent: int, most: int) -> int:
-    """The largest even divisor up to a limit, else the largest odd one."""
+def _divisor(extent: int, most: int, parts: int) -> int:
+    """The largest divisor up to a limit that is a multiple of ``parts``, else the largest."""
     found = [size for size in range(1, min(extent, most) + 1) if extent % size == 0]
-    even = [size for size in found if size % 2 == 0]
+    even = [size for size in found if size % parts == 0]
     return max(even or found, default=1)

@@ -392,22 +392,27 @@ def trips(plan: NestPlan) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def parallel_iterations(scop: Scop, plan: Plan) -> tuple[int, ...]:
-    """Per nest, the iterations of the parallel loops that run it; 1 where nothing is parallel."""
+def parallel_iterations(scop: Scop, plan: Plan) -> tuple[float, ...]:
+    """Per nest, the iterations of the parallel loops that run it; 1 where nothing is parallel.
+
+    A shorter last tile counts as the part of a tile that it is.
+    """
     by_index = {each.nest.index: each for each in plan.nests}
-    found = []
+    found: list[float] = []
     for nest in plan.nests:
         owner = nest if nest.follows is None else by_index[nest.follows]
         box = scop.statement(owner.nest.statements[0]).box
-        iterations = 1
+        iterations = 1.0
         for loop in owner.nest.prefix:
             if isinstance(loop, Loop) and loop.parallel and box is not None:
                 low, high = box[loop.iterator]
                 iterations = high - low + 1
-        counts = trips(owner)
-        for place, loop in enumerate(owner.loops[: owner.cut] if nest.follows is not None else owner.loops):
+        ranges = [high - low + 1 for low, high in owner.bounds]
+        for loop in owner.loops[: owner.cut] if nest.follows is not None else owner.loops:
+            place = loop.iterator - owner.nest.depth
             if loop.parallel:
-                iterations *= counts[place]
+                iterations *= max(1.0, ranges[place] / loop.size)
+            ranges[place] = min(ranges[place], loop.size)
         found.append(iterations)
     return tuple(found)
 

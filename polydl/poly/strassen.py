@@ -3,8 +3,9 @@
 Both operands are cut in halves along the rows, columns and sums of a block; seven sums of the quarters of each are
 made and multiplied, and what these add to the quarters of the result is put together. Two nests make the sums of
 the operands, one puts the result together, and between them a matrix product for each of the seven is left to a
-microkernel. Sums of quarters are multiplied and then subtracted again, which rounds in another way: where sums may not
-be reassociated, this may not be done. That the seven make up the product is arithmetic, of the matrices below.
+microkernel. Cut in four parts each, the seven products are made of seven each themselves: 49 in place of 64, with all
+sums made at once. Sums of quarters are multiplied and then subtracted again, which rounds in another way: where sums
+may not be reassociated, this may not be done. That the seven make up the product is arithmetic, of the matrices below.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 
 from polydl.calls import Matrix, TileTransform
 from polydl.errors import IllegalVariantError
@@ -31,7 +33,22 @@ def _matrix(*rows: str) -> Matrix:
 ROWS = _matrix("+00+", "00++", "+000", "000+", "++00", "-0+0", "0+0-")
 COLUMNS = _matrix("+00+", "+000", "0+0-", "-0+0", "000+", "++00", "00++")
 RESULT = _matrix("+00+-0+", "00+0+00", "0+0+000", "+-+00+0")
-PRODUCTS = len(ROWS)
+
+
+def _twice(matrix: Matrix) -> Matrix:
+    """For quarters that are cut into quarters again: each row for the outer ones with each for those inside."""
+    return tuple(
+        tuple(outer[2 * x + y] * inner[2 * u + v] for x, u, y, v in product(range(2), repeat=4))
+        for outer, inner in product(matrix, repeat=2)
+    )
+
+
+def _turned(matrix: Matrix) -> Matrix:
+    return tuple(zip(*matrix, strict=True))
+
+
+# By the number of parts of rows, columns and sums: the sums of A's and of B's parts, and those of the result.
+MATRICES = {2: (ROWS, COLUMNS, RESULT), 4: (_twice(ROWS), _twice(COLUMNS), _turned(_twice(_turned(RESULT))))}
 
 
 def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
@@ -51,11 +68,11 @@ def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
 
 @limited
 def strassen(scop: Scop, step: Strassen) -> Scop:
-    """The scop with the statement as seven products for eight, and with the sums around it.
+    """The scop with the statement as seven products for eight, or 49 for 64, and with the sums around it.
 
     A nest in front that sets all of the result to zero goes, unless each block of the result is come to several times.
     Raises IllegalVariantError if the statement is no such product, or the ``halves`` are not loops of two iterations
-    over its rows, its columns and its sums.
+    each, or of four, over its rows, its columns and its sums.
     """
     statement = scop.statement(step.statement)
     found = block_product(scop, statement)
@@ -70,7 +87,8 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     moves = [(bool(form.strides_c[x]), bool(form.strides_a[x]), bool(form.strides_b[x])) for x in halves]
     if moves != [(True, True, False), (True, False, True), (False, True, True)]:
         raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
-    if any(box[loop] != (0, 1) for loop in halves) or {*halves, *shared} & {found.made, found.summed}:
+    even = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in MATRICES)
+    if not even or {*halves, *shared} & {found.made, found.summed}:
         raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
     product = PointProduct(form, frozenset(halves), found.made, found.summed)
     joined = [loop for loop in product.columns if loop not in {*halves, *shared}]
@@ -94,7 +112,8 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
 class StrassenNests(PointNests):
     """Sums of quarters of both operands, their products, and the result of these.
 
-    The ``halves`` are loops over halves of rows, columns and sums. What a result was is added to if it ``adds``.
+    The ``halves`` are loops over halves, or four parts, of rows, columns and sums. What a result was is added to if it
+    ``adds``.
     """
 
     def __init__(
@@ -113,19 +132,21 @@ class StrassenNests(PointNests):
         trips = [high + 1 for _, high in statement.box]
         form = product.form
         around = (_moving(shared, form.strides_a), _moving(shared, form.strides_b), shared)
-        super().__init__(scop, statement, product, PRODUCTS, trips, joined, around)
+        self._parts = trips[halves[0]]
+        self._matrices = MATRICES[self._parts]
+        super().__init__(scop, statement, product, len(self._matrices[0]), trips, joined, around)
 
     @cached_property
     def rows(self) -> Transform:
-        """The seven sums of A's quarters."""
+        """The sums of A's quarters, one for each product."""
         row, _, summed = self._halves
-        return self._sums("rows", ROWS, (row, summed), self.a, self.arrays[0])
+        return self._sums("rows", self._matrices[0], (row, summed), self.a, self.arrays[0])
 
     @cached_property
     def columns(self) -> Transform:
-        """The seven sums of B's quarters."""
+        """The sums of B's quarters, one for each product."""
         _, column, summed = self._halves
-        return self._sums("columns", COLUMNS, (summed, column), self.b, self.arrays[1])
+        return self._sums("columns", self._matrices[1], (summed, column), self.b, self.arrays[1])
 
     def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, made: Array) -> Transform:
         loops = points.loops
@@ -135,7 +156,7 @@ class StrassenNests(PointNests):
         return self._transform(
             role,
             loops,
-            [PRODUCTS, 2, 2, self._trips[points.lanes]],
+            [self._count, self._parts, self._parts, self._trips[points.lanes]],
             (made.name, self._subscripts(points, forms, iterator_form(point, depth))),
             [(points.access.array, self._moved(points.access, depth, read))],
             TileTransform((matrix,), (point,), tuple(quarter), depth - 1, (None,) * len(quarter)),
@@ -143,7 +164,7 @@ class StrassenNests(PointNests):
 
     @cached_property
     def result(self) -> Transform:
-        """The quarters of the result from the seven products."""
+        """The quarters of the result from the products."""
         points, loops = self.c, self.c.loops
         depth, forms = self._forms(loops, 3, points.lanes)
         *quarter, point = range(len(loops), len(loops) + 3)
@@ -157,10 +178,10 @@ class StrassenNests(PointNests):
         return self._transform(
             "result",
             loops,
-            [2, 2, PRODUCTS, self._trips[points.lanes]],
+            [self._parts, self._parts, self._count, self._trips[points.lanes]],
             to,
             [read, *([to] if self._adds else [])],
-            TileTransform((RESULT,), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),
+            TileTransform((self._matrices[2],), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),
         )
 
 
