@@ -122,7 +122,7 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
         return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
     if isinstance(step, Strassen):
-        return f"seven products of quarters of blocks for eight in {step.statement} (Strassen)"
+        return f"fewer products, of sums of quarters of blocks, in {step.statement} (Strassen)"
     if isinstance(step, Pad):
         return f"a copy of {step.array} between zeros, in place of conditions"
     if isinstance(step, PackTiles):
