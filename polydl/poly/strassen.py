@@ -10,10 +10,10 @@ may not be reassociated, this may not be done. That the seven make up the produc
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
 
 from polydl.calls import Matrix, TileTransform
 from polydl.errors import IllegalVariantError
@@ -38,8 +38,8 @@ RESULT = _matrix("+00+-0+", "00+0+00", "0+0+000", "+-+00+0")
 def _twice(matrix: Matrix) -> Matrix:
     """For quarters that are cut into quarters again: each row for the outer ones with each for those inside."""
     return tuple(
-        tuple(outer[2 * x + y] * inner[2 * u + v] for x, u, y, v in product(range(2), repeat=4))
-        for outer, inner in product(matrix, repeat=2)
+        tuple(outer[2 * x + y] * inner[2 * u + v] for x, u, y, v in itertools.product(range(2), repeat=4))
+        for outer, inner in itertools.product(matrix, repeat=2)
     )
 
 
@@ -87,8 +87,8 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     moves = [(bool(form.strides_c[x]), bool(form.strides_a[x]), bool(form.strides_b[x])) for x in halves]
     if moves != [(True, True, False), (True, False, True), (False, True, True)]:
         raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
-    even = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in MATRICES)
-    if not even or {*halves, *shared} & {found.made, found.summed}:
+    alike = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in MATRICES)
+    if not alike or {*halves, *shared} & {found.made, found.summed}:
         raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
     product = PointProduct(form, frozenset(halves), found.made, found.summed)
     joined = [loop for loop in product.columns if loop not in {*halves, *shared}]

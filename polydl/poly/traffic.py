@@ -82,7 +82,8 @@ def traffic(
     """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
     Written lines count twice. What comes from beyond the second cache counts the more, the worse prefetchers keep up
-    with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known.
+    with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known; ``blocks``
+    those of microkernels in registers.
     """
     known = ways if ways is not None else [None] * len(caches)
     nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes, blocks)
