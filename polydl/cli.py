@@ -197,17 +197,14 @@ def rank(
             generation.variants,
             machine=machine,
             ranker=ranker,
-            microkernel=search.microkernel,
-            strict_fp=search.strict_fp,
             progress=progress,
+            **search.options,
         )
     text = results.ranking_text(search.space(scop, machine), ranking, 0 if everything else top_k, machine)
     explanation: list[str] = []
     if explain and len(ranking.entries) > 1:
         first, second = (entry.variant for entry in ranking.entries[:2])
-        words = pipeline.explain(
-            scop, first, second, machine=machine, microkernel=search.microkernel, strict_fp=search.strict_fp
-        )
+        words = pipeline.explain(scop, first, second, machine=machine, **search.options)
         text += f"\n\n{results.explanation_text(first, second, words)}"
         explanation = list(words)
 
@@ -271,8 +268,7 @@ def analyze(
             generation.variants,
             machine=machine,
             ranker=ranker,
-            microkernel=search.microkernel,
-            strict_fp=search.strict_fp,
+            **search.options,
         )
         analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"

@@ -25,6 +25,7 @@ from polydl.pipeline import (
     DEFAULT_RANKER,
     DEFAULT_SEED,
     ProgressCallback,
+    SpaceOptions,
     Stage,
     candidates,
     generate,
@@ -219,6 +220,7 @@ def optimize(
     seed: int = DEFAULT_SEED,
     strict_fp: bool = False,
     fuse: bool = True,
+    fewer_products: bool = True,
     run: bool = True,
     with_unfused: bool = False,
     compiler: str | None = None,
@@ -238,7 +240,8 @@ def optimize(
     These are those of ``picks``; ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are
     written there, each complete or not at all; without, they live in a directory that goes away with the process.
     ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal, unless
-    ``fuse`` is False; ``with_unfused`` also runs the first variant of the ranking that fuses nothing.
+    ``fuse`` is False; ``with_unfused`` also runs the first variant of the ranking that fuses nothing. Without
+    ``fewer_products`` every product of the source is computed: neither Winograd's nor Strassen's way.
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
     none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
@@ -255,27 +258,12 @@ def optimize(
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
     found_machine = machine or Machine.detect()
     toolchain = Toolchain.find(compiler) if run else None
+    options = SpaceOptions(microkernel=microkernel, strict_fp=strict_fp, fuse=fuse, fewer_products=fewer_products)
     with clock.stage("variants"):
-        space = space_on(scop, found_machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
-        generation = generate(
-            scop,
-            machine=found_machine,
-            max_variants=max_variants,
-            seed=seed,
-            microkernel=microkernel,
-            strict_fp=strict_fp,
-            fuse=fuse,
-        )
+        space = space_on(scop, found_machine, **options)
+        generation = generate(scop, machine=found_machine, max_variants=max_variants, seed=seed, **options)
     with clock.stage("analysis"):
-        analysed = candidates(
-            scop,
-            generation.variants,
-            machine=found_machine,
-            microkernel=microkernel,
-            strict_fp=strict_fp,
-            fuse=fuse,
-            progress=progress,
-        )
+        analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = picks(ranking, top_k)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from polydl import registry
 from polydl.candidates import predicted_candidate
@@ -59,6 +59,20 @@ NO_MICROKERNEL = "none"
 
 # Variants that are analysed together, between two reports of progress.
 _BATCH = 1024
+
+
+class SpaceOptions(TypedDict, total=False):
+    """Which variants there may be.
+
+    ``microkernel`` names one or, with commas, several, ``AUTOMATIC`` (all that fit) or ``NO_MICROKERNEL``.
+    ``strict_fp`` keeps the order of every sum. Without ``fuse`` each operator stays a nest of its own, but for zeros
+    that a reduction begins with; without ``fewer_products`` all products of the source are computed one by one.
+    """
+
+    microkernel: str
+    strict_fp: bool
+    fuse: bool
+    fewer_products: bool
 
 
 @dataclass(frozen=True)
@@ -115,14 +129,15 @@ def variant_space(
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
     fuse: bool = True,
+    fewer_products: bool = True,
     throughputs: tuple[Throughput, ...] = (),
     rates: Rates | None = None,
 ) -> VariantSpace:
     """Dependences, distributed nests, matched microkernels and decisions of a nest.
 
-    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas; by
-    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches. Without
-    ``fuse`` each operator stays a nest of its own, but for zeros that a reduction begins with.
+    What may be in it is up to ``SpaceOptions``. ``throughputs`` are measured tables that predict the microkernels' time
+    in place of their own formulas; by ``rates``, usual ones without them, fusions are chosen and arrays that may be
+    written past the caches.
     """
     from polydl.fusion import prediction
     from polydl.variants.generate import build_space
@@ -138,6 +153,7 @@ def variant_space(
         reassociate=not strict_fp,
         fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp, fuse=fuse),
         second_cache=rates.caches[min(1, len(rates.caches) - 1)],
+        fewer_products=fewer_products,
     )
 
 
@@ -174,9 +190,7 @@ def is_fused(variant: Variant) -> bool:
     )
 
 
-def space_on(
-    nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False, fuse: bool = True
-) -> VariantSpace:
+def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> VariantSpace:
     """``variant_space`` for a machine: the one that all variants of a nest there come from."""
     from polydl.fusion import prediction
 
@@ -184,11 +198,9 @@ def space_on(
         nest,
         threads=machine.threads,
         vector_bytes=machine.vector_bytes,
-        microkernel=microkernel,
-        strict_fp=strict_fp,
-        fuse=fuse,
         throughputs=machine.throughputs,
         rates=prediction.Rates.of(machine),
+        **options,
     )
 
 
@@ -205,16 +217,14 @@ def generate(
     machine: Machine,
     max_variants: int = DEFAULT_MAX_VARIANTS,
     seed: int = DEFAULT_SEED,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
-    fuse: bool = True,
+    **options: Unpack[SpaceOptions],
 ) -> Generation:
     """Legal variants with the counts of what was looked at. ``max_variants`` of at least 1."""
     from polydl.variants.generate import generate as generate_from
 
     if max_variants < 1:
         raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
+    space = space_on(nest, machine, **options)
     return generate_from(space, max_variants=max_variants, seed=seed)
 
 
@@ -224,23 +234,18 @@ def generate_variants(
     machine: Machine,
     max_variants: int = DEFAULT_MAX_VARIANTS,
     seed: int = DEFAULT_SEED,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
+    **options: Unpack[SpaceOptions],
 ) -> tuple[Variant, ...]:
     """Legal variants of a nest, the same ones in the same order for the same seed."""
-    return generate(
-        nest, machine=machine, max_variants=max_variants, seed=seed, microkernel=microkernel, strict_fp=strict_fp
-    ).variants
+    return generate(nest, machine=machine, max_variants=max_variants, seed=seed, **options).variants
 
 
-def plan_of(
-    nest: Scop, variant: Variant, *, machine: Machine, microkernel: str = AUTOMATIC, strict_fp: bool = False
-) -> tuple[Scop, Plan]:
+def plan_of(nest: Scop, variant: Variant, *, machine: Machine, **options: Unpack[SpaceOptions]) -> tuple[Scop, Plan]:
     """What is left of the nest after the variant's rewrites, and where the variant puts every loop of that.
 
     Passes of zeros that a microkernel's first calls write are gone.
     """
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp).of(variant)
+    space = space_on(nest, machine, **options).of(variant)
     return space.executed(space.plan(variant))
 
 
@@ -292,19 +297,17 @@ def analyze_variants(
     variants: Sequence[Variant],
     *,
     machine: Machine,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
-    fuse: bool = True,
     method: Method | None = None,
     line_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
+    **options: Unpack[SpaceOptions],
 ) -> AnalysedVariants:
     """``analyze`` for each variant: fit for hundreds of thousands of them.
 
     A variant's plan is made when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
     ``working_sets``. ``progress`` is told how many are done.
     """
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
+    space = space_on(nest, machine, **options)
     found: dict[tuple[object, ...], int] = {}
     left: list[Scop] = []
     counts: list[int] = []
@@ -365,18 +368,16 @@ def candidates(
     variants: Sequence[Variant],
     *,
     machine: Machine,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
-    fuse: bool = True,
     progress: ProgressCallback | None = None,
+    **options: Unpack[SpaceOptions],
 ) -> tuple[Candidate, ...]:
     """Analyse each variant. Those that isl gives up on are left out; raises its AnalysisError if that leaves none."""
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
+    space = space_on(nest, machine, **options)
     found: list[Candidate] = []
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
         batch = variants[start : start + _BATCH]
-        known = analyze_variants(nest, batch, machine=machine, microkernel=microkernel, strict_fp=strict_fp, fuse=fuse)
+        known = analyze_variants(nest, batch, machine=machine, **options)
         failures += known.failures.values()
         for number, variant in enumerate(batch):
             if number not in known.failures:
@@ -394,14 +395,13 @@ def predicted_misses(
     *,
     machine: Machine,
     ways: Sequence[int] | None = None,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
+    **options: Unpack[SpaceOptions],
 ) -> tuple[tuple[float, ...], ...]:
     """For each variant, the lines that it brings into each of the machine's caches, which are empty at first.
 
     ``ways`` are the places that the caches have in a set, if they are known.
     """
-    space = space_on(nest, machine, microkernel=microkernel, strict_fp=strict_fp)
+    space = space_on(nest, machine, **options)
     line_bytes = machine.caches[0].line_bytes
     known = ways if ways is not None else [None] * len(machine.caches)
     caches = [geometry(level.bytes, line_bytes, each) for level, each in zip(machine.caches, known, strict=True)]
@@ -425,15 +425,12 @@ def rank(
     *,
     machine: Machine,
     ranker: str = DEFAULT_RANKER,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
     progress: ProgressCallback | None = None,
+    **options: Unpack[SpaceOptions],
 ) -> Ranking:
     """Order variants, the most promising first. Raises OptionError for an unknown ranker."""
     chosen = ranker_named(ranker)
-    analysed = candidates(
-        nest, variants, machine=machine, microkernel=microkernel, strict_fp=strict_fp, progress=progress
-    )
+    analysed = candidates(nest, variants, machine=machine, progress=progress, **options)
     return chosen.rank(analysed, machine)
 
 
@@ -443,13 +440,12 @@ def explain(
     second: Variant,
     *,
     machine: Machine,
-    microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
+    **options: Unpack[SpaceOptions],
 ) -> tuple[str, ...]:
     """Sentences on why the first variant is expected to beat the second."""
     from polydl.ranking.explanation import explain as explanation
 
-    one, other = candidates(nest, (first, second), machine=machine, microkernel=microkernel, strict_fp=strict_fp)
+    one, other = candidates(nest, (first, second), machine=machine, **options)
     return explanation(one, other, machine)
 
 

@@ -9,9 +9,11 @@ import pytest
 from computed import check_kernels, parse, separate
 
 from polydl import pipeline
+from polydl.cli import main
 from polydl.errors import IllegalVariantError
 from polydl.machine import Machine
 from polydl.picks import picks
+from polydl.pipeline import SpaceOptions
 from polydl.poly.dependences import dependences
 from polydl.poly.rewriting import apply
 from polydl.poly.strassen import MATRICES, block_product, strassen
@@ -201,8 +203,9 @@ def test_a_step_that_does_not_fit_is_refused(step: Strassen, word: str, tmp_path
 def test_sums_whose_order_is_kept_are_not_taken_apart(tmp_path: Path) -> None:
     scop = parse(tmp_path, by_rows(64, 64, 64))
     machine = Machine.detect(threads=1)
-    variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, strict_fp=True)
-    assert not any(quarters(variant) for variant in variants)
+    for options in (SpaceOptions(strict_fp=True), SpaceOptions(fewer_products=False)):
+        variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, **options)
+        assert not any(quarters(variant) for variant in variants)
     base = separate(scop)
     with pytest.raises(IllegalVariantError, match="order is to be kept"):
         apply(base, strassen_choices(base, base.statements[0])[0], dependences(base), reassociate=False)
@@ -215,3 +218,14 @@ def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:
     ranking = COST_MODEL.rank(pipeline.candidates(scop, variants, machine=machine), machine)
     assert {bool(quarters(entry.variant)) for _, entry in picks(ranking, 10)} == {False, True}
     assert not any(pipeline.is_fused(variant) for variant in variants if quarters(variant))
+
+
+def test_the_command_leaves_them_out(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(by_rows(256, 256, 256))
+    words = ["variants", str(path), "--threads", "1", "--max-variants", "40", "--json", "-"]
+    found = []
+    for more in ([], ["--no-fewer-products"]):
+        assert main.main([*words, *more], standalone_mode=False) == 0
+        found.append('"strassen"' in capsys.readouterr().out)
+    assert found == [True, False]

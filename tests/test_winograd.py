@@ -16,6 +16,7 @@ from polydl.codegen.linear_maps import linear, operations
 from polydl.errors import IllegalVariantError
 from polydl.machine import Machine
 from polydl.picks import picks
+from polydl.pipeline import SpaceOptions
 from polydl.poly.convolutions import convolution
 from polydl.poly.dependences import dependences
 from polydl.poly.rewriting import apply
@@ -327,8 +328,9 @@ def test_the_code_is_free_of_warnings(compiler: str, layout: str, tmp_path: Path
 def test_sums_whose_order_is_kept_are_not_factored(tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(12, 16))
     machine = Machine.detect(threads=1)
-    variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, strict_fp=True)
-    assert not any(tiles(variant) for variant in variants)
+    for options in (SpaceOptions(strict_fp=True), SpaceOptions(fewer_products=False)):
+        variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, **options)
+        assert not any(tiles(variant) for variant in variants)
     base = separate(scop)
     with pytest.raises(IllegalVariantError, match="order is to be kept"):
         apply(base, [Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1)], dependences(base), reassociate=False)

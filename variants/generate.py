@@ -224,19 +224,22 @@ def build_space(
     reassociate: bool = True,
     fusions: Sequence[tuple[Rewrite, ...]] = (),
     second_cache: int = SECOND_CACHE,
+    fewer_products: bool = True,
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
     the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. A nest
     whose arrays don't fit into the ``second_cache`` (bytes) may write those past the caches that take a quarter of it.
+    Without ``fewer_products`` all products of the source are computed one by one.
     """
     about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
     space = _space(scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for steps in fusions for made in _fused(space, others, steps, about)]
     padded = (each for each in others if all(isinstance(step, Pad) for step in each.rewrites))
-    fewer = (made for each in (space, *padded) for made in _with_fewer_products(each, about, fusions))
+    bases = (space, *padded) if fewer_products else ()
+    fewer = (made for each in bases for made in _with_fewer_products(each, about, fusions))
     return replace(space, alternatives=(*fused, *others, *fewer))
 
 

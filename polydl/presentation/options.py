@@ -16,6 +16,7 @@ from polydl.errors import OptionError
 
 if TYPE_CHECKING:
     from polydl.machine import Machine
+    from polydl.pipeline import SpaceOptions
     from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
     from polydl.workloads import Element, Layout, Padding, Workload
@@ -124,11 +125,21 @@ class Search:
     max_variants: int
     seed: int
     strict_fp: bool
+    fewer_products: bool
+
+    @property
+    def options(self) -> SpaceOptions:
+        return {
+            "microkernel": self.microkernel,
+            "strict_fp": self.strict_fp,
+            "fewer_products": self.fewer_products,
+        }
 
     def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
         from polydl.pipeline import space_on
 
-        return space_on(scop, machine, microkernel=self.microkernel, strict_fp=self.strict_fp, fuse=fuse)
+        options: SpaceOptions = {**self.options, "fuse": fuse}
+        return space_on(scop, machine, **options)
 
     def generate(self, scop: Scop, machine: Machine) -> Generation:
         from polydl.pipeline import generate
@@ -219,6 +230,10 @@ search_options = _gathered(
     ),
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of sample and data."),
     click.option("--strict-fp", is_flag=True, help="Keep the order of every floating-point sum."),
+    click.option(
+        "--no-fewer-products", "fewer_products", flag_value=False, default=True,
+        help="Compute every product of the source: neither Winograd's nor Strassen's way.",
+    ),
 )  # fmt: skip
 ranker_option = click.option(
     "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
