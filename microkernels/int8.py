@@ -151,8 +151,7 @@ class Int8:
         return _OVERHEAD + tiling_cycles(tiling, shape.batch, 1, reads=not shape.overwrite)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        registers = 32 if vector_elements * 4 >= 64 else 16
-        return tiling_of(shape, vector_elements, registers).largest(vector_elements)
+        return PLAIN_C.register_block(shape, vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return _Dots(site, vector_bytes).emitted()

@@ -16,7 +16,7 @@ from polydl.picks import picks
 from polydl.pipeline import SpaceOptions
 from polydl.poly.dependences import dependences
 from polydl.poly.rewriting import apply
-from polydl.poly.strassen import MATRICES, block_product, strassen
+from polydl.poly.strassen import block_product, matrices, strassen
 from polydl.ranking.cost_model import COST_MODEL
 from polydl.types import Rewrite, Scop, Split, Strassen, Variant
 from polydl.variants import quartered_products
@@ -95,7 +95,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("parts", "products"), [(2, 7), (4, 49)])
 def test_the_products_make_up_the_product_exactly(parts: int, products: int) -> None:
-    rows, columns, result = (np.array(matrix, int) for matrix in MATRICES[parts])
+    rows, columns, result = (np.array(matrix, int) for matrix in matrices(parts))
     assert len(rows) == len(columns) == products
     found = np.einsum("cp,pa,pb->abc", result, rows, columns).reshape((parts,) * 6)
     one = np.eye(parts, dtype=int)

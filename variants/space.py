@@ -291,7 +291,7 @@ class NestSpace:
                 inner = "".join(order[place + 1 : place + 2])
                 # The innermost of plain loops is for vectors.
                 outside = shape.match is not None or place + 2 < len(order)
-                together = outside and self._idles(trips[name]) and trips.get(inner, 1) > 1
+                together = outside and self._idles(trips, Threads(name)) and trips.get(inner, 1) > 1
                 if together and parallel_is_legal(self.directions, time, place + 1):
                     legal[Threads(name, inner)] = trips[name] * trips[inner]
             around *= trips[name]
@@ -301,13 +301,10 @@ class NestSpace:
             return static or (None,)
         return (*static, *(replace(each, dynamic=True) for each in static))
 
-    def _idles(self, iterations: int) -> bool:
+    def _idles(self, trips: Mapping[str, int], on: Threads) -> bool:
         """Whether threads wait for the busiest one for long, where iterations are dealt out evenly."""
+        iterations = trips[on.loop] * trips.get(on.inner, 1)
         return self.threads * -(-iterations // self.threads) > IDLE * iterations
-
-    def _wastes(self, trips: Mapping[str, int], threads: Threads | None) -> bool:
-        """Whether threads wait for the busiest one for long."""
-        return threads is not None and self._idles(trips[threads.loop] * trips.get(threads.inner, 1))
 
     @cached_property
     def _even(self) -> bool:
@@ -514,4 +511,5 @@ class NestSpace:
         own = [names[loop] for loop in self.nest.loops if loop in names]
         order = (*(name for name in own if trips[name] == 1), *(name for name in own if trips[name] > 1))
         choices = self.parallel_choices(shape, (), order)
-        return Choice(shape, (), order, next((each for each in choices if not self._wastes(trips, each)), choices[0]))
+        busy = (on for on in choices if on is None or not self._idles(trips, on))
+        return Choice(shape, (), order, next(busy, choices[0]))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 
 from polydl.calls import Matrix
 
@@ -73,6 +74,7 @@ def _sum(terms: dict[str, Fraction], suffix: str) -> str:
     return text
 
 
+@lru_cache(maxsize=64)
 def operations(matrix: Matrix) -> int:
     """Additions and multiply-adds that ``linear`` writes for one product with a vector."""
     inputs, outputs = (

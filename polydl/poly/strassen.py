@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cache, cached_property
 
 from polydl.calls import Matrix, TileTransform
 from polydl.errors import IllegalVariantError
@@ -47,8 +47,16 @@ def _turned(matrix: Matrix) -> Matrix:
     return tuple(zip(*matrix, strict=True))
 
 
-# By the number of parts of rows, columns and sums: the sums of A's and of B's parts, and those of the result.
-MATRICES = {2: (ROWS, COLUMNS, RESULT), 4: (_twice(ROWS), _twice(COLUMNS), _turned(_twice(_turned(RESULT))))}
+# How many parts rows, columns and sums may be cut into.
+PARTS = (2, 4)
+
+
+@cache
+def matrices(parts: int) -> tuple[Matrix, Matrix, Matrix]:
+    """The sums of A's and of B's parts, and those of the result, for one of ``PARTS``."""
+    if parts == 2:
+        return ROWS, COLUMNS, RESULT
+    return _twice(ROWS), _twice(COLUMNS), _turned(_twice(_turned(RESULT)))
 
 
 def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
@@ -87,7 +95,7 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     moves = [(bool(form.strides_c[x]), bool(form.strides_a[x]), bool(form.strides_b[x])) for x in halves]
     if moves != [(True, True, False), (True, False, True), (False, True, True)]:
         raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
-    alike = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in MATRICES)
+    alike = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in PARTS)
     if not alike or {*halves, *shared} & {found.made, found.summed}:
         raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
     product = PointProduct(form, frozenset(halves), found.made, found.summed)
@@ -133,7 +141,7 @@ class StrassenNests(PointNests):
         form = product.form
         around = (_moving(shared, form.strides_a), _moving(shared, form.strides_b), shared)
         self._parts = trips[halves[0]]
-        self._matrices = MATRICES[self._parts]
+        self._matrices = matrices(self._parts)
         super().__init__(scop, statement, product, len(self._matrices[0]), trips, joined, around)
 
     @cached_property
