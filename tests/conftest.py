@@ -3,6 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples in every run, and no failure because a machine is slow.
+settings.register_profile(
+    "deterministic", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("deterministic")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -116,7 +116,7 @@ def holds(condition: str, x: int, y: int, z: int) -> bool:
     return all(eval(part.replace(" = ", " == "), {}, {"x": x, "y": y, "z": z}) for part in parts)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(st.lists(pieces, min_size=1, max_size=3), st.integers(0, 2))
 def test_random_sets(found: list[str], projected: int) -> None:
     """Unions of sets with inequalities, equalities and strides, whole and without their last dimensions."""

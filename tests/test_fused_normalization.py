@@ -84,7 +84,7 @@ shapes = st.fixed_dictionaries(
 @pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @given(extents=shapes, seed=st.integers(0, 99))
-@settings(max_examples=2, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2)
 def test_fused_normalization_is_right(
     layout: str, residual: bool, training: bool, extents: dict[str, int], seed: int
 ) -> None:

@@ -70,7 +70,7 @@ def source(name: str, shape: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("name", OPERATORS)
 @given(shape=shapes, seed=st.integers(0, 99))
-@settings(max_examples=2, deadline=None, derandomize=True, database=None)
+@settings(max_examples=2)
 def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int) -> None:
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory, "nest.c")

@@ -87,7 +87,7 @@ def enumerated(relation: str) -> set[tuple[tuple[str, Time], tuple[str, Time]]]:
     return found
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random_works())
 def test_dependences_are_all_pairs_of_instances(works: list[Work]) -> None:
     scop = make_scop(works)
@@ -141,7 +141,7 @@ def works_and_schedule(draw: st.DrawFn) -> tuple[list[Work], Schedule]:
     return works, Schedule(tuple(statements))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(works_and_schedule())
 def test_violations_agree_with_brute_force(case: tuple[list[Work], Schedule]) -> None:
     works, schedule = case
@@ -150,7 +150,7 @@ def test_violations_agree_with_brute_force(case: tuple[list[Work], Schedule]) ->
     assert (not violations(scop, schedule, dependences(scop))) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random_works())
 def test_sign_vectors_decide_orders_and_parallel_loops_exactly(works: list[Work]) -> None:
     scop = make_scop(works)
@@ -178,7 +178,7 @@ def test_sign_vectors_decide_orders_and_parallel_loops_exactly(works: list[Work]
                 assert legal == expected, (order, parallel)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(random_works())
 def test_distribution_keeps_every_dependence(works: list[Work]) -> None:
     scop = make_scop(works)

@@ -89,7 +89,7 @@ def test_inclusive_caches_hold_what_lies_inside_them() -> None:
     assert fit_caches([10, 20, 30], (35, 50), inclusive=True) == ((30, 0), 30)
 
 
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(max_examples=60)
 @given(
     st.lists(st.lists(st.integers(0, 40), max_size=8), max_size=5),
     st.lists(st.integers(1, 120), max_size=3),

@@ -201,7 +201,7 @@ def unions(draw: st.DrawFn) -> tuple[int, list[list[list[tuple[int, int]]]]]:
     return dimensions, draw(st.lists(st.lists(box, max_size=9), min_size=1, max_size=4))
 
 
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(max_examples=150)
 @given(unions())
 def test_sizes_of_many_unions(drawn: tuple[int, list[list[list[tuple[int, int]]]]]) -> None:
     dimensions, found = drawn

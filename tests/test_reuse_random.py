@@ -151,7 +151,7 @@ def features(works: Sequence[Work], schedule: Schedule) -> Iterator[str]:
 
 
 random_numbers = st.randoms(use_true_random=True)
-relaxed = settings(deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
 def test_boxes() -> None:
