@@ -281,8 +281,9 @@ main()
 
 def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     options = ["--max-variants", "60", "--all", "--threads", "1", "--records", "kept"]
-    ended = subprocess.run([sys.executable, "-c", KILLED, "optimize", "matmul.c", *options], cwd=tmp_path, check=False)
-    assert ended.returncode == -signal.SIGKILL
+    command = [sys.executable, "-c", KILLED, "optimize", "matmul.c", *options]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
     before = {each.id for each in kept(tmp_path) if each.kind == "variant"}
     assert len(before) == 20
     result = polydl.optimize(
