@@ -29,9 +29,10 @@ from rich.console import Console
 from rich.table import Table
 
 import polydl
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.machine import Machine
 from polydl.pipeline import analyze_variants, candidates
-from polydl.types import Interchange, Scop, Tile, Variant
 
 Document = dict[str, Any]
 

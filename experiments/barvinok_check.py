@@ -20,9 +20,13 @@ from rich.console import Console
 from rich.table import Table
 
 import polydl
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Variant
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.pipeline import analyze_variants, plan_of
-from polydl.types import Loop, Schedule, Scop, Statement, Variant, WorkingSets
 
 _WIDTH = 120
 _PACKAGE = "islpy-barvinok"

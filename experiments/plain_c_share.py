@@ -24,8 +24,10 @@ from pathlib import Path
 from polydl import pipeline, registry, workloads
 from polydl.execute.contract import Built, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.types import KernelSource, Measurement, Scop
 
 KERNELS = ("libxsmm", "c")
 RESULTS = Path(__file__).parent / "data" / "plain-c-share.csv"

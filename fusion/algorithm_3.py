@@ -16,9 +16,10 @@ from typing import Literal
 import islpy as isl
 
 from polydl.fusion.operators import Operator, operators, touches
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
-from polydl.types import Scop, Statement
 
 Condition = Literal["", "write sets", "element-wise", "in between", "dependences", "shared loops"]
 Place = Literal["last", "first"]

@@ -10,14 +10,15 @@ from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
 from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import fused_combinations
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Attach, Fuse, Rewrite, Split
+from polydl.match.alignment import aligned_loops
+from polydl.match.zero import sets_to_zero
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as found_dependences
-from polydl.poly.nests import Nest, distribute
-from polydl.poly.panels import split
-from polydl.poly.plans import aligned_loops
-from polydl.poly.rewrites import distributed
-from polydl.poly.zeroing import sets_to_zero
-from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement
+from polydl.poly.nests import Nest, distribute, distributed
+from polydl.variants.rewrites.panels import split
 
 # Combinations of fusions that get a space of their own.
 _COMBINATIONS = 4

@@ -8,9 +8,10 @@ from functools import cached_property
 
 import islpy as isl
 
+from polydl.ir.scop import Scop
+from polydl.ir.statement import AccessKind, Statement
 from polydl.poly.counting import count
 from polydl.poly.nests import Nest
-from polydl.types import AccessKind, Scop, Statement
 
 
 @dataclass(frozen=True)

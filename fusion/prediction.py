@@ -11,8 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import Fuse
 from polydl.machine import Machine
-from polydl.types import Access, Fuse, Scop, Statement
 
 # Seconds to start and join the threads of one parallel loop.
 _FORK = 5e-6

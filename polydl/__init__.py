@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from polydl.errors import PolydlError as PolydlError
     from polydl.execute.contract import Peer as Peer
     from polydl.fused import fuse as fuse
+    from polydl.ir.ranking import Ranking as Ranking
+    from polydl.ir.scop import Scop as Scop
+    from polydl.ir.variant import Variant as Variant
     from polydl.machine import Machine as Machine
     from polydl.optimization import Optimization as Optimization
     from polydl.optimization import optimize as optimize
@@ -27,9 +30,6 @@ if TYPE_CHECKING:
     from polydl.pipeline import generate_variants as generate_variants
     from polydl.pipeline import parse as parse
     from polydl.pipeline import rank as rank
-    from polydl.types import Ranking as Ranking
-    from polydl.types import Scop as Scop
-    from polydl.types import Variant as Variant
 
 _HOME = {
     "Machine": "polydl.machine",

@@ -16,8 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.ranking import Ranking
+from polydl.ir.variant import Variant
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.types import MicrokernelUse, Ranking, Variant, WorkingSets
 
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,

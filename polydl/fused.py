@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.optimization import Optimization, Tried, optimize
 from polydl.pipeline import fusion_pairs, is_fused, parse
-from polydl.types import Scop
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair

@@ -17,6 +17,10 @@ from polydl.codegen.kernel import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.pipeline import (
@@ -37,7 +41,6 @@ from polydl.pipeline import (
 )
 from polydl.records.record import Record
 from polydl.records.resume import ORIGINAL, Book, book_of, to_run
-from polydl.types import KernelSource, Measurement, RankedVariant, Ranking, Scop
 
 if TYPE_CHECKING:
     from polydl.variants.generate import Generation, VariantSpace

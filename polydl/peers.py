@@ -12,10 +12,10 @@ from polydl import registry
 from polydl.codegen.kernel import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
+from polydl.ir.measurement import Measurement
 from polydl.optimization import relayed
 from polydl.pipeline import ProgressCallback
 from polydl.records.resume import book_of
-from polydl.types import Measurement
 
 if TYPE_CHECKING:
     from polydl.optimization import Optimization, Tried

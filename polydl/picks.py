@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.types import (
-    RankedVariant,
-    Ranking,
-    Split,
-    Strassen,
-    Stream,
-    Tile,
-    Unroll,
-    UseMicrokernel,
-    Variant,
-    Vectors,
-    Winograd,
-)
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Split, Strassen, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors, Winograd
 
 
 def kind(variant: Variant) -> tuple[object, ...]:

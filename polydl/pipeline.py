@@ -13,37 +13,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from polydl import registry
-from polydl.candidates import predicted_candidate
 from polydl.codegen.kernel import generate as generate_code
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
+from polydl.frontend.iterators import with_own_names
+from polydl.frontend.scalars import without_local_scalars
+from polydl.ir.kernel import KernelSource
+from polydl.ir.ranking import Ranking
+from polydl.ir.schedule import Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Fuse, Rewrite, Strassen, UseMicrokernel, Variant, Winograd, attached_zeros
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.poly.cache_sets import geometry
+from polydl.model.cache_sets import geometry
+from polydl.model.candidate import predicted_candidate
+from polydl.model.traffic import fills
+from polydl.plan.plan import Plan
 from polydl.poly.dependences import dependences
-from polydl.poly.iterators import with_own_names
 from polydl.poly.nests import distribute
-from polydl.poly.plans import Plan
-from polydl.poly.point_nests import attached_zeros
-from polydl.poly.reuse import Method, working_sets, working_sets_of_many
-from polydl.poly.reuse_caches import threads_sharing
-from polydl.poly.reuse_table import WorkingSetsTable
-from polydl.poly.scalars import without_local_scalars
-from polydl.poly.traffic import fills
+from polydl.reuse.caches import threads_sharing
+from polydl.reuse.table import WorkingSetsTable
+from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 from polydl.throughput import Throughput, calibrated
-from polydl.types import (
-    Attach,
-    Fuse,
-    KernelSource,
-    Ranking,
-    Rewrite,
-    Schedule,
-    Scop,
-    Strassen,
-    UseMicrokernel,
-    Variant,
-    Winograd,
-    WorkingSets,
-)
 
 if TYPE_CHECKING:
     from polydl.fusion.prediction import Rates

@@ -16,24 +16,20 @@ from typing import TYPE_CHECKING, Any
 
 from polydl.emit import write_atomically
 from polydl.execute.rounds import spread
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.measurement import Measurement
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Variant
+from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.types import (
-    DependenceWorkingSet,
-    Measurement,
-    MicrokernelUse,
-    RankedVariant,
-    Ranking,
-    Scop,
-    Statement,
-    Variant,
-    WorkingSets,
-)
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
     from polydl.optimization import Optimization, Tried
-    from polydl.poly.plans import Plan
+    from polydl.plan.plan import Plan
     from polydl.records.record import Record
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, VariantSpace
@@ -344,7 +340,7 @@ def _candidate(
 
 
 def _dependence(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> Document:
-    from polydl.poly.explain import shrink_to_fit
+    from polydl.reuse.explain import shrink_to_fit
 
     smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
     shrink = shrink_to_fit(scop, plan, dependence, smaller[-1].bytes) if smaller else None

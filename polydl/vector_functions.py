@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from polydl.bfloat16 import CONVERSIONS
-from polydl.types import Scop, Statement
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 
 # Those that become instructions.
 _INSTRUCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | CONVERSIONS

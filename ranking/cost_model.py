@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
+from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
 from polydl.ranking.equation_1 import cost
 from polydl.ranking.ordering import ordered, where_reused
-from polydl.types import Ranking
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
 

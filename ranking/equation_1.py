@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from polydl.contracts import Candidate
+from polydl.ir.ranking import Ranking
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.ranking.ordering import ordered, where_reused
-from polydl.types import Ranking, WorkingSets
 
 
 def cost(working_sets: WorkingSets, machine: Machine) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from polydl.contracts import Candidate
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.machine import Machine
 from polydl.ranking.cost_model import nest_times
 from polydl.ranking.ordering import idle_share, in_units
-from polydl.types import Interchange, MicrokernelUse, Tile, Variant
 
 # Parts of the time that differ by less than this part of the whole aren't worth a word.
 _NOTABLE = 0.005

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
+from polydl.ir.kernel import MicrokernelUse
 from polydl.machine import Machine
 from polydl.ranking.cost_model import Numbers, Times, predicted_times
 from polydl.ranking.ordering import busiest_share
-from polydl.types import MicrokernelUse
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]
 

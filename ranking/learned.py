@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
+from polydl.ir.ranking import Ranking
+from polydl.ir.variant import Strassen
 from polydl.machine import Machine
 from polydl.ranking import features
 from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
 from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins
-from polydl.types import Ranking, Strassen
 
 # Ratings are logarithms of times; the chances in a game are the softmax of so many times the ratings.
 SHARPNESS = 10.0

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from polydl.contracts import Candidate
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.types import RankedVariant, Ranking, WorkingSets
 
 
 def ordered(

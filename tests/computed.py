@@ -10,10 +10,10 @@ from polydl.codegen.kernel import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.rewrites import distributed
-from polydl.types import KernelSource, Scop
+from polydl.poly.nests import distribute, distributed
 
 
 def parse(tmp_path: Path, source: str) -> Scop:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.types import Access, AccessKind, Array, Expression, Function, KernelSource, Parameter, Scop, Statement
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Array, Function, Parameter, Scop
+from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
 BYTES = {"float": 4, "double": 8, "signed char": 1, "int": 4}
 

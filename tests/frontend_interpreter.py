@@ -9,7 +9,8 @@ from typing import Any
 import islpy as isl
 import numpy as np
 
-from polydl.types import Access, Expression, Scop, Statement
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
 
 Value = tuple[str, Any]
 Point = tuple[int, ...]

@@ -8,18 +8,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal
 
-from polydl.types import (
-    Access,
-    AccessKind,
-    Affine,
-    Array,
-    Expression,
-    Function,
-    Loop,
-    Schedule,
-    Scop,
-    Statement,
-)
+from polydl.ir.affine import Affine
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Array, Function, Scop
+from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from nest_factory import Work
 
-from polydl.poly.reuse import fit_caches
-from polydl.types import DependenceWorkingSet, Loop, Schedule, Scop, WorkingSets
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
+from polydl.reuse.working_sets import fit_caches
 
 Integers = npt.NDArray[np.int64]
 KINDS = {("write", "read"): "RAW", ("read", "write"): "WAR", ("write", "write"): "WAW", ("read", "read"): "RAR"}

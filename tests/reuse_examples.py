@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from nest_factory import Work, in_order, schedule_of
 
+from polydl.ir.schedule import Schedule
 from polydl.machine import CacheLevel, Machine
-from polydl.types import Schedule
 
 CACHES = (32 << 10, 1 << 20, 32 << 20)
 MACHINE = Machine(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from polydl import pipeline
+from polydl.ir.kernel import KernelSource
 from polydl.machine import Machine
-from polydl.types import KernelSource
 
 FILTERS = 8 * 4 * 64 * 64
 CONVOLUTION = """

@@ -36,9 +36,9 @@ from polydl.errors import OptionError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
 from polydl.presentation.bench import summary_table, workloads_table
 from polydl.records.store import read as read_records
-from polydl.types import Measurement
 from polydl.workloads import Workload, workload
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"

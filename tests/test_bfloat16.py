@@ -19,9 +19,9 @@ from polydl.execute.comparison import compare, store
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.poly.products import NoMatch, match, product_form
-from polydl.types import Scop
+from polydl.match.product import NoMatch, match, product_form
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "matmul_bfloat16.c"
 

@@ -13,9 +13,10 @@ from polydl.codegen.kernel import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Interchange, Step, Tile, UseMicrokernel, Variant
 from polydl.machine import Machine
 from polydl.microkernels.amx import AMX
-from polydl.types import Attach, Interchange, Scop, Step, Tile, UseMicrokernel, Variant
 
 KERNELS = pytest.mark.parametrize(
     "kernel",

@@ -30,7 +30,9 @@ from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Executor, Progress, TimingPolicy
 from polydl.execute.local import EXECUTOR, processes_at_once
 from polydl.execute.toolchain import Toolchain
-from polydl.types import KernelSource, Measurement, Scop
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=1.5)
 

@@ -13,7 +13,8 @@ from polydl.errors import ArgumentError, OptionError
 from polydl.execute.build import build
 from polydl.execute.callable import LoadedKernel, load
 from polydl.execute.toolchain import Toolchain
-from polydl.types import KernelSource, Scop
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
 
 
 @pytest.fixture(scope="module")

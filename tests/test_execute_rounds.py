@@ -20,7 +20,7 @@ from polydl.execute.rounds import (
     takes_part,
     usual_rate,
 )
-from polydl.types import Sample
+from polydl.ir.measurement import Sample
 
 POLICY = TimingPolicy(rounds=8)
 

@@ -7,14 +7,17 @@ from pathlib import Path
 import pytest
 from nest_factory import convolution, make_scop, matmul
 
+from polydl.ir.ranking import RankedVariant
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.ir.working_sets import DependenceWorkingSet
 from polydl.machine import Machine
+from polydl.plan.plan import Plan, make_plan
 from polydl.poly.dependences import dependences
-from polydl.poly.explain import shrink_to_fit
 from polydl.poly.nests import distribute
-from polydl.poly.plans import Plan, make_plan
-from polydl.poly.reuse import working_sets
 from polydl.presentation.analysis import dependences_text, draw_working_sets
-from polydl.types import DependenceWorkingSet, RankedVariant, Scop, Variant
+from polydl.reuse.explain import shrink_to_fit
+from polydl.reuse.working_sets import working_sets
 
 
 def planned(scop: Scop) -> Plan:

@@ -14,7 +14,10 @@ from polydl.errors import AnalysisError, OptionError
 from polydl.frontend import model
 from polydl.frontend.pet import parse
 from polydl.frontend.pet_library import find_pet_library
-from polydl.types import Affine, AnnotatedCall, Array, Expression, Scop
+from polydl.ir.affine import Affine
+from polydl.ir.calls import AnnotatedCall
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Expression
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "examples"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from polydl.frontend.pet import parse
-from polydl.types import Array, Scop
+from polydl.ir.scop import Array, Scop
 
 NESTS = Path(__file__).parent / "nests"
 FILES = sorted(NESTS.glob("*.c"))

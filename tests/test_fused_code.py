@@ -14,13 +14,13 @@ from polydl.errors import IllegalVariantError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Fuse, Interchange, Tile, UseMicrokernel, Variant
 from polydl.machine import Machine
+from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.plans import make_plan
-from polydl.poly.rewrites import distributed
-from polydl.poly.rewriting import apply
-from polydl.types import Attach, Fuse, Interchange, Scop, Tile, UseMicrokernel, Variant
+from polydl.poly.nests import distribute, distributed
+from polydl.variants.rewrites.sequence import apply
 
 PRODUCT = """
 void f(float C[21][48], const float A[21][40], const float B[40][48], const float b[48]) {

@@ -12,8 +12,9 @@ from polydl.codegen.kernel import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Tile
 from polydl.machine import Machine
-from polydl.types import Scop, Tile
 
 NESTS = {
     "product with initialisation": """
@@ -416,7 +417,7 @@ void f(float y[100][100], float big[100][100], float x[4][4], float C[4][4], flo
 #pragma endscop
 }
 """
-    from polydl.poly.plans import make_plan
+    from polydl.plan.plan import make_plan
 
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=1)
@@ -484,7 +485,7 @@ def test_sizes_that_a_tile_does_not_divide_are_tiled_too(tmp_path: Path) -> None
 
 
 def test_every_generated_variant_is_proved_legal(tmp_path: Path) -> None:
-    from polydl.poly.plans import make_plan
+    from polydl.plan.plan import make_plan
 
     for name in ("sweep that depends on its neighbours", "triangular solve, backwards", "stencil in time"):
         scop = parse(tmp_path, NESTS[name])
@@ -497,7 +498,7 @@ def test_strict_floating_point_leaves_sums_in_order(tmp_path: Path) -> None:
     scop = parse(tmp_path, NESTS["product with initialisation"])
     machine = Machine.detect(threads=2)
     strict = pipeline.variant_space(scop, threads=2, vector_bytes=64, strict_fp=True)
-    from polydl.poly.plans import make_plan
+    from polydl.plan.plan import make_plan
 
     for variant in pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True):
         assert not strict.violations(make_plan(scop, strict.nests, variant))

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[1]
 PARTS = ("variants", "microkernels", "ranking", "fusion")
 PUBLIC = {
@@ -21,19 +19,29 @@ PUBLIC = {
     "polydl.machine",
     "polydl.pipeline",
     "polydl.registry",
-    "polydl.types",
+    "polydl.ir",
     "polydl.workloads",
 }
-BASIC = {
-    "polydl.types",
-    "polydl.steps",
-    "polydl.errors",
-    "polydl.machine",
-    "polydl.contracts",
-    "polydl.bfloat16",
-    "polydl.divisors",
-    "polydl.native",
+# Rooms of the package and the rooms that each may import; those that are not named may import any but what prints.
+VALUES = {"ir", "errors", "bfloat16", "divisors"}
+PROOFS = VALUES | {"poly", "match"}
+PLUG_INS = VALUES | {"machine", "contracts", "native"}
+ALLOWED = {
+    "errors": set(),
+    "bfloat16": set(),
+    "divisors": set(),
+    "ir": {"errors", "bfloat16"},
+    "contracts": {"ir", "errors", "machine"},
+    "poly": {"ir", "errors", "bfloat16"},
+    "match": PROOFS - {"match"} | {"contracts"},
+    "plan": PROOFS | {"contracts"},
+    "reuse": PROOFS | {"plan"},
+    "microkernels": PLUG_INS,
+    "ranking": PLUG_INS,
+    "variants": PROOFS | PLUG_INS | {"plan", "vector_functions"},
+    "fusion": PROOFS | PLUG_INS | {"plan", "variants"},
 }
+SHOWN = {"cli", "commands", "presentation"}
 
 
 @dataclass(frozen=True)
@@ -80,13 +88,18 @@ def imports(path: Path) -> Iterator[Import]:
     yield from walk(ast.parse(path.read_text(encoding="utf-8")), False, False)
 
 
-def ours(name: str) -> set[str]:
-    """What a module imports of polydl, type checking aside."""
-    return {each.module for each in imports(FILES[name]) if each.module.startswith("polydl") and not each.checked_only}
+def room(module: str) -> str:
+    """The first folder or module below the package."""
+    return module.split(".")[1] if "." in module else ""
 
 
-def in_part(name: str, *parts: str) -> bool:
-    return name.split(".")[1:2] != [] and name.split(".")[1] in parts
+def arrows() -> dict[str, set[str]]:
+    """The rooms that each room imports, for a type checker or inside of functions as well."""
+    found: dict[str, set[str]] = {}
+    for name, path in FILES.items():
+        used = {room(each.module) for each in imports(path) if each.module.startswith("polydl.")}
+        found.setdefault(room(name), set()).update(used - {room(name)})
+    return found
 
 
 def test_the_walk_sees_every_kind_of_import(tmp_path: Path) -> None:
@@ -101,43 +114,25 @@ def test_the_walk_sees_every_kind_of_import(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_errors_import_nothing_of_ours_and_types_only_steps_and_errors() -> None:
-    assert ours("polydl.errors") == ours("polydl.bfloat16") == set()
-    assert ours("polydl.types") <= {"polydl.steps", "polydl.calls", "polydl.errors", "polydl.bfloat16"}
-    assert ours("polydl.steps") <= {"polydl.errors"}
+def test_each_room_imports_only_what_it_may() -> None:
+    found = arrows()
+    assert ALLOWED.keys() <= found.keys()
+    stray = {name: used - ALLOWED[name] - {""} for name, used in found.items() if name in ALLOWED}
+    assert {name: used for name, used in stray.items() if used} == {}
 
 
-def test_contracts_stand_on_the_basic_values() -> None:
-    assert ours("polydl.contracts") <= {"polydl.types", "polydl.steps", "polydl.errors", "polydl.machine"}
+def test_the_core_imports_no_part_statically() -> None:
+    stray = {
+        name: [each.module for each in imports(path) if each.static and room(each.module) in PARTS]
+        for name, path in FILES.items()
+        if room(name) not in PARTS
+    }
+    assert stray
+    assert {name: modules for name, modules in stray.items() if modules} == {}
 
 
-@pytest.mark.parametrize("name", [name for name in FILES if in_part(name, "microkernels", "ranking")])
-def test_microkernels_and_rankers_see_only_the_basic_values(name: str) -> None:
-    part = ".".join(name.split(".")[:2])
-    allowed = {each for each in ours(name) if each in BASIC or each.startswith(part) or each == "polydl"}
-    assert ours(name) == allowed
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if in_part(name, "variants", "fusion")])
-def test_variants_and_fusion_see_the_polyhedral_model_too(name: str) -> None:
-    part = ".".join(name.split(".")[:2])
-    others = {each for each in ours(name) if each not in BASIC and not each.startswith((part, "polydl.poly"))}
-    assert others <= {"polydl"}
-
-
-@pytest.mark.parametrize("name", [name for name in FILES if not in_part(name, *PARTS)])
-def test_the_core_imports_no_part_statically(name: str) -> None:
-    parts = [each for each in imports(FILES[name]) if in_part(each.module, *PARTS)]
-    assert not [each.module for each in parts if each.static]
-    if name != "polydl.pipeline":
-        assert not [each.module for each in parts if not each.checked_only], "only the pipeline joins the parts"
-
-
-def test_the_core_does_not_know_its_command_line() -> None:
-    shown = ("polydl.cli", "polydl.commands", "polydl.presentation")
-    for name in FILES:
-        if not name.startswith(shown):
-            assert not [each for each in ours(name) if each.startswith(shown)], name
+def test_nothing_but_the_command_line_knows_the_command_line() -> None:
+    assert {name for name, used in arrows().items() if used & SHOWN} <= SHOWN
 
 
 def prints(path: Path) -> Iterator[str]:
@@ -153,11 +148,7 @@ def prints(path: Path) -> Iterator[str]:
 
 
 def test_only_the_command_line_prints() -> None:
-    found = {
-        name: list(prints(path))
-        for name, path in FILES.items()
-        if not name.startswith(("polydl.cli", "polydl.commands", "polydl.presentation"))
-    }
+    found = {name: list(prints(path)) for name, path in FILES.items() if room(name) not in SHOWN}
     assert {name: lines for name, lines in found.items() if lines} == {}
     assert list(prints(FILES["polydl.cli"])), "the check itself sees what prints"
 
@@ -165,4 +156,4 @@ def test_only_the_command_line_prints() -> None:
 def test_experiments_use_the_public_interface_alone() -> None:
     for path in sorted((ROOT / "experiments").rglob("*.py")):
         used = {each.module for each in imports(path) if each.module.split(".")[0] == "polydl"}
-        assert used <= PUBLIC, path
+        assert {each for each in used if not each.startswith("polydl.ir")} <= PUBLIC, path

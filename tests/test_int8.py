@@ -17,9 +17,9 @@ from polydl.contracts import CallArguments, GemmShape, GemmSite
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.match.product import NoMatch, match
 from polydl.microkernels.int8 import INT8
 from polydl.microkernels.libxsmm_groups import LIBXSMM_INT8
-from polydl.poly.products import NoMatch, match
 
 TYPES = {"unsigned char": np.uint8, "signed char": np.int8}
 

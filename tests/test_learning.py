@@ -17,6 +17,7 @@ from measured import MACHINE, NESTS, SOURCE
 from polydl import pipeline, workloads
 from polydl.cli import main
 from polydl.errors import OptionError, RecordsError
+from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning import evaluation
 from polydl.learning.collection import CollectionOptions, choose, layers_of
 from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
@@ -31,7 +32,6 @@ from polydl.learning.samples import (
     write_compressed,
 )
 from polydl.learning.selection import balanced, decisions, leading, spread_evenly
-from polydl.types import Interchange, Tile, Variant
 
 
 def variants() -> list[Variant]:

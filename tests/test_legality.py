@@ -13,13 +13,16 @@ from hypothesis import strategies as st
 from nest_factory import Work, convolution, make_scop, matmul
 
 from polydl.errors import AnalysisError, IllegalVariantError
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Expression
+from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.plan.plan import make_plan
 from polydl.poly import counting
 from polydl.poly.dependences import ALL_KINDS, dependences, reduction_array
 from polydl.poly.legality import directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
-from polydl.poly.plans import make_plan
 from polydl.poly.schedules import original_schedule
-from polydl.types import Expression, Interchange, Loop, Parallel, Schedule, Scop, Tile, UseMicrokernel, Variant
 
 KINDS = {("write", "read"): "RAW", ("read", "write"): "WAR", ("write", "write"): "WAW", ("read", "read"): "RAR"}
 SUBSCRIPTS = ("i", "j", "k", "i + 1", "j + 1", "i + j", "2 * i", "2 - i", "0", "j - i + 3")

@@ -15,12 +15,14 @@ import pytest
 from polydl import pipeline
 from polydl.codegen.kernel import Site, make_site
 from polydl.codegen.next_tile import next_tile_of
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access
+from polydl.ir.variant import PackTiles, Parallel, Split, Tile, UseMicrokernel, Variant
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.panels import split
-from polydl.poly.rewrites import distributed
-from polydl.poly.tile_packing import pack_tiles
-from polydl.types import Access, KernelSource, PackTiles, Parallel, Scop, Split, Tile, UseMicrokernel, Variant
+from polydl.poly.nests import distribute, distributed
+from polydl.variants.rewrites.pack_tiles import pack_tiles
+from polydl.variants.rewrites.panels import split
 
 PRODUCT = """
 void f({element} C[{m}][{n}], const {element} A[{m}][{k}], const {element} B[{k}][{n}]) {{

@@ -9,10 +9,11 @@ from computed import check_kernels, parse, separate
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Pack, Pad
 from polydl.machine import Machine
-from polydl.poly.padding import pad, padding_choices
-from polydl.poly.rewrites import pack
-from polydl.types import Pack, Pad, Scop
+from polydl.variants.rewrites.pack import pack
+from polydl.variants.rewrites.pad import pad, padding_choices
 
 CONVOLUTION = """
 #define K 20

@@ -9,12 +9,12 @@ from computed import check_kernels, parse
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import PackPanels, Split
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.panels import pack_panels, split, visits_once
-from polydl.poly.rewrites import distributed
-from polydl.types import PackPanels, Scop, Split
+from polydl.poly.nests import distribute, distributed
+from polydl.variants.rewrites.panels import pack_panels, split, visits_once
 
 PRODUCT = """
 void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) {

@@ -9,9 +9,11 @@ import pytest
 from computed import check_kernels
 
 from polydl import pipeline
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Parallel, Variant
 from polydl.machine import Machine
-from polydl.poly.plans import make_plan, parallel_iterations
-from polydl.types import Attach, KernelSource, Parallel, Scop, Variant
+from polydl.plan.plan import make_plan, parallel_iterations
 
 # Three blocks of filters, and five rows: neither is even for two threads.
 CONVOLUTION = """

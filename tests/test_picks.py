@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Interchange, Tile, UseMicrokernel, Variant
+from polydl.ir.working_sets import WorkingSets
 from polydl.picks import kind, picks
-from polydl.types import Interchange, RankedVariant, Ranking, Tile, UseMicrokernel, Variant, WorkingSets
 
 
 def variant(size: int, order: int, kernel: str = "c") -> Variant:

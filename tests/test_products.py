@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 from nest_factory import Work, convolution, make_scop, matmul
 
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Expression
+from polydl.match.product import GemmMatch, NoMatch, match
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.poly.products import GemmMatch, NoMatch, match
-from polydl.types import Expression, Scop
 from polydl.variants.generate import build_space
 
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")

@@ -9,11 +9,12 @@ import pytest
 
 from polydl import registry
 from polydl.contracts import Candidate, Ranker
+from polydl.ir.variant import Interchange, Variant
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import CacheLevel, Machine
 from polydl.ranking.cost_model import COST_MODEL, EXPOSED, START_SECONDS, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
-from polydl.types import Interchange, Variant, WorkingSets
 
 MACHINE = Machine(
     name="test",

@@ -18,10 +18,12 @@ import pytest
 
 from polydl.cli import main
 from polydl.errors import RecordsError, ResourceError
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Sample
+from polydl.ir.variant import Interchange, Parallel, Tile, Variant
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
 from polydl.records.record import VERSION, Record, Setting, code_digest, from_line, now, to_line
 from polydl.records.store import Damage, append, file_of, files, merge, prune, read
-from polydl.types import Interchange, KernelSource, Parallel, Sample, Tile, Variant
 
 NEST, OTHER = "0123456789abcdef", "fedcba9876543210"
 SETTING = Setting("GenuineIntel-6-85-7-32K-1024K-36608K", 1, "gcc 12.2.0 -O3", (("libxsmm", "1.17"),))

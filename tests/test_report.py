@@ -14,10 +14,12 @@ import pytest
 
 import polydl
 from polydl import pipeline, report
+from polydl.ir.kernel import KernelSource, MicrokernelUse
+from polydl.ir.measurement import Measurement
+from polydl.ir.variant import STEPS
+from polydl.ir.working_sets import WorkingSets
 from polydl.optimization import Optimization, Tried
-from polydl.poly.plans import make_plan
-from polydl.steps import STEPS
-from polydl.types import KernelSource, Measurement, MicrokernelUse, WorkingSets
+from polydl.plan.plan import make_plan
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 

@@ -12,11 +12,12 @@ from nest_factory import Work, convolution, in_order, make_scop, matmul, schedul
 
 from polydl import parse
 from polydl.errors import AnalysisError
-from polydl.poly import reuse_groups
-from polydl.poly.reuse import fit_caches, working_sets
-from polydl.poly.reuse_closed_form import closed_form
+from polydl.ir.schedule import Loop
+from polydl.ir.working_sets import WorkingSets
 from polydl.poly.schedules import original_schedule
-from polydl.types import Loop, WorkingSets
+from polydl.reuse import groups as reuse_groups
+from polydl.reuse.closed_form import closed_form
+from polydl.reuse.working_sets import fit_caches, working_sets
 
 CACHES = (32 << 10, 1 << 20, 32 << 20)
 METHODS: tuple[Literal["closed-form", "isl"], ...] = ("closed-form", "isl")

@@ -13,12 +13,12 @@ from reuse_enumeration import enumerate_working_sets
 from reuse_examples import CACHES, MACHINE, schedules
 
 from polydl.errors import OptionError
-from polydl.poly import reuse
-from polydl.poly.reuse import fit_caches, working_sets, working_sets_of_many
-from polydl.poly.reuse_caches import fit_caches_of_many, fit_shared_caches, threads_sharing
-from polydl.poly.reuse_lines import line_mask
-from polydl.poly.reuse_threads import in_step
-from polydl.types import Loop
+from polydl.ir.schedule import Loop
+from polydl.reuse import working_sets as reuse
+from polydl.reuse.caches import fit_caches_of_many, fit_shared_caches, threads_sharing
+from polydl.reuse.lines import line_mask
+from polydl.reuse.threads import in_step
+from polydl.reuse.working_sets import fit_caches, working_sets, working_sets_of_many
 
 
 @pytest.mark.parametrize("method", ["closed-form", "isl"])

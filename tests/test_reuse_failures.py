@@ -14,10 +14,12 @@ from reuse_examples import CACHES, MACHINE, schedules
 
 from polydl import generate_variants, parse
 from polydl.errors import AnalysisError
+from polydl.ir.schedule import Loop
+from polydl.ir.variant import Tile, Variant
+from polydl.ir.working_sets import WorkingSets
 from polydl.pipeline import analyze_variants, candidates
-from polydl.poly import reuse_isl
-from polydl.poly.reuse import working_sets, working_sets_of_many
-from polydl.types import Loop, Tile, Variant, WorkingSets
+from polydl.reuse.isl import working_sets as reuse_isl
+from polydl.reuse.working_sets import working_sets, working_sets_of_many
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

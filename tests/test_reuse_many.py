@@ -14,11 +14,12 @@ from reuse_enumeration import enumerate_working_sets
 from reuse_examples import CACHES, MACHINE, schedules
 
 from polydl import generate_variants, parse
+from polydl.ir.schedule import Loop
 from polydl.pipeline import analyze, analyze_variants, candidates, plan_of
-from polydl.poly import reuse, reuse_groups
-from polydl.poly.reuse import working_sets, working_sets_of_many
-from polydl.poly.reuse_batch_unions import union_sizes
-from polydl.types import Loop
+from polydl.reuse import groups as reuse_groups
+from polydl.reuse import working_sets as reuse
+from polydl.reuse.batch.unions import union_sizes
+from polydl.reuse.working_sets import working_sets, working_sets_of_many
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

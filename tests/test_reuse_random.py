@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 from nest_factory import Work, make_scop, schedule_of
 from reuse_enumeration import enumerate_working_sets
 
-from polydl.poly.reuse import working_sets, working_sets_of_many
-from polydl.poly.reuse_closed_form import closed_form
-from polydl.types import AccessKind, Loop, Schedule
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.statement import AccessKind
+from polydl.reuse.closed_form import closed_form
+from polydl.reuse.working_sets import working_sets, working_sets_of_many
 
 CACHES = (64, 256, 1024)
 

@@ -9,14 +9,16 @@ from computed import check_kernels, parse, separate
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Coalesce, Gather, Pack, Split, Unfold, UseMicrokernel, Variant
 from polydl.machine import Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
-from polydl.poly.panels import gather
-from polydl.poly.rewrites import coalesce, pack
-from polydl.poly.unfolding import unfold
-from polydl.types import Attach, Coalesce, Gather, Pack, Scop, Split, Unfold, UseMicrokernel, Variant
 from polydl.variants.layouts import row_choices
+from polydl.variants.rewrites.coalesce import coalesce
+from polydl.variants.rewrites.pack import pack
+from polydl.variants.rewrites.panels import gather
+from polydl.variants.rewrites.unfold import unfold
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {

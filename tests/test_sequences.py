@@ -17,11 +17,11 @@ from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import Combination, fused_combinations, loop_classes
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Fuse
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
-from polydl.poly.rewrites import distributed
-from polydl.types import Fuse, Scop
+from polydl.poly.nests import distribute, distributed
 from polydl.variants.generate import generate
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -11,16 +11,17 @@ from computed import check_kernels, parse, separate
 from polydl import pipeline
 from polydl.cli import main
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Rewrite, Split, Strassen, Variant
 from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.pipeline import SpaceOptions
 from polydl.poly.dependences import dependences
-from polydl.poly.rewriting import apply
-from polydl.poly.strassen import block_product, matrices, strassen
 from polydl.ranking.cost_model import COST_MODEL
-from polydl.types import Rewrite, Scop, Split, Strassen, Variant
 from polydl.variants import quartered_products
 from polydl.variants.quartered_products import strassen_choices
+from polydl.variants.rewrites.sequence import apply
+from polydl.variants.rewrites.strassen import block_product, matrices, strassen
 
 BY_ROWS = """
 void f({element} C[{m}][{n}], const {element} A[{m}][{k}], const {element} B[{k}][{n}]) {{

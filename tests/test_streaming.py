@@ -14,9 +14,10 @@ from polydl.errors import IllegalVariantError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Stream, Unroll, Variant
 from polydl.machine import Machine
-from polydl.poly.streaming import streamable
-from polydl.types import Scop, Stream, Unroll, Variant
+from polydl.plan.streaming import streamable
 from polydl.variants.generate import VariantSpace, build_space, generate
 
 ELEMENTWISE = """void f(float y[{0}][{1}], double *s, const float x[{0}][{1}], const float w[{1}]) {{

@@ -11,12 +11,14 @@ from computed import check_kernels, separate
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import PackPanels, PackTiles, Split, Variant
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
-from polydl.poly.panels import split
-from polydl.poly.tile_packing import pack_tiles
-from polydl.types import PackPanels, PackTiles, Scop, Split, Statement, Variant
+from polydl.variants.rewrites.pack_tiles import pack_tiles
+from polydl.variants.rewrites.panels import split
 
 PRODUCT = """
 void f(float C[37][{n}], const float A[37][{k}], const float B[{k}][{n}]) {{

@@ -16,17 +16,18 @@ from nest_factory import Work, convolution, make_scop, matmul
 
 from polydl import pipeline
 from polydl.contracts import GemmShape
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.poly.cache_sets import Geometry, Occupancy, evicted, geometry
+from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
+from polydl.model.footprints import Stream, footprint, streams
+from polydl.model.misses import Refills, refills
+from polydl.model.traffic import fills, traffic
+from polydl.plan.plan import Plan, make_plan, trips
 from polydl.poly.dependences import dependences
-from polydl.poly.footprints import Stream, footprint, streams
 from polydl.poly.nests import distribute
-from polydl.poly.plans import Plan, make_plan, trips
-from polydl.poly.refills import Refills, refills
-from polydl.poly.reuse_references import time_of
-from polydl.poly.traffic import fills, traffic
-from polydl.types import Interchange, Scop, Step, Tile, UseMicrokernel, Variant
+from polydl.reuse.references import time_of
 
 ROOT = Path(__file__).parents[1]
 LINE = 64

@@ -11,8 +11,8 @@ import pytest
 import polydl
 from polydl import pipeline
 from polydl.cli import main
+from polydl.ir.variant import Attach, Fuse
 from polydl.machine import Machine
-from polydl.types import Attach, Fuse
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SIZES = {"nImg": 2, "nChannels": 32, "height": 6, "width": 7}

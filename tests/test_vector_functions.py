@@ -18,8 +18,9 @@ from polydl.execute.callable import load
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain, found_compilers
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.types import KernelSource, Scop
 from polydl.vector_functions import SCALAR_MATH, prototypes
 
 SOURCE = """

@@ -14,17 +14,18 @@ from computed import check_kernels, parse, separate
 from polydl import pipeline
 from polydl.codegen.linear_maps import linear, operations
 from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Pad, Split, Variant, Winograd
 from polydl.machine import Machine
+from polydl.match.convolution import convolution
 from polydl.picks import picks
 from polydl.pipeline import SpaceOptions
-from polydl.poly.convolutions import convolution
 from polydl.poly.dependences import dependences
-from polydl.poly.rewriting import apply
-from polydl.poly.toom_cook import MOST_POINTS, toom_cook
-from polydl.poly.winograd import winograd
 from polydl.ranking.cost_model import COST_MODEL
-from polydl.types import Attach, Pad, Scop, Split, Variant, Winograd
 from polydl.variants.fewer_products import winograd_choices
+from polydl.variants.rewrites.sequence import apply
+from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
+from polydl.variants.rewrites.winograd import winograd
 
 BLOCKED = """
 void f(float out[{n}][2][{h}][{w}][16], const float flt[2][2][{r}][{s}][16][16],

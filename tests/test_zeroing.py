@@ -8,8 +8,10 @@ import pytest
 from computed import check_kernels
 
 from polydl import pipeline
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach
 from polydl.machine import Machine
-from polydl.types import Attach, KernelSource, Scop
 
 PRODUCT = """
 void f(float C[50][40], const float A[50][300], const float B[300][40]) {{

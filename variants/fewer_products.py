@@ -1,4 +1,4 @@
-"""Which convolutions are tried in tiles, whose transforms take fewer products (``polydl.poly.winograd``)."""
+"""Which convolutions are tried in tiles, whose transforms take fewer products."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from polydl.poly.convolutions import Convolution, convolution
-from polydl.poly.panels import split
-from polydl.poly.point_nests import attached_zeros
-from polydl.poly.toom_cook import MOST_POINTS
-from polydl.types import Attach, Fuse, Rewrite, Scop, Split, Statement, Winograd
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Attach, Fuse, Rewrite, Split, Winograd, attached_zeros
+from polydl.match.convolution import Convolution, convolution
 from polydl.variants.layouts import block_of, extents_of, splits_of
+from polydl.variants.rewrites.panels import split
+from polydl.variants.rewrites.toom_cook import MOST_POINTS
 
 # Points along an axis: more save more products and round worse, so that the most are for filters of many taps alone.
 POINTS = (6, 4, MOST_POINTS)

@@ -11,20 +11,21 @@ from math import prod
 
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Pad, Rewrite, Step, Variant
+from polydl.match.product import GemmMatch, NoMatch, match
+from polydl.plan.plan import Plan, loop_bounds, make_plan
+from polydl.plan.streaming import streamable
+from polydl.plan.zeroing import absorbed
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions, violations
-from polydl.poly.nests import Nest, distribute
-from polydl.poly.padding import padding_choices
-from polydl.poly.plans import Plan, loop_bounds, make_plan
-from polydl.poly.products import GemmMatch, NoMatch, match
-from polydl.poly.rewrites import distributed
-from polydl.poly.rewriting import apply
-from polydl.poly.streaming import streamable
-from polydl.poly.zeroing import absorbed
-from polydl.types import Attach, Loop, Pad, Rewrite, Schedule, Scop, Step, Variant
+from polydl.poly.nests import Nest, distribute, distributed
 from polydl.variants.fewer_products import attached_behind, winograd_choices
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.quartered_products import strassen_choices
+from polydl.variants.rewrites.pad import padding_choices
+from polydl.variants.rewrites.sequence import apply
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 

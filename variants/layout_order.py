@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from polydl.poly.panels import apart
-from polydl.types import Affine, Scop
+from polydl.ir.affine import Affine
+from polydl.ir.scop import Scop
+from polydl.variants.rewrites.panels import apart
 
 # What not all loops move along: together it must stay in the first cache.
 SMALL_BYTES = 1 << 15

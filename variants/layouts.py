@@ -12,23 +12,12 @@ from itertools import pairwise, product
 from math import prod
 
 from polydl.divisors import divisors
-from polydl.poly.panels import visits_once, walked
-from polydl.poly.products import GemmMatch, NoMatch, ProductForm, product_form
-from polydl.poly.rewrites import written_later
-from polydl.types import (
-    Access,
-    Array,
-    Coalesce,
-    Gather,
-    Pack,
-    PackPanels,
-    PackTiles,
-    Rewrite,
-    Scop,
-    Split,
-    Statement,
-    Unfold,
-)
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import Coalesce, Gather, Pack, PackPanels, PackTiles, Rewrite, Split, Unfold
+from polydl.match.product import GemmMatch, NoMatch, ProductForm, product_form
+from polydl.variants.rewrites.copies import written_later
+from polydl.variants.rewrites.panels import visits_once, walked
 
 # Panels: rows of A in one, columns of B in one, and steps of k, the preferred first; the uses of each element that
 # pay for a copy, and the distance of rows from which on a copy is worth a try.

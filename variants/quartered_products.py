@@ -1,4 +1,4 @@
-"""Which products are tried in seven products of quarters for eight, and in which blocks (``polydl.poly.strassen``)."""
+"""Which products are tried in seven products of quarters for eight, and in which blocks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from polydl.poly.panels import split
-from polydl.poly.point_nests import PointProduct, attached_zeros
-from polydl.poly.strassen import block_product
-from polydl.types import Rewrite, Scop, Split, Statement, Strassen
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Rewrite, Split, Strassen, attached_zeros
+from polydl.match.product import PointProduct
 from polydl.variants.layouts import block_of, extents_of
+from polydl.variants.rewrites.panels import split
+from polydl.variants.rewrites.strassen import block_product
 
 # Of an array of points, lanes in the order of preference.
 LANES = (64, 48, 80, 96, 56, 32)

@@ -20,7 +20,7 @@ from math import prod
 
 from polydl.contracts import GemmShape, Microkernel
 from polydl.divisors import divisors
-from polydl.poly.products import GemmMatch
+from polydl.match.product import GemmMatch
 
 SHAPE_SLACK = 1.35
 MANY_COLUMNS = 128

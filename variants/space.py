@@ -31,13 +31,14 @@ from functools import cached_property
 from itertools import accumulate, combinations, permutations, product
 from math import prod
 
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Interchange, NestStep, Parallel, Stream, Tile, Unroll, UseMicrokernel, Vectors
+from polydl.plan.plan import loop_bounds
+from polydl.plan.streaming import stride
 from polydl.poly.dependences import combinable, moves, reduction_array
 from polydl.poly.domains import sums_run_alike
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
-from polydl.poly.plans import loop_bounds
-from polydl.poly.streaming import stride
-from polydl.types import Interchange, NestStep, Parallel, Scop, Stream, Tile, Unroll, UseMicrokernel, Vectors
 from polydl.variants.layout_order import contiguous, layout_order
 from polydl.variants.shapes import Shape
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from experiments.cachegrind.simulate import parse
 from polydl import pipeline
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.types import Variant
 
 # Pairs of variants whose simulated misses differ by less than this are not expected to be told apart.
 _APART = 1.05

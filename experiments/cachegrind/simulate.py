@@ -26,8 +26,10 @@ from typing import Any
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Interchange, Step, Tile, Variant
 from polydl.machine import Machine
-from polydl.types import Interchange, KernelSource, Scop, Step, Tile, Variant
 
 ROOT = Path(__file__).parents[2]
 LINE_BYTES = 64

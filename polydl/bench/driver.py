@@ -14,11 +14,11 @@ from pathlib import Path
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
 from polydl.bench.results import SCHEMA, Document
 from polydl.errors import PolydlError
+from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
 from polydl.optimization import optimize
 from polydl.peers import compare_with_peers
 from polydl.pipeline import ProgressCallback
-from polydl.types import Measurement
 from polydl.workloads import Layout, Padding, Workload, workload
 
 

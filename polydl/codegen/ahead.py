@@ -14,8 +14,8 @@ from math import prod
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.expressions import stripped
 from polydl.contracts import GemmSite
-from polydl.poly.plans import NestPlan, trips
-from polydl.poly.products import GemmMatch
+from polydl.match.product import GemmMatch
+from polydl.plan.plan import NestPlan, trips
 
 # An operand smaller than this, in bytes, stays in the second-level cache by itself.
 _LEAST_OPERAND = 512 * 1024

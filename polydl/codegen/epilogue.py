@@ -14,9 +14,13 @@ from dataclasses import dataclass, replace
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.expressions import StatementWriter, subscripted
 from polydl.contracts import GemmSite
-from polydl.poly.plans import NestPlan, Plan, loops_alike, offsets
-from polydl.poly.products import GemmMatch
-from polydl.types import Access, Affine, Expression, Loop, Scop, Statement
+from polydl.ir.affine import Affine
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
+from polydl.match.alignment import loops_alike
+from polydl.match.product import GemmMatch
+from polydl.plan.plan import NestPlan, Plan, offsets
 from polydl.vector_functions import called, includes_math, scalar_only
 
 # In place of an iterator, whose value is not at hand.

@@ -9,7 +9,9 @@ from typing import Any
 import islpy as isl
 
 from polydl.errors import CodegenError
-from polydl.types import Access, Affine, Expression, Scop, Statement
+from polydl.ir.affine import Affine
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
 
 _INFIX = {
     "add": "+",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from polydl.types import Access, Expression, Scop, Statement
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
 
 _FEWEST = 3
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 from polydl.codegen.expressions import subscripted
 from polydl.codegen.sums import Sum
-from polydl.types import Expression, Scop, Statement
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Expression, Statement
 
 
 @dataclass(frozen=True)

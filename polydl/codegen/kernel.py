@@ -18,11 +18,15 @@ from polydl.codegen.next_tile import NextTile, next_tile_of, with_first_copy_onl
 from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.errors import CodegenError
+from polydl.ir.affine import Affine
+from polydl.ir.kernel import KernelSource, MicrokernelUse
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Statement
+from polydl.match.product import GemmMatch
+from polydl.plan.plan import NestPlan, Plan, ends, offsets, trips
+from polydl.plan.zeroing import absorbed, first_values
 from polydl.poly.legality import Directions
-from polydl.poly.plans import NestPlan, Plan, ends, offsets, trips
-from polydl.poly.products import GemmMatch
-from polydl.poly.zeroing import absorbed, first_values
-from polydl.types import Access, Affine, KernelSource, Loop, MicrokernelUse, Scop, Statement
 from polydl.vector_functions import called, from_library, prototypes, roots
 
 # Pragmas that only this tool reads, with their continuation lines.

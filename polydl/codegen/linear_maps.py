@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from polydl.calls import Matrix
+from polydl.ir.calls import Matrix
 
 
 def linear(

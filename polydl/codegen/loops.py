@@ -9,11 +9,12 @@ import islpy as isl
 from polydl.codegen.expressions import statement_text
 from polydl.codegen.printer import Printer
 from polydl.codegen.sums import Sum, partial_type, vector_sums
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.plan.plan import NestPlan, Plan, trips
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
-from polydl.poly.plans import NestPlan, Plan, trips
 from polydl.poly.schedules import time_map
-from polydl.types import Loop, Scop
 from polydl.vector_functions import called, scalar_only
 
 MicrokernelCall = Callable[[NestPlan, Sequence[str]], str]

@@ -1,9 +1,9 @@
 """Tiles of A that are copied inside the calls that use the tile before.
 
-A copy of a tile (``polydl.poly.tile_packing``) waits for memory with nothing else to do. Where a microkernel can, the
-copying nest therefore makes the first tile only, and each call copies its share of the next one into the other half of
-a buffer that is twice as large. Nothing has to be proved anew: what is copied is never written, the copy is made
-before the loops move on to the tile, and nobody but these calls reads the buffer.
+A copy of a tile (``polydl.variants.rewrites.pack_tiles``) waits for memory with nothing else to do. Where a
+microkernel can, the copying nest therefore makes the first tile only, and each call copies its share of the next one
+into the other half of a buffer that is twice as large. Nothing has to be proved anew: what is copied is never written,
+the copy is made before the loops move on to the tile, and nobody but these calls reads the buffer.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from math import ceil, prod
 
 from polydl.codegen.expressions import stripped, subscripted
 from polydl.contracts import GemmSite
-from polydl.poly.plans import NestPlan, Plan, trips
-from polydl.poly.products import GemmMatch
-from polydl.poly.rewrites import make_domain
-from polydl.types import Affine, Loop, Scop, Statement
+from polydl.ir.affine import Affine
+from polydl.ir.construct import make_domain
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.match.product import GemmMatch
+from polydl.plan.plan import NestPlan, Plan, trips
 
 _ELEMENTS = ("float", "double")
 # With fewer columns of C than this, a tile is needed about as fast as it can be copied.

@@ -15,7 +15,7 @@ import islpy as isl
 
 from polydl.codegen.sums import Sum, partial_type
 from polydl.codegen.trees import fixed_range, turns, values_of
-from polydl.types import Scop
+from polydl.ir.scop import Scop
 
 # Lanes that a sum may have in registers, and the terms that each of them adds up over several loops.
 _LONGEST_ROW = 64

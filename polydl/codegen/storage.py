@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polydl.types import Array, Scop
+from polydl.ir.scop import Array, Scop
 
 _STACK_BYTES = 1 << 14
 # Arrays of this size are asked to be in pages of it: those of 4 KiB would come to more than a core keeps addresses of.

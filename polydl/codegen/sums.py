@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from polydl.codegen.expressions import statement_text, subscripted
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
+from polydl.plan.plan import NestPlan
 from polydl.poly.dependences import addition, moves, reduction_array
 from polydl.poly.legality import Directions, sums_are_legal
-from polydl.poly.plans import NestPlan
-from polydl.types import Access, Expression, Scop, Statement
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/", "?:"})
 # Terms whose sum in float is hardly less precise than each of them.

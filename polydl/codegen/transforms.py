@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from polydl.calls import AnnotatedCall, Inside, TileTransform
 from polydl.codegen.expressions import affine, statement_text, stripped, subscripted
 from polydl.codegen.linear_maps import linear, operations
-from polydl.types import Scop, Statement
+from polydl.ir.calls import AnnotatedCall, Inside, TileTransform
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 
 # Cycles of a core that issues two multiply-adds each: an operation or a load takes half of one, a store a whole one.
 _OPERATION, _STORE = 0.5, 1.0

@@ -14,7 +14,9 @@ from polydl.codegen.factors import regrouped, without_factor
 from polydl.codegen.held import Held, held_elements, in_place
 from polydl.codegen.sums import Sum, clause, partial_type
 from polydl.codegen.trees import as_factor, fixed_range, instances, is_straight, last_value, statements_under, values_of
-from polydl.types import Access, Expression, Loop, Scop, Statement
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
 
 # Elements that are computed before they are written past the caches: with more, loads wait for stores.
 _MOST_STREAMED = 256

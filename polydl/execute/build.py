@@ -17,7 +17,7 @@ from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
 from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.execute.toolchain import Toolchain
-from polydl.types import KernelSource
+from polydl.ir.kernel import KernelSource
 
 COMPILE_TIMEOUT_SECONDS = 120.0
 

@@ -15,7 +15,7 @@ import numpy as np
 from polydl import bfloat16
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
 from polydl.execute.arrays import element_dtype
-from polydl.types import Array, Parameter, Scop
+from polydl.ir.scop import Array, Parameter, Scop
 
 
 def load(library: str | Path, scop: Scop) -> LoadedKernel:

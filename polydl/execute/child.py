@@ -19,7 +19,7 @@ from typing import Any
 
 from polydl.errors import MissingComponentError, ResourceError
 from polydl.execute.resources import DISK_FULL, disk_full
-from polydl.types import Status
+from polydl.ir.measurement import Status
 
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")

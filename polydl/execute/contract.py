@@ -9,7 +9,9 @@ from typing import Any, Literal, Protocol
 
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
-from polydl.types import KernelSource, Measurement, Scop
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,10 @@ from polydl.execute.rounds import usual_rate
 from polydl.execute.session import Job, Participant, Session
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Array, Parameter, Scop
 from polydl.native import runtime
-from polydl.types import Array, KernelSource, Measurement, Parameter, Scop
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20

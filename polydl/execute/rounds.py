@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polydl.execute.contract import TimingPolicy
-from polydl.types import Sample
+from polydl.ir.measurement import Sample
 
 # A sample is disturbed if its two probes differ by more than this, or one lies this far below the usual rate.
 _PROBE_SPREAD = 0.10

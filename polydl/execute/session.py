@@ -23,7 +23,7 @@ from polydl.execute.rounds import (
     takes_part,
     usual_rate,
 )
-from polydl.types import Measurement
+from polydl.ir.measurement import Measurement
 
 # Time limits for filling or comparing all arrays, on however slow a machine.
 _PREPARE_SECONDS = 60.0

@@ -10,7 +10,8 @@ import numpy as np
 
 from polydl import bfloat16
 from polydl.execute.arrays import element_dtype
-from polydl.types import Access, Array, Scop
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access
 
 # Missing one term of a sum of 10,000 is an error of some 2^-9 of the largest result.
 _LARGEST = 2.0**-9

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.errors import MissingComponentError, OptionError
+from polydl.ir.kernel import KernelSource
 from polydl.native import privileged
-from polydl.types import KernelSource
 from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
 
 # The second is for compilers that know the processor by -mcpu alone, as some do for ARM.

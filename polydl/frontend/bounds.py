@@ -17,7 +17,7 @@ from polydl.errors import (
 from polydl.frontend.expressions import Evaluation
 from polydl.frontend.facts import Shape, SourceFacts, VariableFacts
 from polydl.frontend.source import Place
-from polydl.types import Array
+from polydl.ir.scop import Array
 
 
 def _limits(bits: int, signed: bool) -> tuple[int, int]:

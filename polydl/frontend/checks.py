@@ -15,7 +15,7 @@ from polydl.errors import (
 )
 from polydl.frontend.facts import Branch, SourceFacts, VariableFacts, is_word_of_isl
 from polydl.frontend.source import Place
-from polydl.types import Expression
+from polydl.ir.statement import Expression
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:

@@ -12,7 +12,8 @@ from typing import Any
 
 import islpy as isl
 
-from polydl.types import Access, AccessKind, Affine, Expression
+from polydl.ir.affine import Affine
+from polydl.ir.statement import Access, AccessKind, Expression
 
 ASSIGNMENTS = frozenset({"=", "+=", "-=", "*=", "/=", "&=", "^=", "|="})
 STEPS = {"++": "+=", "--": "-="}

@@ -16,8 +16,10 @@ from polydl.frontend.expressions import ASSIGNMENTS, STEPS, Evaluation, NotAffin
 from polydl.frontend.facts import SourceFacts, VariableFacts
 from polydl.frontend.order import Order, original_order, schedule_tree
 from polydl.frontend.source import Place, one_line, without_comments
+from polydl.ir.calls import AnnotatedCall
+from polydl.ir.scop import Array, Function, Parameter
+from polydl.ir.statement import Expression, Statement
 from polydl.poly.counting import count, quota
-from polydl.types import AnnotatedCall, Array, Expression, Function, Parameter, Statement
 
 # Some seconds of isl; a nest that needs more is not one that can be optimized.
 _OPERATIONS = 200_000_000

@@ -22,7 +22,7 @@ from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import Job, clang_pass, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.source import Edit, EditedText, Place, line_of, read_source
-from polydl.types import Scop
+from polydl.ir.scop import Scop
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PRAGMAS_BEFORE = re.compile(r"(?:^[ \t]*#[ \t]*pragma\b(?:[^\n\\]|\\\r?\n|\\.)*\n\s*)+\Z", re.MULTILINE)

@@ -23,6 +23,8 @@ from polydl.emit import written_atomically
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
 from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
 from polydl.learning.selection import balanced, leading, spread_evenly
 from polydl.machine import Machine
@@ -30,7 +32,6 @@ from polydl.pipeline import ProgressCallback, Stage
 from polydl.records.record import Record, Setting, code_digest, make_record
 from polydl.records.setting import setting_of
 from polydl.records.store import append, read
-from polydl.types import Measurement, Scop
 from polydl.workloads import suite, workload
 from polydl.workloads import suites as known
 

@@ -10,10 +10,11 @@ from typing import Any
 
 from polydl.contracts import Candidate, MeasuredNest
 from polydl.errors import OptionError, RecordsError
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.records.record import Record, from_line, to_line
 from polydl.records.store import read, read_file
-from polydl.types import MicrokernelUse, WorkingSets
 
 # Of ``Record.features`` as ``describe`` makes them.
 VERSION = 2

@@ -6,7 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from polydl.types import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
 
 
 def decisions(variant: Variant) -> tuple[Hashable, ...]:

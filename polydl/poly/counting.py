@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polydl.errors import AnalysisError
+from polydl.ir.scop import Scop
 from polydl.poly.boxes import bounding_box
-from polydl.types import Scop
 
 _SET, _DIV, _PARAMETER, _CONSTANT = isl.dim_type.set, isl.dim_type.div, isl.dim_type.param, isl.dim_type.cst
 # Some seconds for one question about a nest.

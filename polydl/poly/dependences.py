@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
-from polydl.types import Access, DependenceKind, Scop, Statement
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
 ALL_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")

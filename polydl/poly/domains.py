@@ -7,8 +7,8 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polydl.ir.statement import Statement
 from polydl.poly.dependences import moves
-from polydl.types import Statement
 
 
 def independent_loops(statement: Statement) -> dict[int, tuple[int, int]]:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import schedule_length, time_map
-from polydl.types import Loop, Schedule, Scop
 
 Signs = tuple[int, ...]
 

@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polydl.calls import TileTransform
+from polydl.ir.calls import AnnotatedCall, TileTransform
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop, SharedLoops
+from polydl.ir.statement import Statement
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
-from polydl.types import AnnotatedCall, Loop, Scop, SharedLoops, Statement
 
 
 @dataclass(frozen=True)
@@ -179,3 +181,15 @@ def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...
     distribution = _Distribution(dependences, scop.annotated_calls, scop.shared)
     distribution.split(scop.statements, (), 0)
     return tuple(distribution.nests)
+
+
+def distributed(scop: Scop, nests: Sequence[Nest]) -> Scop | None:
+    """The scop with its nests one after the other, as loop distribution orders them; None if they share loops."""
+    betas: dict[str, tuple[int, ...]] = {}
+    for nest in nests:
+        if nest.depth or not nest.loops:
+            return None
+        for position, name in enumerate(nest.statements):
+            betas[name] = (nest.index, *(0,) * (len(nest.loops) - 1), position)
+    statements = sorted((replace(s, betas=betas[s.name]) for s in scop.statements), key=lambda s: s.betas)
+    return replace(scop, statements=tuple(statements))

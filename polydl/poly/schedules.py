@@ -6,7 +6,9 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polydl.types import Loop, Schedule, Scop, Statement
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 
 
 def original_schedule(scop: Scop) -> Schedule:

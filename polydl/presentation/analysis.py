@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polydl.errors import MissingComponentError
+from polydl.ir.ranking import RankedVariant
+from polydl.ir.scop import Scop
+from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.poly.explain import shrink_to_fit
-from polydl.poly.plans import Plan
+from polydl.plan.plan import Plan
 from polydl.presentation.nest import subscripted
 from polydl.presentation.notation import rendered, size, table, tile_name, wrapped
 from polydl.report import innermost_level
-from polydl.types import DependenceWorkingSet, RankedVariant, Scop, WorkingSets
+from polydl.reuse.explain import shrink_to_fit
 
 _HEADINGS = ("reuse of", "kinds", "carried by", "nearest", "farthest", "to fit one level up")
 

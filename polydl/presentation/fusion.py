@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from polydl.ir.ranking import RankedVariant
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Fuse, Variant
 from polydl.presentation.nest import rewrite_text
 from polydl.presentation.notation import number, wrapped
-from polydl.types import Attach, Fuse, RankedVariant, Scop, Variant
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair

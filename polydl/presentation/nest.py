@@ -8,13 +8,10 @@ from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING
 
-from polydl.machine import Machine
-from polydl.presentation.notation import count, counted, number, size, wrapped
-from polydl.report import loop_ranges
-from polydl.types import (
-    Access,
-    Affine,
-    Array,
+from polydl.ir.affine import Affine
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import (
     Attach,
     Coalesce,
     Fuse,
@@ -23,13 +20,14 @@ from polydl.types import (
     PackTiles,
     Pad,
     Rewrite,
-    Scop,
     Split,
-    Statement,
     Strassen,
     Unfold,
     Winograd,
 )
+from polydl.machine import Machine
+from polydl.presentation.notation import count, counted, number, size, wrapped
+from polydl.report import loop_ranges
 
 if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from polydl.types import Interchange, MicrokernelUse, Parallel, Stream, Tile, Unroll, Variant, WorkingSets
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, Variant
+from polydl.ir.working_sets import WorkingSets
 
 if TYPE_CHECKING:
     from rich.table import Table

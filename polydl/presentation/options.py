@@ -15,9 +15,9 @@ import click
 from polydl.errors import OptionError
 
 if TYPE_CHECKING:
+    from polydl.ir.scop import Scop
     from polydl.machine import Machine
     from polydl.pipeline import SpaceOptions
-    from polydl.types import Scop
     from polydl.variants.generate import Generation, VariantSpace
     from polydl.workloads import Element, Layout, Padding, Workload
 

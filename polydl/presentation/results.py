@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.presentation.notation import (
     counted,
@@ -19,7 +21,6 @@ from polydl.presentation.notation import (
     wrapped,
 )
 from polydl.report import microkernel_uses
-from polydl.types import RankedVariant, Ranking, Variant
 
 if TYPE_CHECKING:
     from polydl.doctor import Component

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from polydl.ir.measurement import Status
 from polydl.records.record import Kind, Record, Setting
-from polydl.types import Status
 
 COLUMNS = (
     "date", "kind", "id", "nest", "function", "workload", "flops", "cpu", "threads", "compiler", "libraries",

@@ -12,7 +12,9 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from polydl.errors import OptionError, RecordsError
-from polydl.types import KernelSource, Measurement, Sample, Status, Variant
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement, Sample, Status
+from polydl.ir.variant import Variant
 
 # Of a line. A reader refuses lines of a newer form, and knows all older ones.
 VERSION = 1

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from polydl.execute.contract import Finished
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.records.record import Kind, Record, Setting, code_digest, make_record
 from polydl.records.setting import setting_of
 from polydl.records.store import append, default_directory, read
-from polydl.types import KernelSource, Scop, Variant
 
 ORIGINAL = "original"
 # So many of those measured before run again beside new ones, since times of different runs don't compare well enough.

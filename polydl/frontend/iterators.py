@@ -1,0 +1,54 @@
+"""Names of loops that can't be mistaken for those that tiling makes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Expression, Statement
+
+# ``i_t1`` is the loop over tiles of ``i``.
+_TILE_LOOP = re.compile(r"\w+_t\d+")
+
+
+def with_own_names(scop: Scop) -> Scop:
+    """The scop with every loop counter renamed that looks like a tile loop.
+
+    A call that a pragma marked may name its counters, so that a scop with one stays as it is.
+    """
+    if scop.annotated_calls:
+        return scop
+    return replace(scop, statements=tuple(_renamed(statement) for statement in scop.statements))
+
+
+def _renamed(statement: Statement) -> Statement:
+    taken = {name for name in statement.iterators if not _TILE_LOOP.fullmatch(name)}
+    names: dict[str, str] = {}
+    for name in statement.iterators:
+        if name not in taken:
+            new = f"{name}_"
+            while new in taken:
+                new += "_"
+            names[name] = new
+            taken.add(new)
+    if not names:
+        return statement
+
+    def renamed(text: str) -> str:
+        return re.sub(r"[A-Za-z_]\w*", lambda found: names.get(found.group(), found.group()), text)
+
+    def rewritten(node: Expression) -> Expression:
+        text = renamed(node.text) if node.kind == "affine" else node.text
+        return replace(node, text=text, arguments=tuple(rewritten(argument) for argument in node.arguments))
+
+    return replace(
+        statement,
+        iterators=tuple(names.get(name, name) for name in statement.iterators),
+        domain=renamed(statement.domain),
+        body=rewritten(statement.body),
+        accesses=tuple(
+            replace(access, relation=renamed(access.relation), index=renamed(access.index))
+            for access in statement.accesses
+        ),
+    )

@@ -1,0 +1,264 @@
+"""Undo what programmers do by hand with local scalars, so that loops become free to move.
+
+``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` keeps a sum in a register and orders every iteration of
+the outer loops; ``float t = x[i]; y[i] = t * t;`` names a value. Both are rewritten on arrays: the sum goes to
+the element that receives it, the name is replaced by what it stands for. What is neither gets an element of its
+own in every iteration of the loops around it. The C compiler puts registers back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+import islpy as isl
+
+from polydl.ir.affine import iterator_form
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, Expression, Statement
+from polydl.poly.counting import limited
+
+# Bytes; a scalar that would need more stays one.
+_LARGEST_EXPANSION = 1 << 26
+# Of an expression put in the place of several uses of a scalar, all copies together.
+_MOST_NODES = 64
+
+
+@limited
+def without_local_scalars(scop: Scop) -> Scop:
+    """The same computation with fewer local scalars; those that can't be removed safely stay."""
+    changed = True
+    while changed:
+        changed = False
+        for array in scop.arrays:
+            if array.storage != "local" or array.extents or _is_marked(scop, array):
+                continue
+            for rewrite in (_forwarded, _promoted, _expanded):
+                made = rewrite(scop, array)
+                if made is not None:
+                    scop, changed = made, True
+                    break
+            if changed:
+                break
+    return scop
+
+
+def _is_marked(scop: Scop, array: Array) -> bool:
+    """Whether a call that a pragma marked works on the scalar: it names it, and must find it."""
+    marked = {name for call in scop.annotated_calls for name in call.statements}
+    return any(a.array == array.name for s in scop.statements if s.name in marked for a in s.accesses)
+
+
+def _uses(scop: Scop, array: Array, kind: str) -> list[Statement]:
+    return [s for s in scop.statements if any(a.array == array.name and a.kind == kind for a in s.accesses)]
+
+
+def _same_block(left: Statement, right: Statement) -> bool:
+    return left.depth == right.depth and left.betas[:-1] == right.betas[:-1] and left.directions == right.directions
+
+
+def _inside(statement: Statement, outer: Statement) -> bool:
+    """Whether ``statement`` runs inside all the loops around ``outer``."""
+    depth = outer.depth
+    return (
+        statement.depth >= depth
+        and statement.betas[:depth] == outer.betas[:depth]
+        and statement.directions[:depth] == outer.directions[:depth]
+    )
+
+
+def _between(scop: Scop, first: Statement, last: Statement) -> list[Statement]:
+    depth = first.depth
+    return [
+        s for s in scop.statements if _inside(s, first) and first.betas[depth] <= s.betas[depth] <= last.betas[depth]
+    ]
+
+
+def _is_plain_assignment(statement: Statement, array: Array | None = None) -> bool:
+    body = statement.body
+    if body.kind != "op" or body.text != "=" or body.arguments[0].kind != "access":
+        return False
+    return array is None or statement.access(body.arguments[0].text, "write").array == array.name
+
+
+def _same_instances(left: Statement, right: Statement) -> bool:
+    domain = isl.Set(left.domain).set_tuple_name(right.name)
+    return bool(isl.Set(right.domain).is_equal(domain))
+
+
+def _moved(access: Access, to: Statement) -> Access:
+    """The access as made by another statement with the same outer iterators."""
+    extra = to.depth - isl.Map(access.relation).dim(isl.dim_type.in_)
+    relation = isl.Map(access.relation).add_dims(isl.dim_type.in_, extra).set_tuple_name(isl.dim_type.in_, to.name)
+    index = isl.MultiPwAff(access.index)
+    if extra:
+        index = index.add_dims(isl.dim_type.in_, extra)
+    index = index.set_tuple_id(isl.dim_type.in_, isl.Id(to.name))
+    subscripts = access.subscripts
+    if subscripts is not None:
+        subscripts = tuple(replace(form, coefficients=(*form.coefficients, *[0] * extra)) for form in subscripts)
+    return replace(
+        access,
+        relation=str(relation.intersect_domain(isl.Set(to.domain))),
+        index=str(index),
+        subscripts=subscripts,
+    )
+
+
+def _replaced(expression: Expression, references: set[str], value: Expression) -> Expression:
+    if expression.kind == "access" and expression.text in references:
+        return value
+    return replace(expression, arguments=tuple(_replaced(a, references, value) for a in expression.arguments))
+
+
+def _without(scop: Scop, dropped: set[str], changed: dict[str, Statement], array: Array) -> Scop:
+    statements = tuple(changed.get(s.name, s) for s in scop.statements if s.name not in dropped)
+    return replace(scop, statements=statements, arrays=tuple(a for a in scop.arrays if a.name != array.name))
+
+
+def _forwarded(scop: Scop, array: Array) -> Scop | None:
+    """Replace the scalar by its one definition, where nothing it reads changes before the use."""
+    writers, readers = _uses(scop, array, "write"), _uses(scop, array, "read")
+    if len(writers) != 1 or not readers or writers[0] in readers or not _is_plain_assignment(writers[0], array):
+        return None
+    definition = writers[0]
+    value = definition.body.arguments[1]
+    operands = {access.array for access in definition.reads}
+    uses = sum(1 for reader in readers for access in reader.reads if access.array == array.name)
+    nodes = list(value.walk())
+    if uses > 1 and (uses * len(nodes) > _MOST_NODES or any(node.kind == "call" for node in nodes)):
+        return None
+    changed: dict[str, Statement] = {}
+    for reader in readers:
+        if (
+            not _same_block(definition, reader)
+            or reader.betas <= definition.betas
+            or not _same_instances(definition, reader)
+        ):
+            return None
+        for other in _between(scop, definition, reader):
+            if other.betas < reader.betas and any(access.array in operands for access in other.writes):
+                return None
+        references = {access.reference for access in reader.reads if access.array == array.name}
+        # The assignment converted to the scalar's type, whatever the expression's own type is.
+        same = (
+            value.kind == "access" and scop.array(definition.access(value.text, "read").array).element == array.element
+        )
+        typed = value if same else Expression("cast", array.element, (value,))
+        kept = tuple(access for access in reader.accesses if access.array != array.name)
+        added = tuple(_moved(access, reader) for access in definition.reads)
+        names = {access.reference for access in kept}
+        changed[reader.name] = replace(
+            reader,
+            body=_replaced(reader.body, references, typed),
+            accesses=(*kept, *(access for access in added if access.reference not in names)),
+        )
+    return _without(scop, {definition.name}, changed, array)
+
+
+def _promoted(scop: Scop, array: Array) -> Scop | None:
+    """Accumulate where the sum ends up: the element that the scalar is copied to after the loop."""
+    writers, readers = _uses(scop, array, "write"), _uses(scop, array, "read")
+    outlets = [s for s in readers if s not in writers]
+    inlets = [s for s in writers if s not in readers]
+    if len(outlets) != 1 or len(inlets) != 1 or not _is_plain_assignment(inlets[0], array):
+        return None
+    inlet, outlet = inlets[0], outlets[0]
+    body = outlet.body
+    if not _is_plain_assignment(outlet):
+        return None
+    target = outlet.access(body.arguments[0].text, "write")
+    copied = body.arguments[1].kind == "access"
+    if any(access.array == target.array for access in outlet.reads):
+        return None
+    if scop.array(target.array).element != array.element or not _same_block(inlet, outlet):
+        return None
+    if inlet.betas >= outlet.betas or not _same_instances(inlet, outlet):
+        return None
+    updates = [s for s in writers if s in readers]
+    within = _between(scop, inlet, outlet)
+    for update in updates:
+        if update not in within or not inlet.betas[inlet.depth] < update.betas[inlet.depth] < outlet.betas[inlet.depth]:
+            return None
+    # Between the first value and the last, nothing else may see the element.
+    start = [access for access in inlet.reads if access.array == target.array]
+    if any(access.index != _renamed_index(target, inlet) for access in start):
+        return None
+    others = [s for s in within if s not in (inlet, outlet)]
+    if any(access.array == target.array for s in others for access in s.accesses):
+        return None
+    # Two iterations must not share the element: their sums would run into each other.
+    if not isl.Map(target.relation).is_injective():
+        return None
+    changed = {}
+    for statement in (inlet, *updates, outlet):
+        changed[statement.name] = _retargeted(statement, array, target)
+    dropped = {outlet.name} if copied else set()
+    if inlet.body.arguments[1].kind == "access" and start:
+        dropped.add(inlet.name)
+    return _without(scop, dropped, changed, array)
+
+
+def _renamed_index(access: Access, to: Statement) -> str:
+    return _moved(access, to).index
+
+
+def _retargeted(statement: Statement, array: Array, target: Access) -> Statement:
+    """The statement with the array element in the scalar's place, under the scalar's reference ids."""
+    moved = _moved(target, statement)
+    accesses = tuple(
+        replace(moved, reference=access.reference, kind=access.kind) if access.array == array.name else access
+        for access in statement.accesses
+    )
+    return replace(statement, accesses=accesses)
+
+
+def _expanded(scop: Scop, array: Array) -> Scop | None:
+    """Give each iteration of the loops around the scalar an element of its own, if it is set anew in each."""
+    users = [s for s in scop.statements if any(a.array == array.name for a in s.accesses)]
+    first = users[0]
+    depth = first.depth
+    if depth == 0 or not _is_plain_assignment(first, array) or any(a.array == array.name for a in first.reads):
+        return None
+    if first.box is None or any(low < 0 for low, _ in first.box) or any(way != 1 for way in first.directions):
+        return None
+    domain = isl.Set(first.domain).set_tuple_name("")
+    for user in users[1:]:
+        if not _inside(user, first) or user.betas <= first.betas:
+            return None
+        outer = isl.Set(user.domain).project_out(isl.dim_type.set, depth, user.depth - depth).set_tuple_name("")
+        if not outer.is_subset(domain):
+            return None
+    extents = tuple(high + 1 for _, high in first.box)
+    if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
+        return None
+    taken = {each.name for each in scop.arrays}
+    name = f"{array.name}_of"
+    while name in taken:
+        name += "_"
+    expanded = replace(array, name=name, extents=extents)
+    changed = {user.name: _with_element(user, array, expanded) for user in users}
+    made = _without(scop, set(), changed, array)
+    return replace(made, arrays=(*made.arrays, expanded))
+
+
+def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:
+    depth = len(expanded.extents)
+    head = f"{statement.name}[{', '.join(statement.iterators)}]"
+    element = f"{expanded.name}[{', '.join(statement.iterators[:depth])}]"
+    index = f"{expanded.name}[{', '.join(f'({name})' for name in statement.iterators[:depth])}]"
+    relation = isl.Map(f"{{ {head} -> {element} }}").intersect_domain(isl.Set(statement.domain))
+    subscripts = tuple(iterator_form(d, statement.depth) for d in range(depth))
+    accesses = tuple(
+        replace(
+            access,
+            array=expanded.name,
+            relation=str(relation),
+            index=f"{{ {head} -> {index} }}",
+            subscripts=subscripts,
+        )
+        if access.array == array.name
+        else access
+        for access in statement.accesses
+    )
+    return replace(statement, accesses=accesses)

@@ -1,0 +1,1 @@
+"""Which statement is a matrix product, a convolution, or sets to zero."""

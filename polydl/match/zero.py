@@ -1,0 +1,24 @@
+"""Statements that set to zero."""
+
+from __future__ import annotations
+
+from polydl.ir.statement import Expression, Statement
+
+
+def is_zero(expression: Expression) -> bool:
+    """Whether the expression is a literal zero, in whatever type it was written."""
+    while expression.kind == "cast" and len(expression.arguments) == 1:
+        expression = expression.arguments[0]
+    if expression.kind == "affine":
+        return expression.text.replace(" ", "").rstrip("}").split("[")[-1].strip("()]") == "0"
+    if expression.kind != "literal":
+        return False
+    try:
+        return float(expression.text.rstrip("fFlLuU")) == 0.0
+    except ValueError:
+        return False
+
+
+def sets_to_zero(statement: Statement) -> bool:
+    body = statement.body
+    return body.kind == "op" and body.text == "=" and is_zero(body.arguments[1])

@@ -1,0 +1,1 @@
+"""Estimates of time and traffic."""

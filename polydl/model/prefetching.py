@@ -1,0 +1,112 @@
+"""How well prefetchers keep up with the way that a nest walks through what lies beyond the second cache.
+
+A microkernel works on each line for some hundred cycles and asks for few at a time: what is not there when it is asked
+for costs time, where a loop that only reads has many loads under way. What follows was seen in the times of calls, and
+agrees with what is known of the prefetcher of the second-level cache.
+
+Plain loops were timed too: tensors of 1.6 to 25 MB in runs of 64 bytes to 16 KB, 2 to 1,024 runs in turn. A single run
+is as fast there as several in turn, and up to 32 of them cost nothing, however short. Of more, each has to be found
+anew at each visit, for the time of about 128 bytes: visits of 64 bytes take 2 to 4.5 times as long as one long run,
+those of 512 bytes 1.1 to 1.5 times. There, two rows half a page apart are different runs already.
+"""
+
+from __future__ import annotations
+
+from math import log
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from polydl.model.misses import Refills
+
+# The prefetcher of a second-level cache follows this many streams at once, one in a page each, and runs ahead of each
+# by about this many bytes.
+_FOLLOWED, _AHEAD_BYTES = 32, 1024
+_PAGE_BYTES = 4096
+# The steps of one load that prefetchers of the first-level cache follow.
+_STEP_BYTES = 2048
+# So many streams in turn keep it busy. A single one takes that many times as long, since it must find each next page
+# anew; and so do short visits to more streams than it follows, with so many bytes of each visit to find it again.
+_BUSY = 8
+_ALONE = _LOST = 2.0
+_START_BYTES = 128
+# The lines between those that are used come along, but hardly more than one for each of them.
+_MOST_IN_VAIN = 2.0
+
+
+def slowdown(nest: Refills, stream: int) -> float:
+    """How much longer a stream's lines take than those of several streams that are walked through in turn.
+
+    The columns of a tile that lie rows of an image apart are such streams: each call goes a little further in every
+    one of them, and the prefetcher has the next lines ready when it comes back. A single long run stops at the end of
+    each page. More runs than the prefetcher follows, each left after a few lines, have to be found anew every time. A
+    call that isn't known is taken to walk straight on.
+    """
+    if nest.calls:
+        return 1.0
+    walk = _interleaved(nest, stream)
+    if nest.plain:
+        lost = _START_BYTES / max(walk.visit, nest.line_bytes) if walk.width > _FOLLOWED else 0.0
+        return (1.0 + lost) * _fetched_in_vain(nest, stream, walk)
+    if walk.width > _FOLLOWED and walk.visit < _AHEAD_BYTES:
+        found = _LOST + _START_BYTES / max(walk.visit, nest.line_bytes)
+    else:
+        found = 1.0 + (_ALONE - 1.0) * max(0.0, 1.0 - log(walk.width, _BUSY))
+    return found * _fetched_in_vain(nest, stream, walk)
+
+
+class _Walk(NamedTuple):
+    """``width`` runs in different pages are walked through in turn, ``visit`` bytes of each before the next.
+
+    Of these so many are ``used``, with ``gap`` bytes from one piece to the next (0 without gaps). The loops from
+    ``depth`` on do that.
+    """
+
+    width: int
+    visit: int
+    used: int
+    gap: int
+    depth: int
+
+
+def _interleaved(nest: Refills, stream: int) -> _Walk:
+    """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
+    than are followed."""
+    each = nest.streams[stream]
+    width, visit, used, gap, depth = 1, each.element_bytes, each.element_bytes, 0, len(nest.loops)
+    jump = _STEP_BYTES if nest.plain else _PAGE_BYTES
+    if each.strides is None:
+        return _Walk(width, visit, used, gap, depth)
+    for loop, count, moves in zip(
+        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
+    ):
+        depth -= 1
+        if not moves:
+            continue
+        step = each.strides[loop.iterator] * loop.size
+        if step >= jump:
+            width = round(width * count)
+        else:
+            if step > visit:
+                gap, used = step, round(used * count)
+            else:
+                used += round(min(step, used) * (count - 1))
+            visit += round(step * (count - 1))
+        if width > _FOLLOWED or visit >= _AHEAD_BYTES:
+            break
+    return _Walk(width, visit, used, gap, depth)
+
+
+def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
+    """How much more comes than is used before it is gone: lines in the gaps of a walk whose turn comes much later."""
+    strides = nest.streams[stream].strides
+    if strides is None or walk.gap < 2 * nest.line_bytes:
+        return 1.0
+    cache = nest.caches[min(1, len(nest.caches) - 1)]
+    used = float(walk.used)
+    for depth in range(walk.depth - 1, -1, -1):
+        if used >= walk.visit or nest.lines_inside(depth + 1) > cache.sets * cache.ways:
+            break
+        if 0 < strides[nest.loops[depth].iterator] * nest.loops[depth].size < walk.gap:
+            # This loop comes to what lies in the gaps.
+            used *= nest.trips[depth]
+    return min(_MOST_IN_VAIN, max(1.0, walk.visit / used))

@@ -1,0 +1,202 @@
+"""How much a plan moves into each level of cache, estimated from footprints (``refills``, ``footprints``).
+
+``fills`` predicts which lines miss, nest by nest, and knows what an earlier nest has left in a cache. ``traffic``
+weighs them for rankers. Estimates, fast enough to rank hundreds of thousands of variants; how much each reuse needs
+exactly is the business of ``polydl.reuse.working_sets``. ``docs/cache-validation.md`` compares them with simulated
+caches.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
+from polydl.model.misses import Refills, Walk, refills
+from polydl.plan.plan import NestPlan, Plan, executions, tile_instances
+
+# Points per dimension at which two nests' ways through an array are compared, and dimensions that are.
+_POINTS = 10
+_DIMENSIONS = 2
+
+Places = np.ndarray[Any, np.dtype[np.int64]]
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """A nest beside the others: how many ``times`` loops around it run it, and those ``alike``, in the same loops."""
+
+    plan: NestPlan
+    alone: Refills
+    times: float
+    alike: tuple[int, ...]
+
+
+# By the number of a nest, the rows and columns that its microkernel keeps in registers, where they are known.
+Blocks = Mapping[int, tuple[int, int]]
+NO_BLOCKS: Blocks = MappingProxyType({})
+
+
+def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: int, blocks: Blocks) -> list[_Nest]:
+    shared = [tuple([each for each in nest.nest.prefix if isinstance(each, Loop)]) for nest in plan.nests]
+    return [
+        _Nest(
+            nest,
+            refills(scop, nest, line_bytes, caches, blocks.get(nest.nest.index)),
+            executions(scop, nest),
+            tuple([other for other, around in enumerate(shared) if around == own]),
+        )
+        for nest, own in zip(plan.nests, shared, strict=True)
+    ]
+
+
+def fills(
+    scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int, blocks: Blocks = NO_BLOCKS
+) -> tuple[tuple[Mapping[str, float], ...], ...]:
+    """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
+    nests = _beside(scop, plan, tuple(caches), line_bytes, blocks)
+    found = []
+    for number, nest in enumerate(nests):
+        per_cache: list[dict[str, float]] = [{} for _ in caches]
+        for stream, each in enumerate(nest.alone.streams):
+            for lines, level in zip(per_cache, _stream_fills(nests, number, stream), strict=True):
+                lines[each.array] = lines.get(each.array, 0.0) + level
+        found.append(tuple(per_cache))
+    return tuple(found)
+
+
+def traffic(
+    scop: Scop,
+    plan: Plan,
+    caches: Sequence[int],
+    line_bytes: int,
+    ways: Sequence[int] | None = None,
+    blocks: Blocks = NO_BLOCKS,
+) -> tuple[tuple[int, ...], ...]:
+    """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
+
+    Written lines count twice. What comes from beyond the second cache counts the more, the worse prefetchers keep up
+    with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known; ``blocks``
+    those of microkernels in registers.
+    """
+    known = ways if ways is not None else [None] * len(caches)
+    nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes, blocks)
+    found = []
+    for number, nest in enumerate(nests):
+        moved = [0.0] * len(caches)
+        for stream, each in enumerate(nest.alone.streams):
+            size = line_bytes * (2 if each.written else 1)
+            brought = _stream_fills(nests, number, stream)
+            brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
+            if nest.plan.follows is not None:
+                brought = _left_by_leader(scop, nest.plan, each.array, brought, caches)
+            moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
+        found.append(tuple([round(size) for size in moved]))
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _geometries(caches: tuple[int, ...], line_bytes: int, ways: tuple[int | None, ...]) -> tuple[Geometry, ...]:
+    return tuple([geometry(size, line_bytes, each) for size, each in zip(caches, ways, strict=True)])
+
+
+def _left_by_leader(scop: Scop, nest: NestPlan, array: str, brought: list[float], caches: Sequence[int]) -> list[float]:
+    """An attached nest finds what the other one has just written wherever a tile of it fits, with as much again."""
+    statements = [scop.statement(name) for name in nest.nest.statements]
+    if all(access.array != array for s in statements for access in s.writes):
+        return brought
+    size = tile_instances(nest) * scop.array(array).element_bytes
+    return [0.0 if 2 * size <= cache else lines for lines, cache in zip(brought, caches, strict=True)]
+
+
+def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[float]:
+    """Lines of one stream of a nest that all its executions bring into each cache."""
+    nest = nests[number].alone
+    brought = [nests[number].times * nest.lines(stream, level) for level in range(len(nest.caches))]
+    before = _used_before(nests, number, stream)
+    if before is not None:
+        earlier, between, repeats = before
+        for level in range(len(brought)):
+            held = _held(nests, number, stream, earlier, between, level)
+            kept = held * nest.whole(stream).lines
+            if not between:
+                # What the last iterations used, of the lines that the first ones begin with, is held anyway.
+                kept += (1.0 - held) * nest.torn(stream, 0, level)
+            brought[level] = max(0.0, brought[level] - repeats * kept)
+    return brought
+
+
+# --------------------------------------------------------------------------------------
+# What another nest has left
+
+
+def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int, list[int], float] | None:
+    """The nest that used a stream's array last, the nests run since, and how often that is so; None if it is never.
+
+    Only nests in the same loops count. Where none of them comes earlier, the last one of the iteration before does,
+    or the nest itself.
+    """
+    nest = nests[number]
+    own = nest.alone.streams[stream]
+    users = [other for other in nest.alike if own.array in nests[other].alone.used]
+    earlier = [other for other in users if other < number]
+    if earlier:
+        return earlier[-1], [other for other in nest.alike if earlier[-1] < other < number], nest.times
+    moved = own.strides is None or any(own.strides[: nest.alone.shared])
+    if nest.times <= 1.0 or moved:
+        return None
+    return users[-1], [other for other in nest.alike if other > users[-1] or other < number], nest.times - 1.0
+
+
+def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
+    """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
+    before, nest = nests[earlier].alone, nests[number].alone
+    cache = nest.caches[level]
+    array = nest.streams[stream].array
+    # Between two uses of a line lie the end of the earlier nest and the beginning of this one.
+    ends = [before.arrays(level), nest.arrays(level)]
+    touched = {}
+    for name in dict.fromkeys([*ends[0], *ends[1]]):
+        found = [end[name] for end in ends if name in end]
+        touched[name] = Occupancy(sum(o.lines for o in found) / 2, max(o.sets for o in found))
+    for other in between:
+        for name, occupancy in nests[other].alone.arrays(level).items():
+            if name not in touched or occupancy.lines > touched[name].lines:
+                touched[name] = occupancy
+    gone = evicted(touched[array], tuple([o for name, o in touched.items() if name != array]), cache)
+    if gone == 0.0:
+        return 1.0
+    room = cache.sets * cache.ways / sum(o.lines for o in touched.values())
+    shares = _between(before.ways[array], nest.ways[array])
+    return max(1.0 - gone, bisect_right(shares, room) / len(shares)) if room < 1.0 else 1.0 - gone
+
+
+@lru_cache(maxsize=1 << 14)
+def _between(before: Walk, after: Walk) -> tuple[float, ...]:
+    """For points all over an array, the share of all that is used between two ways through it, in ascending order.
+
+    Between the use of a point on the first way and on the second, all comes by that follows it on the first or
+    precedes it on the second. On two equal ways that is everything, for every point.
+    """
+    strides = tuple(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:_DIMENSIONS]
+    if not strides:
+        return (1.0,)
+    first, second = _places(before, strides), _places(after, strides)
+    used = (first[:, None] < first) | (second[:, None] > second)
+    return tuple(np.sort(used.mean(axis=1)).tolist())
+
+
+@lru_cache(maxsize=1 << 10)
+def _places(walk: Walk, strides: tuple[int, ...]) -> Places:
+    """When each of the points, evenly spread over the dimensions with these strides, comes on a way."""
+    points = (np.indices((_POINTS,) * len(strides)).reshape(len(strides), -1) + 0.5) / _POINTS
+    keys = [points[strides.index(s)] * extent // size for s, size, extent in walk if s in strides]
+    return np.argsort(np.lexsort(keys[::-1])) if keys else np.zeros(points.shape[1], np.int64)

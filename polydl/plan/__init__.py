@@ -1,0 +1,1 @@
+"""Variants applied: where every loop of a nest goes."""

@@ -1,0 +1,1 @@
+"""The closed form in arrays over many schedules."""

@@ -1,0 +1,297 @@
+"""Representatives of all dependences of many schedules of one nest.
+
+What a schedule adds to a pair of references is, for each group of coupled iterators, the order of the group's steps.
+Few orders occur, however many schedules there are. Each is searched once (``reuse_groups``), into a table by the number
+of steps that source and target share; the schedules then look their points up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from polydl.reuse.boxes import BoxNest
+from polydl.reuse.closed_form import Couples, Pair, reference_pair
+from polydl.reuse.encoding import DimensionTable, EncodedSchedules, Flags, Integers, StatementTimes
+from polydl.reuse.groups import Bounds, Group, GroupTable, Linear, SearchLimitError, Step, group_table
+from polydl.reuse.references import KINDS, pair_kinds
+
+_SHARED, _SOURCE, _TARGET = range(3)
+Order = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Representatives, one per row; times are [row, level], and ``kinds`` has the bit of each kind in ``KINDS``."""
+
+    schedule: Integers
+    level: Integers
+    array: Integers
+    source: Integers
+    target: Integers
+    kinds: Integers
+    first: Integers
+    nearest: Integers
+    farthest: Integers
+
+
+@dataclass(frozen=True)
+class _GroupKey:
+    """A group of a pair, its iterators numbered as in their statements; ``couples`` are those that share loops."""
+
+    sources: tuple[int, ...]
+    targets: tuple[int, ...]
+    source_bounds: tuple[Bounds, ...]
+    target_bounds: tuple[Bounds, ...]
+    equations: tuple[Linear, ...]
+    couples: Couples
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """The different orders of a group's steps, each schedule's order, and its shared steps before each level.
+
+    ``owned`` says which levels are shared steps of the group.
+    """
+
+    found: list[Order]
+    of_schedule: Integers
+    passed: Integers
+    owned: Integers
+
+
+@dataclass(frozen=True)
+class _LookedUp:
+    """One group's answers for all schedules; ``feasible`` is [schedule, level]."""
+
+    key: _GroupKey
+    points: Integers
+    row: Integers
+    orders: _Orders
+    feasible: Flags
+
+
+class _Answers:
+    """Points of one group of iterators, for all orders met so far.
+
+    ``feasible`` is [order, shared steps, strict] and ``points`` has the group's iterators of source, nearest and
+    farthest target behind that; ``hard`` are orders on which the search gave up.
+    """
+
+    def __init__(self, key: _GroupKey, steps: list[tuple[int, int, int, int]]) -> None:
+        self._key = key
+        self._sources = {iterator: at for at, iterator in enumerate(key.sources)}
+        self._targets = {iterator: at for at, iterator in enumerate(key.targets)}
+        self._partners = dict(key.couples)
+        self._steps = steps
+        self._rows: dict[Order, int] = {}
+        width = len(self._sources) + 2 * len(self._targets)
+        self.feasible = np.zeros((0, 1, 2), dtype=bool)
+        self.points = np.zeros((0, 1, 2, width), dtype=np.int64)
+        self.hard = np.zeros(0, dtype=bool)
+
+    def rows(self, orders: list[Order], most: int) -> Integers:
+        """The row of each order; there are at most ``most`` shared steps."""
+        new = [order for order in orders if order not in self._rows]
+        for order in new:
+            self._rows[order] = len(self._rows)
+        known = len(self.feasible)
+        longer = max(most + 1 - self.feasible.shape[1], 0)
+        if new or longer:
+            grown = ((0, len(new)), (0, longer), (0, 0))
+            self.feasible = np.pad(self.feasible, grown)
+            self.points = np.pad(self.points, (*grown, (0, 0)))
+            self.hard = np.pad(self.hard, (0, len(new)))
+        for row, order in enumerate(new, known):
+            self._fill(row, order)
+        return np.array([self._rows[order] for order in orders], dtype=np.int64)
+
+    def _fill(self, row: int, order: Order) -> None:
+        steps = tuple(self._step(code) for code in order)
+        table: GroupTable = group_table(
+            Group(self._key.source_bounds, self._key.target_bounds, self._key.equations, steps)
+        )
+        shared = sum(step.is_shared for step in steps)
+        try:
+            for common in range(shared + 1):
+                for strict in (False, True) if common < shared else (False,):
+                    found = table.points(common, strict)
+                    if found is not None:
+                        self.feasible[row, common, int(strict)] = True
+                        self.points[row, common, int(strict)] = (*found.source, *found.nearest, *found.farthest)
+        except SearchLimitError:
+            self.hard[row] = True
+
+    def _step(self, code: int) -> Step:
+        number, side = divmod(code - 1, 3)
+        iterator, size, origin, direction = self._steps[number]
+        source = -1 if side == _TARGET else self._sources[iterator]
+        partner = self._partners[iterator] if side == _SHARED else iterator
+        target = -1 if side == _SOURCE else self._targets[partner]
+        return Step(source, target, size, origin, direction)
+
+
+class Dependences:
+    """Answers for one nest; tables are kept from one batch of schedules to the next."""
+
+    def __init__(self, nest: BoxNest, table: DimensionTable) -> None:
+        self._nest = nest
+        self._table = table
+        self._answers: dict[_GroupKey, _Answers] = {}
+        self._keys: dict[tuple[int, int, Couples], tuple[Pair, list[_GroupKey]] | None] = {}
+
+    def points(self, schedules: EncodedSchedules) -> tuple[Points, Flags]:
+        """All representatives, and the schedules for which the search gave up."""
+        hard = np.zeros(len(schedules.aligned), dtype=bool)
+        found: list[Points] = []
+        count = len(self._nest.statements)
+        for source in range(count):
+            for target in range(count):
+                for rows, couples in _couplings(schedules, source, target, self._nest):
+                    found += self._of_statements(schedules.of(rows), source, target, couples, rows, hard)
+        if not found:
+            levels = schedules.statements[0].levels if schedules.statements else 0
+            none, times = np.zeros(0, dtype=np.int64), np.zeros((0, levels), dtype=np.int64)
+            return Points(none, none, none, none, none, none, times, times, times), hard
+        columns = zip(*(vars(each).values() for each in found), strict=True)
+        return Points(*(np.concatenate(column) for column in columns)), hard
+
+    def _of_statements(
+        self, schedules: EncodedSchedules, source: int, target: int, couples: Couples, rows: Integers, hard: Flags
+    ) -> Iterator[Points]:
+        nest = self._nest
+        own, other = schedules.statements[source], schedules.statements[target]
+        common = schedules.common[source, target][:, None]
+        levels = np.arange(own.levels)
+        loops = (levels < common) & (own.iterator >= 0)
+        carrying = loops | ((levels == common) & (own.origin < other.origin))
+        orders: dict[tuple[tuple[int, ...], tuple[int, ...]], _Orders] = {}
+        looked_up: dict[_GroupKey, _LookedUp] = {}
+        for first, second in self._references(source, target):
+            known = self._groups(first, second, couples)
+            if known is None:
+                continue
+            pair, keys = known
+            feasible = carrying
+            for key in keys:
+                if key not in looked_up:
+                    members = key.sources, key.targets
+                    if members not in orders:
+                        orders[members] = _orders(own, other, loops, levels >= common, *members)
+                    looked_up[key] = self._look_up(key, orders[members], own.levels, rows, hard)
+                feasible = feasible & looked_up[key].feasible
+            schedule, level = np.nonzero(feasible)
+            if not len(schedule):
+                continue
+            source_point = np.zeros((len(schedule), len(pair.source_group) + 1), dtype=np.int64)
+            nearest = np.zeros((len(schedule), len(pair.target_group) + 1), dtype=np.int64)
+            farthest = nearest.copy()
+            for each in (looked_up[key] for key in keys):
+                passed, owned = each.orders.passed[schedule, level], each.orders.owned[schedule, level]
+                values = each.points[each.row[schedule], passed, owned]
+                sources, targets = list(each.key.sources), list(each.key.targets)
+                middle, end = len(sources), len(sources) + len(targets)
+                source_point[:, sources] = values[:, :middle]
+                nearest[:, targets] = values[:, middle:end]
+                farthest[:, targets] = values[:, end:]
+            kinds = pair_kinds(nest.references[first].kinds, nest.references[second].kinds)
+            bits = sum(1 << bit for bit, kind in enumerate(KINDS) if kind in kinds)
+            ones = np.ones(len(schedule), dtype=np.int64)
+            yield Points(
+                rows[schedule],
+                level,
+                ones * nest.references[first].array,
+                ones * source,
+                ones * target,
+                ones * bits,
+                times_of(own, schedule, source_point),
+                times_of(other, schedule, nearest),
+                times_of(other, schedule, farthest),
+            )
+
+    def _references(self, source: int, target: int) -> Iterator[tuple[int, int]]:
+        found = list(enumerate(self._nest.references))
+        for first, own in found:
+            for second, other in found:
+                if (own.statement, other.statement) == (source, target) and own.array == other.array:
+                    yield first, second
+
+    def _groups(self, first: int, second: int, couples: Couples) -> tuple[Pair, list[_GroupKey]] | None:
+        at = first, second, couples
+        if at not in self._keys:
+            pair = reference_pair(self._nest, first, second, couples)
+            if pair is None:
+                self._keys[at] = None
+            else:
+                parts = zip(
+                    pair.sources, pair.targets, pair.source_bounds, pair.target_bounds, pair.equations, strict=True
+                )
+                keys = [_GroupKey(*part, tuple(c for c in couples if c[0] in part[0])) for part in parts]
+                self._keys[at] = pair, keys
+        return self._keys[at]
+
+    def _look_up(self, key: _GroupKey, orders: _Orders, most: int, rows: Integers, hard: Flags) -> _LookedUp:
+        if key not in self._answers:
+            self._answers[key] = _Answers(key, self._table.steps)
+        answers = self._answers[key]
+        row = answers.rows(orders.found, most)[orders.of_schedule]
+        hard[rows[answers.hard[row]]] = True
+        return _LookedUp(key, answers.points, row, orders, answers.feasible[row[:, None], orders.passed, orders.owned])
+
+
+def times_of(times: StatementTimes, schedule: Integers, points: Integers) -> Integers:
+    """When points run, as [row, level]; ``points`` has a column for each iterator and one more."""
+    iterator, origin = times.iterator[schedule], times.origin[schedule]
+    values = np.take_along_axis(points, np.where(iterator < 0, points.shape[1] - 1, iterator), axis=1)
+    steps = times.direction[schedule] * ((values - origin) // times.size[schedule])
+    return np.where(iterator < 0, origin, steps)
+
+
+def _couplings(
+    schedules: EncodedSchedules, source: int, target: int, nest: BoxNest
+) -> Iterator[tuple[Integers, Couples]]:
+    """Schedules by the pairs of iterators of source and target that run in a common loop."""
+    own, other = schedules.statements[source], schedules.statements[target]
+    shared = (np.arange(own.levels) < schedules.common[source, target][:, None]) & (own.iterator >= 0)
+    partners = [
+        np.where(shared & (own.iterator == iterator), other.iterator, -1).max(axis=1, initial=-1)
+        for iterator in range(len(nest.boxes[source]))
+    ]
+    table = np.stack(partners, axis=1) if partners else np.zeros((len(own.iterator), 0), dtype=np.int64)
+    unique, inverse = unique_rows(table)
+    for number, row in enumerate(unique):
+        couples = tuple((iterator, int(partner)) for iterator, partner in enumerate(row) if partner >= 0)
+        yield np.nonzero(inverse == number)[0], couples
+
+
+def _orders(
+    own: StatementTimes,
+    other: StatementTimes,
+    shared: Flags,
+    apart: Flags,
+    sources: tuple[int, ...],
+    targets: tuple[int, ...],
+) -> _Orders:
+    """The steps of a group: those that are shared, then the source's own and the target's."""
+    mine = np.isin(own.iterator, sources)
+    theirs = np.isin(other.iterator, targets) & apart
+    codes = 1 + 3 * own.step + np.where(shared, _SHARED, _SOURCE)
+    key = np.concatenate([np.where(mine, codes, 0), np.where(theirs, 1 + 3 * other.step + _TARGET, 0)], axis=1)
+    key = np.take_along_axis(key, np.argsort(key == 0, axis=1, kind="stable"), axis=1)
+    key = key[:, : int((key > 0).sum(axis=1).max(initial=0))]
+    unique, inverse = unique_rows(key)
+    owned = (mine & shared).astype(np.int64)
+    passed = np.cumsum(owned, axis=1) - owned
+    return _Orders([tuple(int(code) for code in row if code) for row in unique], inverse, passed, owned)
+
+
+def unique_rows(table: Integers) -> tuple[Integers, Integers]:
+    """The different rows, and for each row of ``table`` its place among them."""
+    if not table.shape[1]:
+        return table[: min(1, len(table))], np.zeros(len(table), dtype=np.int64)
+    table = np.ascontiguousarray(table)
+    whole = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
+    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
+    return table[first], inverse.reshape(-1)

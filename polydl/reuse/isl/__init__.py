@@ -1,0 +1,1 @@
+"""Reuse analysis by isl, for nests that are no boxes."""

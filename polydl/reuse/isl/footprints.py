@@ -1,0 +1,210 @@
+"""What instances touch, by isl: images of regions under accesses, and the sizes of their unions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import islpy as isl
+
+from polydl.ir.affine import Box
+from polydl.ir.scop import Array, Scop
+from polydl.poly.boxes import bounding_box
+from polydl.poly.counting import count
+from polydl.reuse.boxes import BoxRegion
+from polydl.reuse.isl.pairs import relation_components, relation_groups
+from polydl.reuse.lines import MOST_LINES, elements_per_line, first_of_aligned, line_mask
+from polydl.reuse.references import Reference
+from polydl.reuse.unions import Product, ValueSet, union_size
+
+_IN, _OUT, _SET, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+_MOST_KEPT = 1 << 14
+
+
+@dataclass(frozen=True)
+class _Image:
+    """Elements or lines as a product of values, None where they are not plainly one, and as a set, made if needed.
+
+    Images of the same ``identity`` are equal; None tells nothing.
+    """
+
+    product: Product | None
+    points: Callable[[], isl.Set]
+    identity: object = None
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """Dimensions of an array that depend on some iterators alone, and how."""
+
+    iterators: tuple[int, ...]
+    dimensions: tuple[int, ...]
+    relation: isl.Map
+
+
+@dataclass(frozen=True, eq=False)
+class _Access:
+    """One reference, from iterators to elements, and its images of boxes of the iterators that it uses."""
+
+    statement: str
+    array: str
+    relation: isl.Map
+    images: dict[Box, _Image] = field(default_factory=dict)
+
+    @cached_property
+    def parts(self) -> tuple[_Part, ...]:
+        """The access, from a domain that is a box, in parts that have no iterator in common."""
+        return tuple(
+            _Part(group.sources, group.targets, group.relation)
+            for group in relation_groups(self.relation, relation_components(self.relation))
+            if group.targets
+        )
+
+    @cached_property
+    def iterators(self) -> tuple[int, ...]:
+        """Those that the parts depend on."""
+        return tuple(iterator for part in self.parts for iterator in part.iterators)
+
+
+class _Lines:
+    """From an array's elements to its lines of ``per_line`` elements; see ``reuse_lines`` for their coordinates."""
+
+    def __init__(self, context: isl.Context, array: Array, per_line: int) -> None:
+        self._per_line = per_line
+        self._strides = array.strides
+        self._first = first_of_aligned(array.strides, per_line)
+        self._countable = array.elements // per_line < MOST_LINES
+        names = [f"e{dimension}" for dimension in range(len(array.extents))]
+        linear = " + ".join(f"{s}*{n}" for s, n in zip(array.strides[self._first :], names[self._first :], strict=True))
+        lines = [*names[: self._first], f"floor(({linear})/{per_line})"]
+        self._map = isl.Map.read_from_str(context, f"{{ {array.name}[{', '.join(names)}] -> [{', '.join(lines)}] }}")
+
+    def of(self, image: _Image) -> _Image:
+        def points() -> isl.Set:
+            return image.points().apply(self._map)
+
+        alone = self._first == len(self._strides) - 1
+        identity = None if image.identity is None else (self._per_line, image.identity)
+        if image.product is None:
+            return _Image(_product(points()) if alone else None, points, identity)
+        ranges = [values for values in image.product if not isinstance(values, int)]
+        last: ValueSet | None = None
+        if alone:
+            last = ranges[-1][0] // self._per_line, ranges[-1][1] // self._per_line
+        elif self._countable:
+            inner = zip(self._strides[self._first :], ranges[self._first :], strict=True)
+            last = line_mask(0, tuple((stride, *values) for stride, values in inner), self._per_line)
+        return _Image(None if last is None else (*image.product[: self._first], last), points, identity)
+
+
+class IslFootprints:
+    """Counts for one nest; images of boxes are kept. Raises isl's errors; the caller holds the quota."""
+
+    def __init__(self, context: isl.Context, scop: Scop, accesses: Mapping[Reference, isl.Map]) -> None:
+        self._context = context
+        self._accesses = [
+            _Access(reference.statement, reference.array, access) for reference, access in accesses.items()
+        ]
+        self._arrays = {array.name: array for array in scop.arrays}
+        self._ranges: dict[tuple[_Part, Box], Product | None] = {}
+        self._lines: dict[tuple[str, int], _Lines] = {}
+        self._counts: dict[frozenset[object], int] = {}
+
+    def sizes(self, regions: Mapping[str, Sequence[BoxRegion]], line_bytes: int | None) -> tuple[int, int]:
+        """Distinct elements that instances in the statements' regions touch, and their bytes or their lines' bytes."""
+        touched: dict[str, list[_Image]] = {}
+        for access in self._accesses:
+            images = [self._image(access, region) for region in regions[access.statement]]
+            touched.setdefault(access.array, []).extend(images)
+        elements = size = 0
+        for name, images in touched.items():
+            array = self._arrays[name]
+            number = self._union_size(images)
+            elements += number
+            if line_bytes is None:
+                size += number * array.element_bytes
+                continue
+            per_line = elements_per_line(array, line_bytes)
+            if per_line > 1 and array.extents:
+                lines = self._lines_of(array, per_line)
+                number = self._union_size([lines.of(image) for image in images])
+            size += number * line_bytes
+        return elements, size
+
+    def _lines_of(self, array: Array, per_line: int) -> _Lines:
+        key = array.name, per_line
+        if key not in self._lines:
+            self._lines[key] = _Lines(self._context, array, per_line)
+        return self._lines[key]
+
+    def _image(self, access: _Access, region: BoxRegion) -> _Image:
+        bounds = tuple([region.box[iterator] for iterator in access.iterators])
+        if bounds not in access.images:
+            if len(access.images) >= _MOST_KEPT:
+                access.images.clear()
+            access.images[bounds] = self._image_of_box(access, region.box, (access, bounds))
+        return access.images[bounds]
+
+    def _image_of_box(self, access: _Access, box: Box, identity: object) -> _Image:
+        found: list[ValueSet] = [0] * access.relation.dim(_OUT)
+        product: Product | None = None
+        for part in access.parts:
+            ranges = self._part_ranges(part, tuple([box[iterator] for iterator in part.iterators]))
+            if ranges is None:
+                break
+            for dimension, values in zip(part.dimensions, ranges, strict=True):
+                found[dimension] = values
+        else:
+            product = tuple(found)
+        return _Image(product, lambda: _bounded(access.relation, box).range(), identity)
+
+    def _part_ranges(self, part: _Part, bounds: Box) -> Product | None:
+        key = part, bounds
+        if key not in self._ranges:
+            if len(self._ranges) >= _MOST_KEPT:
+                self._ranges.clear()
+            self._ranges[key] = _product(_bounded(part.relation, bounds).range())
+        return self._ranges[key]
+
+    def _union_size(self, images: Sequence[_Image]) -> int:
+        if not images:
+            return 0
+        products = [image.product for image in images if image.product is not None]
+        if len(products) == len(images):
+            return union_size(tuple(products))
+        named = {image.identity: image for image in images if image.identity is not None}
+        nameless = [image for image in images if image.identity is None]
+        key = None if nameless else frozenset(named)
+        if key is None or key not in self._counts:
+            first, *others = [image.points() for image in (*named.values(), *nameless)]
+            for other in others:
+                first = first.union(other)
+            counted = count(first.coalesce())
+            if key is None:
+                return counted
+            if len(self._counts) >= _MOST_KEPT:
+                self._counts.clear()
+            self._counts[key] = counted
+        return self._counts[key]
+
+
+def _bounded(relation: isl.Map, bounds: Box) -> isl.Map:
+    for place, (low, high) in enumerate(bounds):
+        relation = relation.lower_bound_val(_IN, place, low).upper_bound_val(_IN, place, high)
+    return relation
+
+
+def _product(points: isl.Set) -> Product | None:
+    """The ranges whose product a set is, which is not empty; None where it isn't one or that is not plain to see."""
+    divided = points.n_basic_set() > 1 or any(piece.dim(_DIV) for piece in points.get_basic_sets())
+    if not divided and not points.is_box():
+        return None
+    box = bounding_box(points)
+    if divided:
+        hull = isl.Set.universe(points.get_space())
+        for dimension, (low, high) in enumerate(box):
+            hull = hull.lower_bound_val(_SET, dimension, low).upper_bound_val(_SET, dimension, high)
+        if not hull.is_subset(points):
+            return None
+    return box

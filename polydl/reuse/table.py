@@ -1,0 +1,187 @@
+"""Working sets of many schedules in columns, a few dozen bytes for each dependence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from polydl.errors import AnalysisError
+from polydl.ir.scop import Scop
+from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
+from polydl.reuse.batch.working_sets import BatchWorkingSets
+from polydl.reuse.caches import fit_caches_of_many
+from polydl.reuse.references import KINDS
+
+# In the order of the fields of ``DependenceWorkingSet``.
+_COLUMNS: dict[str, type[np.generic]] = {
+    "kinds": np.uint8,
+    "array": np.uint16,
+    "source": np.uint16,
+    "target": np.uint16,
+    "loop": np.uint16,
+    "parallel": np.bool_,
+    "minimum_elements": np.int64,
+    "maximum_elements": np.int64,
+    "minimum_bytes": np.int64,
+    "maximum_bytes": np.int64,
+}
+_KINDS_OF = [tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1) for bits in range(1 << len(KINDS))]
+
+
+@dataclass(frozen=True, eq=False)
+class WorkingSetsTable:
+    """What ``working_sets`` gives for each of several schedules of one nest, in their order.
+
+    ``table[row]`` is the ``WorkingSets`` of one schedule. The dependences of row r are the entries ``starts[r]`` to
+    ``starts[r + 1]`` of the other columns; ``arrays``, ``statements`` and ``loops`` are names that they index, and
+    ``kinds`` has one bit for each of ``KINDS``. ``levels`` is [row, level] and ``memory`` [row], in bytes.
+    ``failures`` says for which rows the analysis gave up, and why; their levels and memory are 0.
+    """
+
+    arrays: tuple[str, ...]
+    statements: tuple[str, ...]
+    loops: tuple[str, ...]
+    starts: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.uint8]
+    array: npt.NDArray[np.uint16]
+    source: npt.NDArray[np.uint16]
+    target: npt.NDArray[np.uint16]
+    loop: npt.NDArray[np.uint16]
+    parallel: npt.NDArray[np.bool_]
+    minimum_elements: npt.NDArray[np.int64]
+    maximum_elements: npt.NDArray[np.int64]
+    minimum_bytes: npt.NDArray[np.int64]
+    maximum_bytes: npt.NDArray[np.int64]
+    levels: npt.NDArray[np.int64]
+    memory: npt.NDArray[np.int64]
+    by_isl: npt.NDArray[np.bool_]
+    failures: dict[int, AnalysisError]
+    line_bytes: int | None = None
+
+    def __len__(self) -> int:
+        return len(self.memory)
+
+    def status(self, row: int) -> Literal["ok", "failed"]:
+        return "failed" if row in self.failures else "ok"
+
+    def __getitem__(self, row: int) -> WorkingSets:
+        """Raises the AnalysisError of a row that failed."""
+        if not -len(self) <= row < len(self):
+            raise IndexError(row)
+        row %= len(self)
+        if row in self.failures:
+            raise self.failures[row]
+        own = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        columns: list[list[Any]] = [getattr(self, name)[own].tolist() for name in _COLUMNS]
+        found = tuple(
+            [
+                DependenceWorkingSet(
+                    _KINDS_OF[kinds],
+                    self.arrays[array],
+                    self.statements[source],
+                    self.statements[target],
+                    self.loops[loop],
+                    *sizes,
+                )
+                for kinds, array, source, target, loop, *sizes in zip(*columns, strict=True)
+            ]
+        )
+        method: Literal["closed-form", "isl"] = "isl" if self.by_isl[row] else "closed-form"
+        return WorkingSets(found, tuple(self.levels[row].tolist()), int(self.memory[row]), method, self.line_bytes)
+
+    def __iter__(self) -> Iterator[WorkingSets]:
+        return (self[row] for row in range(len(self)))
+
+
+class TableBuilder:
+    """Collects rows in any order within what ``extend`` has made room for."""
+
+    def __init__(self, scop: Scop, caches: Sequence[int], line_bytes: int | None, inclusive: bool) -> None:
+        self._caches = caches
+        self._line_bytes = line_bytes
+        self._inclusive = inclusive
+        self._arrays = {array.name: number for number, array in enumerate(scop.arrays)}
+        self._statements = {statement.name: number for number, statement in enumerate(scop.statements)}
+        self._loops: dict[str, int] = {"": 0}
+        self._rows: list[npt.NDArray[np.int32]] = []
+        self._columns: dict[str, list[npt.NDArray[Any]]] = {name: [] for name in _COLUMNS}
+        self._held: list[npt.NDArray[np.int64]] = []
+        self._by_isl: list[npt.NDArray[np.bool_]] = []
+        self._failures: dict[int, AnalysisError] = {}
+        self.rows = 0
+
+    def extend(self, count: int) -> None:
+        """Makes room for the next ``count`` rows."""
+        self.rows += count
+        # The last column is memory.
+        self._held.append(np.zeros((count, len(self._caches) + 1), dtype=np.int64))
+        self._by_isl.append(np.zeros(count, dtype=bool))
+
+    def add_batch(self, found: BatchWorkingSets, loops: Sequence[str]) -> None:
+        """Rows of the schedules for which the room was made last."""
+        numbers = np.array([self._loops.setdefault(name, len(self._loops)) for name in loops], dtype=np.uint16)
+        held = self._held[-1]
+        self._rows.append((found.schedule + (self.rows - len(held))).astype(np.int32))
+        for name, kind in _COLUMNS.items():
+            column = numbers[found.loop] if name == "loop" else getattr(found, name)
+            self._columns[name].append(column.astype(kind))
+        both = ~found.single
+        sizes = np.concatenate([found.minimum_bytes, found.maximum_bytes[both]])
+        owner = np.concatenate([found.schedule, found.schedule[both]])
+        held[:, :-1], held[:, -1] = fit_caches_of_many(len(held), owner, sizes, self._caches, inclusive=self._inclusive)
+
+    def add(self, row: int, found: WorkingSets) -> None:
+        """One row of those for which the room was made last."""
+        count = len(found.dependences)
+        values: dict[str, list[int]] = {name: [] for name in _COLUMNS}
+        for dependence in found.dependences:
+            for name in ("minimum_elements", "maximum_elements", "minimum_bytes", "maximum_bytes", "parallel"):
+                values[name].append(getattr(dependence, name))
+            values["kinds"].append(sum(1 << bit for bit, kind in enumerate(KINDS) if kind in dependence.kinds))
+            values["array"].append(self._arrays[dependence.array])
+            values["source"].append(self._statements[dependence.source])
+            values["target"].append(self._statements[dependence.target])
+            values["loop"].append(self._loops.setdefault(dependence.loop, len(self._loops)))
+        place = row - (self.rows - len(self._held[-1]))
+        try:
+            columns = {name: np.array(values[name], dtype=kind) for name, kind in _COLUMNS.items()}
+            self._held[-1][place] = *found.levels, found.memory
+        except OverflowError:
+            self.add_failure(row, AnalysisError("the nest touches more bytes than 64 bits can count"))
+            return
+        self._rows.append(np.full(count, row, dtype=np.int32))
+        for name, column in columns.items():
+            self._columns[name].append(column)
+        self._by_isl[-1][place] = found.method == "isl"
+
+    def add_failure(self, row: int, error: AnalysisError) -> None:
+        self._failures[row] = error
+
+    def build(self) -> WorkingSetsTable:
+        rows = np.concatenate([np.zeros(0, dtype=np.int32), *self._rows])
+        starts = np.zeros(self.rows + 1, dtype=np.int64)
+        np.cumsum(np.bincount(rows, minlength=self.rows), out=starts[1:])
+        # Rows that were added by themselves may come after the batch that they belong into.
+        order = np.argsort(rows, kind="stable") if (np.diff(rows) < 0).any() else None
+        columns = {}
+        for name, kind in _COLUMNS.items():
+            # One column at a time, so that only one is held twice.
+            column = np.concatenate([np.zeros(0, dtype=kind), *self._columns.pop(name)])
+            columns[name] = column if order is None else column[order]
+        held = np.concatenate([np.zeros((0, len(self._caches) + 1), dtype=np.int64), *self._held])
+        return WorkingSetsTable(
+            arrays=tuple(self._arrays),
+            statements=tuple(self._statements),
+            loops=tuple(self._loops),
+            starts=starts,
+            **columns,
+            levels=held[:, :-1],
+            memory=held[:, -1],
+            by_isl=np.concatenate([np.zeros(0, dtype=bool), *self._by_isl]),
+            failures=self._failures,
+            line_bytes=self._line_bytes,
+        )

@@ -1,0 +1,183 @@
+"""Two loops run as one, over arrays in which what they index lies side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Affine
+from polydl.ir.construct import (
+    fresh_name,
+    make_access,
+    make_domain,
+)
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import Coalesce
+from polydl.poly.dependences import Dependence
+from polydl.poly.legality import violations
+from polydl.poly.schedules import original_schedule
+
+
+def _single(form: Affine) -> int | None:
+    """The one iterator that a subscript is, or None if it is anything else."""
+    used = [index for index, coefficient in enumerate(form.coefficients) if coefficient]
+    return used[0] if len(used) == 1 and form.coefficients[used[0]] == 1 and form.constant == 0 else None
+
+
+def _joined(access: Access, statement: Statement, outer: int, inner: int) -> bool:
+    """Whether one subscript goes through both loops as through one: it steps on where the inner loop ends."""
+    assert access.subscripts is not None
+    assert statement.box is not None
+    using = [form.coefficients for form in access.subscripts if form.coefficients[outer] or form.coefficients[inner]]
+    return len(using) == 1 and using[0][outer] == using[0][inner] * (statement.box[inner][1] + 1)
+
+
+class _Coalescing:
+    """Which pair of loops of each statement becomes one, and which pair of dimensions of each array."""
+
+    def __init__(self, scop: Scop) -> None:
+        self.scop = scop
+        self.pairs: dict[str, tuple[int, int]] = {}
+        self.merged: dict[str, int] = {}
+
+    def add(self, statement: Statement, outer: int, inner: int) -> None:
+        known = self.pairs.get(statement.name)
+        if known is not None:
+            if known != (outer, inner):
+                raise IllegalVariantError(f"two pairs of loops of {statement.name} would have to be coalesced")
+            return
+        if any(statement.name in call.statements for call in self.scop.annotated_calls):
+            raise IllegalVariantError(f"{statement.name} stands for a marked call")
+        if statement.box is None or statement.depth == 0:
+            raise IllegalVariantError(f"the loops of {statement.name} are not rectangular")
+        if any(direction != 1 for direction in statement.directions):
+            raise IllegalVariantError(f"a loop of {statement.name} runs backwards")
+        if any(node.kind == "affine" for node in statement.body.walk()):
+            raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+        if statement.box[outer][0] or statement.box[inner][0]:
+            raise IllegalVariantError(f"the loops of {statement.name} do not start at zero")
+        self.pairs[statement.name] = (outer, inner)
+        for access in statement.accesses:
+            self.follow(statement, access, outer, inner)
+
+    def follow(self, statement: Statement, access: Access, outer: int, inner: int) -> None:
+        """The array's dimensions merge, and with them the loops of every other statement that accesses it."""
+        if access.subscripts is None:
+            raise IllegalVariantError(f"a subscript of `{access.array}` is not affine")
+        using = [d for d, f in enumerate(access.subscripts) if f.coefficients[outer] or f.coefficients[inner]]
+        if not using:
+            return
+        if _joined(access, statement, outer, inner):
+            return
+        first = using[0]
+        pair = [_single(access.subscripts[dimension]) for dimension in using]
+        assert statement.box is not None
+        whole = statement.box[inner][1] + 1
+        array = self.scop.array(access.array)
+        if pair != [outer, inner] or using != [first, first + 1] or array.extents[first + 1] != whole:
+            raise IllegalVariantError(f"the loops do not walk side by side through `{access.array}`")
+        if self.merged.setdefault(array.name, first) != first:
+            raise IllegalVariantError(f"two pairs of dimensions of `{array.name}` would have to be merged")
+        for other in self.scop.statements:
+            for use in other.accesses:
+                if use.array == array.name:
+                    if use.subscripts is None:
+                        raise IllegalVariantError(f"a subscript of `{use.array}` is not affine")
+                    loops = [_single(use.subscripts[dimension]) for dimension in (first, first + 1)]
+                    if loops[0] is None or loops[1] is None:
+                        raise IllegalVariantError(f"{other.name} walks through `{array.name}` in another way")
+                    self.add(other, loops[0], loops[1])
+
+
+def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
+    """The scop with the two loops as one. Raises IllegalVariantError if they can't be."""
+    statement = scop.statement(step.statement)
+    if not {step.outer, step.inner} <= set(statement.iterators):
+        raise IllegalVariantError(f"{step.statement} has no loops `{step.outer}` and `{step.inner}`")
+    coalescing = _Coalescing(scop)
+    coalescing.add(statement, statement.iterators.index(step.outer), statement.iterators.index(step.inner))
+    moved = Schedule(
+        tuple(
+            (name, _adjacent(dimensions, coalescing.pairs.get(name)))
+            for name, dimensions in original_schedule(scop).statements
+        )
+    )
+    if violations(scop, moved, dependences, reassociate=reassociate):
+        raise IllegalVariantError(f"`{step.inner}` can't be moved next to `{step.outer}`")
+    views = {name: _view(scop, scop.array(name), first) for name, first in coalescing.merged.items()}
+    statements = tuple(
+        _coalesced(scop, each, coalescing, views) if each.name in coalescing.pairs else each for each in scop.statements
+    )
+    # Only statements that share all of their loops got here.
+    shared = tuple(
+        replace(each, loops=each.loops - 1) if coalescing.pairs.keys() & set(each.statements) else each
+        for each in scop.shared
+    )
+    return replace(scop, statements=statements, arrays=(*scop.arrays, *views.values()), shared=shared)
+
+
+def _adjacent(dimensions: tuple[int | Loop, ...], pair: tuple[int, int] | None) -> tuple[int | Loop, ...]:
+    if pair is None:
+        return dimensions
+    loops = [each for each in dimensions if isinstance(each, Loop)]
+    inner = next(loop for loop in loops if loop.iterator == pair[1])
+    loops.remove(inner)
+    loops.insert(next(i for i, loop in enumerate(loops) if loop.iterator == pair[0]) + 1, inner)
+    rest = iter(loops)
+    return tuple(next(rest) if isinstance(each, Loop) else each for each in dimensions)
+
+
+def _view(scop: Scop, array: Array, first: int) -> Array:
+    extents = (
+        *array.extents[:first],
+        prod(array.extents[first : first + 2]),
+        *array.extents[first + 2 :],
+    )
+    return replace(array, name=fresh_name(scop, f"{array.name}_flat"), extents=extents, view_of=array.memory)
+
+
+def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views: dict[str, Array]) -> Statement:
+    outer, inner = pair = coalescing.pairs[statement.name]
+    merged = coalescing.merged
+    assert statement.box is not None
+    beside = [other for other in scop.statements if other.betas[0] == statement.betas[0]]
+    alike = all((other.iterators, other.betas[:-1]) == (statement.iterators, statement.betas[:-1]) for other in beside)
+    if any(statement.betas[1:-1]) or not alike or any(coalescing.pairs.get(other.name) != pair for other in beside):
+        raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
+    length = statement.box[inner][1] + 1
+    kept = [index for index in range(statement.depth) if index != inner]
+    name = fresh_name(scop, f"{statement.iterators[outer]}_{statement.iterators[inner]}")
+    iterators = tuple(name if index == outer else statement.iterators[index] for index in kept)
+    box = tuple(
+        (0, (statement.box[outer][1] + 1) * length - 1) if index == outer else statement.box[index] for index in kept
+    )
+    accesses = []
+    for access in statement.accesses:
+        assert access.subscripts is not None
+        first = merged.get(access.array)
+        # A subscript that steps on from one loop to the other takes its steps from the inner one.
+        steps = inner if _joined(access, statement, outer, inner) else outer
+        forms = [
+            Affine(tuple(form.coefficients[steps if index == outer else index] for index in kept), form.constant)
+            for form in access.subscripts
+        ]
+        target = access.array
+        if first is not None:
+            del forms[first + 1]
+            target = views[access.array].name
+        accesses.append(
+            make_access(statement.name, iterators, box, access.reference, target, access.kind, tuple(forms))
+        )
+    return replace(
+        statement,
+        iterators=iterators,
+        domain=make_domain(statement.name, iterators, box),
+        box=box,
+        betas=(*statement.betas[:-2], statement.betas[-1]),
+        directions=statement.directions[1:],
+        accesses=tuple(accesses),
+    )

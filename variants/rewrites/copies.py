@@ -1,0 +1,90 @@
+"""Copies of arrays, in nests of their own, that statements read in place of the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Affine, Box
+from polydl.ir.construct import (
+    assignment,
+    make_access,
+    make_statement,
+)
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Expression, Statement
+
+
+def copying_statement(
+    reader: Statement,
+    array: Array,
+    packed: Array,
+    *,
+    iterators: tuple[str, ...],
+    box: Box,
+    betas: tuple[int, ...],
+    to: tuple[Affine, ...],
+    source: tuple[Affine, ...],
+) -> Statement:
+    """The statement that copies elements of ``array`` into ``packed`` for ``reader``, with these subscripts."""
+    name = f"pack_{array.name}"
+    accesses = (
+        make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
+        make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
+    )
+    body = assignment(f"{name}_to", Expression("access", f"{name}_from"))
+    text = f"{packed.name}[...] = {array.name}[...]"
+    return make_statement(name, iterators, box, accesses, body, betas=betas, line=reader.line, text=text)
+
+
+def with_copy(
+    scop: Scop,
+    reader: Statement,
+    array: Array,
+    packed: Array,
+    *,
+    iterators: tuple[str, ...],
+    box: Box,
+    to: tuple[Affine, ...],
+    source: tuple[Affine, ...],
+) -> Scop:
+    """The scop with ``packed`` filled from ``array`` once that is complete, and with ``reader`` as it reads that.
+
+    ``to`` and ``source`` are the subscripts of the two arrays in the copying nest of ``iterators`` over ``box``.
+    Raises IllegalVariantError if the array is written later.
+    """
+    place = complete_from(scop, reader, array)
+    betas = (place, *(0,) * len(box))
+    copy = copying_statement(reader, array, packed, iterators=iterators, box=box, betas=betas, to=to, source=source)
+    others = [reader if each.name == reader.name else each for each in scop.statements]
+    return replace(scop, statements=inserted(copy, others), arrays=(*scop.arrays, packed))
+
+
+def inserted(made: Statement, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+    """The statements with one more in a nest of its own, in front of the nest that was at its place."""
+    place = made.betas[0]
+    before = [each for each in statements if each.betas[0] < place]
+    after = [each for each in statements if each.betas[0] >= place]
+    return (*before, made, *(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in after))
+
+
+def complete_from(scop: Scop, reader: Statement, array: Array) -> int:
+    """The place among nests from which on a copy of an array holds what ``reader`` reads.
+
+    Nests come one after the other (``distributed``). Raises IllegalVariantError if it is written later.
+    """
+    if written_later(scop, reader, array):
+        raise IllegalVariantError(f"`{array.name}` is written, so that a copy would go stale")
+    return max((place + 1 for place in _writers(scop, array)), default=0)
+
+
+def written_later(scop: Scop, reader: Statement, array: Array) -> bool:
+    """Whether something writes an array in the nest of ``reader`` or after it."""
+    return any(place >= reader.betas[0] for place in _writers(scop, array))
+
+
+def _writers(scop: Scop, array: Array) -> list[int]:
+    """The places of the nests that write an array."""
+    memory = array.memory
+    return [s.betas[0] for s in scop.statements if any(scop.array(each.array).memory == memory for each in s.writes)]

@@ -1,0 +1,145 @@
+"""Conditions on what a product reads, replaced by zeros around a copy of it.
+
+A convolution in C often tests whether a row and a column of the image are there. Its loops bound each other then, and
+no microkernel takes them. Where a copy of the image holds zeros for all that is not there, every product can be added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+
+import islpy as isl
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Affine, Box, iterator_form, value_range
+from polydl.ir.construct import assignment, fresh_name, make_access, make_domain, make_statement, zero_of
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import Pad
+from polydl.match.product import NoMatch, product_form
+from polydl.poly.boxes import bounding_box
+from polydl.poly.counting import limited
+from polydl.variants.rewrites.copies import inserted, with_copy
+from polydl.variants.rewrites.panels import moved_read
+
+
+@limited
+def pad(scop: Scop, step: Pad, *, reassociate: bool = True) -> Scop:
+    """The scop with a copy of the array between zeros, and with all iterations of the statement's loops.
+
+    Sums get further summands of zero, which changes no sum of finite numbers; without ``reassociate`` that is refused.
+    Raises IllegalVariantError if the statement is no product, if its domain is anything but a box and the condition
+    that some part of the array is read, or if the new iterations touch other elements of the other arrays.
+    """
+    statement = scop.statement(step.statement)
+    if not reassociate:
+        raise IllegalVariantError("zeros added to a sum may change what is no finite number")
+    form = product_form(scop, statement)
+    if isinstance(form, NoMatch):
+        raise IllegalVariantError(f"{statement.name} is no product: {form.reason}")
+    read = next((each for each in (form.a, form.b) if each.array == step.array), None)
+    if read is None:
+        raise IllegalVariantError(f"`{step.array}` is no operand of {statement.name}")
+    if statement.box is not None or any(statement.name in call.statements for call in scop.annotated_calls):
+        raise IllegalVariantError(f"the loops of {statement.name} are rectangular, or stand for a marked call")
+    around = bounding_box(isl.Set(statement.domain))
+    there = bounding_box(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
+    whole = _over(statement, around)
+    _check(statement, whole, read, there)
+    return _padded(scop, whole, next(each for each in whole.reads if each.reference == read.reference), there)
+
+
+def _over(statement: Statement, box: Box) -> Statement:
+    """The statement with all iterations of a box."""
+    accesses = []
+    for each in statement.accesses:
+        assert each.subscripts is not None
+        accesses.append(
+            make_access(
+                statement.name, statement.iterators, box, each.reference, each.array, each.kind, each.subscripts
+            )
+        )
+    return replace(
+        statement,
+        domain=make_domain(statement.name, statement.iterators, box),
+        box=box,
+        instances=prod(high - low + 1 for low, high in box),
+        accesses=tuple(accesses),
+    )
+
+
+def _check(statement: Statement, whole: Statement, read: Access, there: Box) -> None:
+    domain = isl.Set(statement.domain)
+    names = [f"e{dimension}" for dimension in range(len(there))]
+    for access, wider in zip(statement.accesses, whole.accesses, strict=True):
+        touched = isl.Map(wider.relation)
+        if access.reference == read.reference:
+            reading = touched.intersect_range(isl.Set(make_domain(read.array, names, there))).domain()
+            if not reading.is_equal(domain):
+                raise IllegalVariantError(f"{statement.name} has other conditions than that `{read.array}` is there")
+        elif not touched.range().is_equal(isl.Map(access.relation).intersect_domain(domain).range()):
+            raise IllegalVariantError(f"more of `{access.array}` would be touched")
+
+
+def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
+    array = scop.array(read.array)
+    assert read.subscripts is not None
+    assert whole.box is not None
+    reached = [value_range(form, whole.box) for form in read.subscripts]
+    lows = [low for low, _ in reached]
+    padded = Array(
+        fresh_name(scop, f"{array.name}_padded"),
+        array.element,
+        array.element_bytes,
+        tuple(high - low + 1 for low, high in reached),
+        "local",
+    )
+    moved = tuple(
+        Affine(form.coefficients, form.constant - low) for form, low in zip(read.subscripts, lows, strict=True)
+    )
+    depth = len(there)
+    straight = tuple(iterator_form(d, depth) for d in range(depth))
+    copied = with_copy(
+        scop,
+        moved_read(whole, read, padded.name, moved),
+        array,
+        padded,
+        iterators=tuple(f"{array.name}_{dimension}" for dimension in range(depth)),
+        box=there,
+        to=tuple(Affine(form.coefficients, -low) for form, low in zip(straight, lows, strict=True)),
+        source=straight,
+    )
+    copy = next(each for each in copied.statements if each.accesses[0].array == padded.name)
+    zeros = _zeros(copy, padded, straight)
+    return replace(copied, statements=inserted(zeros, copied.statements))
+
+
+def _zeros(copy: Statement, padded: Array, subscripts: Sequence[Affine]) -> Statement:
+    """All of the copy set to zero, in front of the nest that fills it."""
+    name = f"zero_{padded.name}"
+    iterators = tuple(f"{padded.name}_{dimension}" for dimension in range(len(padded.extents)))
+    box = tuple((0, extent - 1) for extent in padded.extents)
+    access = make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts))
+    zero = zero_of(padded)
+    text = f"{padded.name}[...] = {zero.text}"
+    return make_statement(
+        name, iterators, box, (access,), assignment(access.reference, zero), betas=copy.betas, line=copy.line, text=text
+    )
+
+
+def padding_choices(scop: Scop, reassociate: bool) -> tuple[Pad, ...]:
+    """For each product whose loops bound each other, the operand that can be padded so that they don't."""
+    found = []
+    for statement in scop.statements:
+        form = product_form(scop, statement) if statement.box is None else NoMatch("")
+        for access in () if isinstance(form, NoMatch) else (form.a, form.b):
+            step = Pad(statement.name, access.array)
+            try:
+                pad(scop, step, reassociate=reassociate)
+            except IllegalVariantError:
+                continue
+            found.append(step)
+            break
+    return tuple(found)

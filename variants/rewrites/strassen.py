@@ -1,0 +1,202 @@
+"""Products of matrices in seven products of their quarters in place of eight (Strassen, 1969).
+
+Both operands are cut in halves along the rows, columns and sums of a block; seven sums of the quarters of each are
+made and multiplied, and what these add to the quarters of the result is put together. Two nests make the sums of
+the operands, one puts the result together, and between them a matrix product for each of the seven is left to a
+microkernel. Cut in four parts each, the seven products are made of seven each themselves: 49 in place of 64, with all
+sums made at once. Sums of quarters are multiplied and then subtracted again, which rounds in another way: where sums
+may not be reassociated, this may not be done. That the seven make up the product is arithmetic, of the matrices below.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache, cached_property
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import iterator_form
+from polydl.ir.calls import Matrix, TileTransform
+from polydl.ir.construct import has_loops_alone
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Strassen
+from polydl.match.product import PointProduct, float_forms
+from polydl.poly.counting import limited
+from polydl.variants.rewrites.transform_domain import PointNests, Points, Transform, arranged, zeroing
+
+
+def _matrix(*rows: str) -> Matrix:
+    return tuple(tuple(Fraction("-0+".index(sign) - 1) for sign in row) for row in rows)
+
+
+# The sums of A's quarters, those of B's, and what the seven products add to each quarter of the result. Quarters are
+# numbered by halves of rows and then of sums in A, of sums and of columns in B, of rows and of columns in the result.
+ROWS = _matrix("+00+", "00++", "+000", "000+", "++00", "-0+0", "0+0-")
+COLUMNS = _matrix("+00+", "+000", "0+0-", "-0+0", "000+", "++00", "00++")
+RESULT = _matrix("+00+-0+", "00+0+00", "0+0+000", "+-+00+0")
+
+
+def _twice(matrix: Matrix) -> Matrix:
+    """For quarters that are cut into quarters again: each row for the outer ones with each for those inside."""
+    return tuple(
+        tuple(outer[2 * x + y] * inner[2 * u + v] for x, u, y, v in itertools.product(range(2), repeat=4))
+        for outer, inner in itertools.product(matrix, repeat=2)
+    )
+
+
+def _turned(matrix: Matrix) -> Matrix:
+    return tuple(zip(*matrix, strict=True))
+
+
+# How many parts rows, columns and sums may be cut into.
+PARTS = (2, 4)
+
+
+@cache
+def matrices(parts: int) -> tuple[Matrix, Matrix, Matrix]:
+    """The sums of A's and of B's parts, and those of the result, for one of ``PARTS``."""
+    if parts == 2:
+        return ROWS, COLUMNS, RESULT
+    return _twice(ROWS), _twice(COLUMNS), _turned(_twice(_turned(RESULT)))
+
+
+def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
+    """The statement as a product that may be put together from sums of quarters; None if it isn't one.
+
+    A is the operand that goes with the rows of the result. All three have lanes side by side: the result and B along
+    one loop, A along one that is summed over. No loop has been chosen to be ``gone``.
+    """
+    for oriented in float_forms(scop, statement):
+        strides = list(zip(oriented.strides_c, oriented.strides_a, oriented.strides_b, strict=True))
+        made = [loop for loop, (c, a, b) in enumerate(strides) if c == b == 1 and not a]
+        summed = [loop for loop, (c, a, b) in enumerate(strides) if a == 1 and b and not c]
+        if made and summed and all(step >= 0 for own in strides for step in own):
+            return PointProduct(oriented, frozenset(), made[0], summed[0])
+    return None
+
+
+@limited
+def strassen(scop: Scop, step: Strassen) -> Scop:
+    """The scop with the statement as seven products for eight, or 49 for 64, and with the sums around it.
+
+    A nest in front that sets all of the result to zero goes, unless each block of the result is come to several times.
+    Raises IllegalVariantError if the statement is no such product, or the ``halves`` are not loops of two iterations
+    each, or of four, over its rows, its columns and its sums.
+    """
+    statement = scop.statement(step.statement)
+    found = block_product(scop, statement)
+    if found is None or not has_loops_alone(scop, statement):
+        raise IllegalVariantError(f"{statement.name} is no product of contiguous floats with its loops to itself")
+    names = statement.iterators
+    if len(step.halves) != 3 or not {*step.halves, *step.shared} <= {*names}:
+        raise IllegalVariantError(f"{statement.name} has no loops {[*step.halves, *step.shared]}")
+    halves, shared = ([names.index(loop) for loop in each] for each in (step.halves, step.shared))
+    form, box = found.form, statement.box
+    assert box is not None
+    moves = [(bool(form.strides_c[x]), bool(form.strides_a[x]), bool(form.strides_b[x])) for x in halves]
+    if moves != [(True, True, False), (True, False, True), (False, True, True)]:
+        raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
+    alike = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in PARTS)
+    if not alike or {*halves, *shared} & {found.made, found.summed}:
+        raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
+    product = PointProduct(form, frozenset(halves), found.made, found.summed)
+    joined = [loop for loop in product.columns if loop not in {*halves, *shared}]
+    if not joined or len({*shared}) != len(shared) or {*shared} & {*halves}:
+        raise IllegalVariantError(f"no rows of {statement.name} are left inside of {list(step.shared)}")
+    once = all(form.strides_c[loop] for loop in shared)
+    dropped = zeroing(scop, statement, form.c) if once else None
+    nests = StrassenNests(scop, statement, product, halves, joined, shared, adds=dropped is None)
+    kept = [each for each in scop.statements if each is not dropped]
+    ordered: list[tuple[Transform | Statement, int]] = [
+        (nests.rows, len(nests.a.around)),
+        (nests.columns, len(nests.b.around)),
+        (nests.zeros, len(shared)),
+        (nests.product, len(shared)),
+        (nests.result, len(shared)),
+    ]
+    ordered[:2] = sorted(ordered[:2], key=lambda each: each[1])
+    return arranged(scop, kept, statement, ordered, nests.arrays)
+
+
+class StrassenNests(PointNests):
+    """Sums of quarters of both operands, their products, and the result of these.
+
+    The ``halves`` are loops over halves, or four parts, of rows, columns and sums. What a result was is added to if it
+    ``adds``.
+    """
+
+    def __init__(
+        self,
+        scop: Scop,
+        statement: Statement,
+        product: PointProduct,
+        halves: Sequence[int],
+        joined: Sequence[int],
+        shared: Sequence[int],
+        *,
+        adds: bool,
+    ) -> None:
+        assert statement.box is not None
+        self._halves, self._adds = halves, adds
+        trips = [high + 1 for _, high in statement.box]
+        form = product.form
+        around = (_moving(shared, form.strides_a), _moving(shared, form.strides_b), shared)
+        self._parts = trips[halves[0]]
+        self._matrices = matrices(self._parts)
+        super().__init__(scop, statement, product, len(self._matrices[0]), trips, joined, around)
+
+    @cached_property
+    def rows(self) -> Transform:
+        """The sums of A's quarters, one for each product."""
+        row, _, summed = self._halves
+        return self._sums("rows", self._matrices[0], (row, summed), self.a, self.arrays[0])
+
+    @cached_property
+    def columns(self) -> Transform:
+        """The sums of B's quarters, one for each product."""
+        _, column, summed = self._halves
+        return self._sums("columns", self._matrices[1], (summed, column), self.b, self.arrays[1])
+
+    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, made: Array) -> Transform:
+        loops = points.loops
+        depth, forms = self._forms(loops, 3, points.lanes)
+        point, *quarter = range(len(loops), len(loops) + 3)
+        read = forms | {loop: iterator_form(place, depth) for loop, place in zip(halves, quarter, strict=True)}
+        return self._transform(
+            role,
+            loops,
+            [self._count, self._parts, self._parts, self._trips[points.lanes]],
+            (made.name, self._subscripts(points, forms, iterator_form(point, depth))),
+            [(points.access.array, self._moved(points.access, depth, read))],
+            TileTransform((matrix,), (point,), tuple(quarter), depth - 1, (None,) * len(quarter)),
+        )
+
+    @cached_property
+    def result(self) -> Transform:
+        """The quarters of the result from the products."""
+        points, loops = self.c, self.c.loops
+        depth, forms = self._forms(loops, 3, points.lanes)
+        *quarter, point = range(len(loops), len(loops) + 3)
+        row, column, _ = self._halves
+        written = forms | {
+            loop: iterator_form(place, depth) for loop, place in zip((row, column), quarter, strict=True)
+        }
+        to = (points.access.array, self._moved(points.access, depth, written))
+        read = (self.arrays[2].name, self._subscripts(points, forms, iterator_form(point, depth)))
+        nothing = (None,) * len(quarter)
+        return self._transform(
+            "result",
+            loops,
+            [self._parts, self._parts, self._count, self._trips[points.lanes]],
+            to,
+            [read, *([to] if self._adds else [])],
+            TileTransform((self._matrices[2],), tuple(quarter), (point,), depth - 1, nothing, "result", self._adds),
+        )
+
+
+def _moving(shared: Sequence[int], strides: Sequence[int]) -> Sequence[int]:
+    """The shared loops down to the innermost that moves an operand: inside of them its sums are made."""
+    moving = [place for place, loop in enumerate(shared) if strides[loop]]
+    return shared[: moving[-1] + 1] if moving else []
