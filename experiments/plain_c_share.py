@@ -80,10 +80,10 @@ def keep(path: Path, shares: Iterable[Share]) -> None:
 
 
 def picks(scop: Scop, machine: Machine, microkernel: str, max_variants: int, count: int) -> list[KernelSource]:
-    generation = pipeline.generate(scop, machine=machine, microkernel=microkernel, max_variants=max_variants)
-    ranking = pipeline.rank(scop, generation.variants, machine=machine, microkernel=microkernel)
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
-    return [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in ranking.entries[:count]]
+    generation = pipeline.generate(space, max_variants=max_variants)
+    ranking = pipeline.rank(scop, generation.variants, machine=machine, microkernel=microkernel)
+    return [pipeline.kernel(space.apply(each.variant), machine.vector_bytes) for each in ranking.entries[:count]]
 
 
 def prepare(layer: str, machine: Machine, max_variants: int, count: int, directory: Path) -> None:

@@ -151,14 +151,15 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
 
     scop = source.parse()
     machine = target.machine()
-    space, generation = search.space(scop, machine), search.generate(scop, machine)
+    space = search.space(scop, machine)
+    generation = search.generate(space)
     size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
     text = "\n".join(
         [
             nest.nests_text(space),
             nest.generation_text(generation, search.seed, size),
             "",
-            results.variants_table(space, generation.variants),
+            results.variants_table([space.apply(variant) for variant in generation.variants]),
         ]
     )
     return show(json_path, report.variants_document(space, generation, machine, size), text)
@@ -190,7 +191,8 @@ def rank(
 
     scop = source.parse()
     machine = target.machine()
-    generation = search.generate(scop, machine)
+    space = search.space(scop, machine)
+    generation = search.generate(space)
     with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
         ranking = pipeline.rank(
             scop,
@@ -200,7 +202,7 @@ def rank(
             progress=progress,
             **search.options,
         )
-    text = results.ranking_text(search.space(scop, machine), ranking, 0 if everything else top_k, machine)
+    text = results.ranking_text(ranking, space.apply, 0 if everything else top_k, machine)
     explanation: list[str] = []
     if explain and len(ranking.entries) > 1:
         first, second = (entry.variant for entry in ranking.entries[:2])
@@ -249,7 +251,8 @@ def analyze(
 
     scop = source.parse()
     machine = target.machine()
-    space, generation = search.space(scop, machine), search.generate(scop, machine)
+    space = search.space(scop, machine)
+    generation = search.generate(space)
     found = [each for each in generation.variants if each.id.startswith(wanted or "")]
     if not found or (wanted and len(found) > 1):
         raise OptionError(
@@ -257,11 +260,10 @@ def analyze(
             remedy="give an id that `polydl variants` lists for the same options",
         )
     variant = found[0]
-    chosen = space.of(variant)
-    left, plan = chosen.executed(chosen.plan(variant))
-    working_sets = pipeline.analyze(left, plan, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
-    table = results.variants_table(space, [variant])
-    text = f"{table}\n\n{analysis.dependences_text(left, plan, working_sets, machine)}"
+    applied = space.apply(variant)
+    working_sets = pipeline.analyze(applied, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
+    table = results.variants_table([applied])
+    text = f"{table}\n\n{analysis.dependences_text(*applied.executed, working_sets, machine)}"
     if plot is not None:
         ranking = pipeline.rank(
             scop,
@@ -272,7 +274,7 @@ def analyze(
         )
         analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"
-    return show(json_path, report.analysis_document(left, plan, working_sets, machine), text)
+    return show(json_path, report.analysis_document(applied, working_sets, machine), text)
 
 
 @main.command()

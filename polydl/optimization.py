@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl import registry
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
@@ -28,8 +28,8 @@ from polydl.pipeline import (
     DEFAULT_MAX_VARIANTS,
     DEFAULT_RANKER,
     DEFAULT_SEED,
+    ApplyOptions,
     ProgressCallback,
-    SpaceOptions,
     Stage,
     candidates,
     generate,
@@ -43,6 +43,8 @@ from polydl.records.record import Record
 from polydl.records.resume import ORIGINAL, Book, book_of, to_run
 
 if TYPE_CHECKING:
+    from polydl.ir.variant import Variant
+    from polydl.plan.apply import Applied
     from polydl.variants.generate import Generation, VariantSpace
 
 DEFAULT_TOP_K = 5
@@ -102,6 +104,10 @@ class Optimization:
     def recorded(self) -> tuple[Record, ...]:
         """The earlier measurements that were taken over."""
         return tuple(each.record for each in self.tried if each.record is not None)
+
+    def applied(self, variant: Variant) -> Applied:
+        """A variant as it was applied to the nest."""
+        return self.space.apply(variant)
 
     @property
     def best(self) -> Callable[..., None]:
@@ -164,7 +170,7 @@ def _run(
     executor: Executor = registry.load("executors", "local")
     with clock.stage("compile"):
         plain = original(space.scop)
-        kernels = [kernel(space, each.variant, machine.vector_bytes) for _, each in chosen]
+        kernels = [kernel(space.apply(each.variant), machine.vector_bytes) for _, each in chosen]
         known = book.known([plain, *kernels]) if book is not None and not fresh else {}
         wanted = set(to_run([each.id for each in kernels], known))
         if not wanted and (ORIGINAL not in known or known[ORIGINAL].status != "ok"):
@@ -236,6 +242,7 @@ def optimize(
     records: str | Path | bool = True,
     fresh: bool = False,
     workload: str | None = None,
+    space: VariantSpace | None = None,
     progress: ProgressCallback | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
@@ -248,7 +255,8 @@ def optimize(
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
     none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
-    nest's name there. Raises UserError for a mistake, ExecutionError if the original nest itself can't be run; a
+    nest's name there. A ``space`` of the nest that was built already is searched as it is, whatever the options that
+    shape one. Raises UserError for a mistake, ExecutionError if the original nest itself can't be run; a
     candidate that fails is a value in ``tried``.
     """
     clock = _Clock()
@@ -261,10 +269,10 @@ def optimize(
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
     found_machine = machine or Machine.detect()
     toolchain = Toolchain.find(compiler) if run else None
-    options = SpaceOptions(microkernel=microkernel, strict_fp=strict_fp, fuse=fuse, fewer_products=fewer_products)
+    options = ApplyOptions(microkernel=microkernel, strict_fp=strict_fp)
     with clock.stage("variants"):
-        space = space_on(scop, found_machine, **options)
-        generation = generate(scop, machine=found_machine, max_variants=max_variants, seed=seed, **options)
+        space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products)
+        generation = generate(space, max_variants=max_variants, seed=seed)
     with clock.stage("analysis"):
         analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
     with clock.stage("ranking"):

@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import registry
-from polydl.codegen.kernel import generate as generate_code
+from polydl.codegen.translation_unit import generate as generate_code
 from polydl.contracts import Candidate, Microkernel, Ranker
-from polydl.errors import AnalysisError, IllegalVariantError, OptionError
+from polydl.errors import AnalysisError, OptionError
 from polydl.frontend.iterators import with_own_names
 from polydl.frontend.scalars import without_local_scalars
 from polydl.ir.kernel import KernelSource
 from polydl.ir.ranking import Ranking
-from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Fuse, Rewrite, Strassen, UseMicrokernel, Variant, Winograd, attached_zeros
 from polydl.ir.working_sets import WorkingSets
@@ -28,7 +27,8 @@ from polydl.machine import Machine
 from polydl.model.cache_sets import geometry
 from polydl.model.candidate import predicted_candidate
 from polydl.model.traffic import fills
-from polydl.plan.plan import Plan
+from polydl.plan.apply import Applied
+from polydl.plan.apply import apply as apply_variant
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.reuse.caches import threads_sharing
@@ -52,16 +52,24 @@ NO_MICROKERNEL = "none"
 _BATCH = 1024
 
 
-class SpaceOptions(TypedDict, total=False):
-    """Which variants there may be.
+class ApplyOptions(TypedDict, total=False):
+    """What variants may be applied with.
 
     ``microkernel`` names one or, with commas, several, ``AUTOMATIC`` (all that fit) or ``NO_MICROKERNEL``.
-    ``strict_fp`` keeps the order of every sum. Without ``fuse`` each operator stays a nest of its own, but for zeros
-    that a reduction begins with; without ``fewer_products`` all products of the source are computed one by one.
+    ``strict_fp`` keeps the order of every sum.
     """
 
     microkernel: str
     strict_fp: bool
+
+
+class SpaceOptions(ApplyOptions, total=False):
+    """Which variants there may be.
+
+    Without ``fuse`` each operator stays a nest of its own, but for zeros that a reduction begins with; without
+    ``fewer_products`` all products of the source are computed one by one.
+    """
+
     fuse: bool
     fewer_products: bool
 
@@ -97,8 +105,19 @@ def parse(
     return without_local_scalars(with_own_names(found))
 
 
+def microkernels(
+    name: str = AUTOMATIC, *, strict_fp: bool = False, throughputs: tuple[Throughput, ...] = ()
+) -> tuple[Microkernel, ...]:
+    """The microkernels of a name, or of several with commas between them, in the order of preference.
+
+    ``throughputs`` are measured tables that predict their time in place of their own formulas. With ``strict_fp``,
+    those that round in a way of their own are left out. Raises OptionError for an unknown name.
+    """
+    kernels = (kernel for kernel in _kernels(name) if not (strict_fp and "rounds" in kernel.abilities))
+    return tuple(calibrated(kernel, throughputs) for kernel in kernels)
+
+
 def _kernels(name: str) -> tuple[Microkernel, ...]:
-    """``name`` may be several, with commas between them."""
     if name == NO_MICROKERNEL:
         return ()
     if name == AUTOMATIC:
@@ -111,7 +130,6 @@ def _kernels(name: str) -> tuple[Microkernel, ...]:
         raise OptionError(f"unknown microkernel {name!r}", remedy=f"one of {known}") from error
 
 
-@lru_cache(maxsize=16)
 def variant_space(
     nest: Scop,
     *,
@@ -124,27 +142,38 @@ def variant_space(
     throughputs: tuple[Throughput, ...] = (),
     rates: Rates | None = None,
 ) -> VariantSpace:
-    """Dependences, distributed nests, matched microkernels and decisions of a nest.
+    """What can be decided about a nest; the options are ``SpaceOptions``.
 
-    What may be in it is up to ``SpaceOptions``. ``throughputs`` are measured tables that predict the microkernels' time
-    in place of their own formulas; by ``rates``, usual ones without them, fusions are chosen and arrays that may be
-    written past the caches.
+    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas. By
+    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches.
     """
     from polydl.fusion import prediction
     from polydl.variants.generate import build_space
 
-    allowed = (kernel for kernel in _kernels(microkernel) if not (strict_fp and "rounds" in kernel.abilities))
-    kernels = tuple(calibrated(kernel, throughputs) for kernel in allowed)
     rates = rates or prediction.Rates(threads)
     return build_space(
         nest,
-        kernels,
+        microkernels(microkernel, strict_fp=strict_fp, throughputs=throughputs),
         threads=threads,
         vector_bytes=vector_bytes,
         reassociate=not strict_fp,
         fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp, fuse=fuse),
         second_cache=rates.caches[min(1, len(rates.caches) - 1)],
         fewer_products=fewer_products,
+    )
+
+
+def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> VariantSpace:
+    """``variant_space`` for a machine."""
+    from polydl.fusion import prediction
+
+    return variant_space(
+        nest,
+        threads=machine.threads,
+        vector_bytes=machine.vector_bytes,
+        throughputs=machine.throughputs,
+        rates=prediction.Rates.of(machine),
+        **options,
     )
 
 
@@ -181,20 +210,6 @@ def is_fused(variant: Variant) -> bool:
     )
 
 
-def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> VariantSpace:
-    """``variant_space`` for a machine: the one that all variants of a nest there come from."""
-    from polydl.fusion import prediction
-
-    return variant_space(
-        nest,
-        threads=machine.threads,
-        vector_bytes=machine.vector_bytes,
-        throughputs=machine.throughputs,
-        rates=prediction.Rates.of(machine),
-        **options,
-    )
-
-
 def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEstimate:
     """How many legal variants a space has, with 95 % confidence."""
     from polydl.variants.estimate import estimated_size as estimate
@@ -202,20 +217,12 @@ def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEsti
     return estimate(space, seed=seed)
 
 
-def generate(
-    nest: Scop,
-    *,
-    machine: Machine,
-    max_variants: int = DEFAULT_MAX_VARIANTS,
-    seed: int = DEFAULT_SEED,
-    **options: Unpack[SpaceOptions],
-) -> Generation:
-    """Legal variants with the counts of what was looked at. ``max_variants`` of at least 1."""
+def generate(space: VariantSpace, *, max_variants: int = DEFAULT_MAX_VARIANTS, seed: int = DEFAULT_SEED) -> Generation:
+    """Legal variants of a space with the counts of what was looked at. ``max_variants`` is at least 1."""
     from polydl.variants.generate import generate as generate_from
 
     if max_variants < 1:
         raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")
-    space = space_on(nest, machine, **options)
     return generate_from(space, max_variants=max_variants, seed=seed)
 
 
@@ -228,21 +235,28 @@ def generate_variants(
     **options: Unpack[SpaceOptions],
 ) -> tuple[Variant, ...]:
     """Legal variants of a nest, the same ones in the same order for the same seed."""
-    return generate(nest, machine=machine, max_variants=max_variants, seed=seed, **options).variants
+    return generate(space_on(nest, machine, **options), max_variants=max_variants, seed=seed).variants
 
 
-def plan_of(nest: Scop, variant: Variant, *, machine: Machine, **options: Unpack[SpaceOptions]) -> tuple[Scop, Plan]:
-    """What is left of the nest after the variant's rewrites, and where the variant puts every loop of that.
+def apply(
+    nest: Scop,
+    variant: Variant,
+    *,
+    machine: Machine,
+    microkernel: str = AUTOMATIC,
+    strict_fp: bool = False,
+    prove: bool = True,
+) -> Applied:
+    """A variant applied to a nest and proved legal, whatever it comes from.
 
-    Passes of zeros that a microkernel's first calls write are gone.
+    Raises IllegalVariantError for a step that can't be taken or that breaks a dependence.
     """
-    space = space_on(nest, machine, **options).of(variant)
-    return space.executed(space.plan(variant))
+    kernels = microkernels(microkernel, strict_fp=strict_fp, throughputs=machine.throughputs)
+    return apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=prove)
 
 
 def analyze(
-    nest: Scop,
-    plan: Plan,
+    applied: Applied,
     machine: Machine,
     *,
     line_bytes: int | None = None,
@@ -254,9 +268,10 @@ def analyze(
     ``line_bytes`` counts whole cache lines; ``inclusive`` lets each cache hold what the smaller ones hold as well, and
     ``shared`` what all of the machine's threads that share it have in use at once.
     """
+    scop, plan = applied.executed
     caches = [level.bytes for level in machine.caches]
     sharing = (machine.threads, threads_sharing(machine.caches, machine.threads)) if shared else None
-    return working_sets(nest, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive, sharing=sharing)
+    return working_sets(scop, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive, sharing=sharing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,67 +306,86 @@ def analyze_variants(
     method: Method | None = None,
     line_bytes: int | None = None,
     progress: Callable[[int], None] | None = None,
-    **options: Unpack[SpaceOptions],
+    **options: Unpack[ApplyOptions],
 ) -> AnalysedVariants:
     """``analyze`` for each variant: fit for hundreds of thousands of them.
 
-    A variant's plan is made when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
+    A variant is applied when it is needed, and not kept. ``method`` and ``line_bytes`` are those of
     ``working_sets``. ``progress`` is told how many are done.
     """
-    space = space_on(nest, machine, **options)
-    found: dict[tuple[object, ...], int] = {}
-    left: list[Scop] = []
-    counts: list[int] = []
+    applied = _Lazily(variants, _applying(nest, machine, **options))
+    return _analysed(variants, applied, machine, method=method, line_bytes=line_bytes, progress=progress)
+
+
+def _applying(
+    nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False
+) -> Callable[[Variant], Applied]:
+    """Applies variants of one nest; their proofs are left to code generation."""
+    kernels = microkernels(microkernel, strict_fp=strict_fp, throughputs=machine.throughputs)
+    return lambda variant: apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=False)
+
+
+@dataclass(frozen=True)
+class _Lazily(Sequence[Applied]):
+    """Variants that are applied whenever they are asked for."""
+
+    variants: Sequence[Variant]
+    apply: Callable[[Variant], Applied]
+
+    def __len__(self) -> int:
+        return len(self.variants)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.apply(self.variants[number])
+
+
+def _analysed(
+    variants: Sequence[Variant],
+    applied: Sequence[Applied],
+    machine: Machine,
+    *,
+    method: Method | None = None,
+    line_bytes: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> AnalysedVariants:
+    number_of: dict[tuple[object, ...], int] = {}
+    scops: list[Scop] = []
+    members: list[list[int]] = []
     table_of, rows = [], []
-    for variant in variants:
+    for place, variant in enumerate(variants):
         # Which passes of zeros are left to microkernels depends on what these can do.
         uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
         key = (variant.rewrites, *uses)
-        if key not in found:
-            own = space.of(variant)
-            scop = own.executed(own.plan(variant))[0]
-            known = (number for number, other in enumerate(left) if other is scop)
-            found[key] = next(known, len(left))
-            if found[key] == len(left):
-                left.append(scop)
-                counts.append(0)
-        number = found[key]
+        if key not in number_of:
+            scop, _ = applied[place].executed
+            same = (number for number, other in enumerate(scops) if other is scop)
+            number_of[key] = next(same, len(scops))
+            if number_of[key] == len(scops):
+                scops.append(scop)
+                members.append([])
+        number = number_of[key]
         table_of.append(number)
-        rows.append(counts[number])
-        counts[number] += 1
+        rows.append(len(members[number]))
+        members[number].append(place)
     tables = []
     done = 0
-    for number, scop in enumerate(left):
-        chosen = (variant for variant, table in zip(variants, table_of, strict=True) if table == number)
+    for scop, places in zip(scops, members, strict=True):
         tables.append(
             working_sets_of_many(
                 scop,
-                (_schedule(space.of(variant), variant) for variant in chosen),
+                (applied[place].executed[1].schedule for place in places),
                 [level.bytes for level in machine.caches],
                 method=method,
                 line_bytes=line_bytes,
                 progress=None if progress is None else partial(_advance, progress, done),
             )
         )
-        done += counts[number]
+        done += len(places)
     return AnalysedVariants(tuple(tables), tuple(table_of), tuple(rows))
-
-
-def _schedule(space: VariantSpace, variant: Variant) -> Schedule:
-    return space.executed(space.plan(variant))[1].schedule
 
 
 def _advance(progress: Callable[[int], None], before: int, done: int) -> None:
     progress(before + done)
-
-
-def candidate(
-    space: VariantSpace, variant: Variant, machine: Machine, *, known: WorkingSets | None = None
-) -> Candidate:
-    """What a ranker sees of a variant: working sets (unless they are known), predicted compute time, parallelism."""
-    space = space.of(variant)
-    plan = space.plan(variant)
-    return predicted_candidate(space, variant, plan, known or analyze(*space.executed(plan), machine), machine)
 
 
 def candidates(
@@ -360,24 +394,28 @@ def candidates(
     *,
     machine: Machine,
     progress: ProgressCallback | None = None,
-    **options: Unpack[SpaceOptions],
+    **options: Unpack[ApplyOptions],
 ) -> tuple[Candidate, ...]:
-    """Analyse each variant. Those that isl gives up on are left out; raises its AnalysisError if that leaves none."""
-    space = space_on(nest, machine, **options)
-    found: list[Candidate] = []
+    """What a ranker sees of each variant.
+
+    Those that isl gives up on are left out; raises its AnalysisError if that leaves none.
+    """
+    apply_one = _applying(nest, machine, **options)
+    analysed: list[Candidate] = []
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
         batch = variants[start : start + _BATCH]
-        known = analyze_variants(nest, batch, machine=machine, **options)
+        applied = [apply_one(variant) for variant in batch]
+        known = _analysed(batch, applied, machine)
         failures += known.failures.values()
-        for number, variant in enumerate(batch):
+        for number, one in enumerate(applied):
             if number not in known.failures:
-                found.append(candidate(space, variant, machine, known=known[number]))
+                analysed.append(predicted_candidate(one, known[number], machine))
             if progress is not None:
                 progress(Stage("analyse", start + number + 1, len(variants)))
-    if failures and not found:
+    if failures and not analysed:
         raise failures[0]
-    return tuple(found)
+    return tuple(analysed)
 
 
 def predicted_misses(
@@ -386,22 +424,20 @@ def predicted_misses(
     *,
     machine: Machine,
     ways: Sequence[int] | None = None,
-    **options: Unpack[SpaceOptions],
+    **options: Unpack[ApplyOptions],
 ) -> tuple[tuple[float, ...], ...]:
     """For each variant, the lines that it brings into each of the machine's caches, which are empty at first.
 
     ``ways`` are the places that the caches have in a set, if they are known.
     """
-    space = space_on(nest, machine, **options)
     line_bytes = machine.caches[0].line_bytes
     known = ways if ways is not None else [None] * len(machine.caches)
-    caches = [geometry(level.bytes, line_bytes, each) for level, each in zip(machine.caches, known, strict=True)]
-    found = []
-    for variant in variants:
-        own = space.of(variant)
-        filled = fills(own.scop, own.plan(variant), caches, line_bytes)
-        found.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
-    return tuple(found)
+    caches = [geometry(level.bytes, line_bytes, way) for level, way in zip(machine.caches, known, strict=True)]
+    misses = []
+    for applied in map(_applying(nest, machine, **options), variants):
+        filled = fills(applied.scop, applied.plan, caches, line_bytes)
+        misses.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
+    return tuple(misses)
 
 
 def ranker_named(name: str) -> Ranker:
@@ -417,7 +453,7 @@ def rank(
     machine: Machine,
     ranker: str = DEFAULT_RANKER,
     progress: ProgressCallback | None = None,
-    **options: Unpack[SpaceOptions],
+    **options: Unpack[ApplyOptions],
 ) -> Ranking:
     """Order variants, the most promising first. Raises OptionError for an unknown ranker."""
     chosen = ranker_named(ranker)
@@ -431,7 +467,7 @@ def explain(
     second: Variant,
     *,
     machine: Machine,
-    **options: Unpack[SpaceOptions],
+    **options: Unpack[ApplyOptions],
 ) -> tuple[str, ...]:
     """Sentences on why the first variant is expected to beat the second."""
     from polydl.ranking.explanation import explain as explanation
@@ -440,20 +476,6 @@ def explain(
     return explanation(one, other, machine)
 
 
-def kernel(space: VariantSpace, variant: Variant, vector_bytes: int) -> KernelSource:
-    """The C of a variant, after isl has proved the complete schedule legal. Raises IllegalVariantError."""
-    space = space.of(variant)
-    plan = space.plan(variant)
-    broken = space.violations(plan)
-    if broken:
-        raise IllegalVariantError(f"variant {variant.id} is illegal: {broken[0]}")
-    directions = dict(enumerate(space.directions))
-    return generate_code(
-        space.scop,
-        plan,
-        directions,
-        space.matches(plan),
-        space.kernels,
-        vector_bytes,
-        exact=not space.reassociate,
-    )
+def kernel(applied: Applied, vector_bytes: int) -> KernelSource:
+    """The C of an applied variant, after isl has proved its complete schedule legal. Raises IllegalVariantError."""
+    return generate_code(applied.prove(), vector_bytes)

@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "regression": "polydl.ranking.training:REGRESSION",
     },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
+    "rewrites": {"sequence": "polydl.variants.rewrites.sequence:apply"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},
 }
 # Of microkernels, one name for those that one library has for different types of elements.

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from polydl.emit import write_atomically
 from polydl.execute.rounds import spread
-from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
     from polydl.optimization import Optimization, Tried
-    from polydl.plan.plan import Plan
+    from polydl.plan.apply import Applied
+    from polydl.plan.nest_plan import Plan
     from polydl.records.record import Record
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import Generation, VariantSpace
@@ -49,20 +49,6 @@ def to_text(document: Document) -> str:
 def gflops(scop: Scop, seconds: float | None) -> float | None:
     """Operations of the nest per nanosecond; None without a time."""
     return scop.flops / seconds / 1e9 if seconds else None
-
-
-def microkernel_uses(space: VariantSpace, variant: Variant) -> tuple[MicrokernelUse, ...]:
-    """The microkernel of each nest of a variant that has one, with its sizes."""
-    from polydl.codegen.kernel import make_site
-
-    space = space.of(variant)
-    plan = space.plan(variant)
-    matches = space.matches(plan)
-    return tuple(
-        make_site(space.scop, nest, matches[nest.nest.index], space.kernels[nest.microkernel.name]).use
-        for nest in plan.nests
-        if nest.microkernel is not None
-    )
 
 
 def level_sizes(working_sets: WorkingSets, machine: Machine) -> dict[str, int]:
@@ -216,12 +202,13 @@ def ranking_document(scop: Scop, ranking: Ranking, machine: Machine) -> Document
     )
 
 
-def analysis_document(scop: Scop, plan: Plan, working_sets: WorkingSets, machine: Machine) -> Document:
+def analysis_document(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Document:
     """The document of ``polydl analyze``: ``level`` is the innermost cache that holds the working set by itself.
 
     ``one_level_up`` is null where the nearest reuse fits the innermost cache, and its ``shrink`` where no loop alone
     would have to run over fewer values for it to fit ``level``.
     """
+    scop, plan = applied.executed
     return _document(
         {
             "schema": "polydl.analyze/1",
@@ -294,8 +281,11 @@ def _best(result: Optimization, winner: Tried) -> Document:
 
 def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
     """That of the nest with the most arithmetic, where several have one."""
-    space = result.space.of(winner.ranked.variant)
-    flops = {report.nest.index: report.flops for report in space.reports}
+    applied = result.applied(winner.ranked.variant)
+    flops = {
+        nest.index: sum(applied.scop.statement(name).flops for name in nest.statements)
+        for nest in applied.rewritten.nests
+    }
     use = max(winner.kernel.microkernels, key=lambda each: flops[each.nest], default=None)
     return (
         None

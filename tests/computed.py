@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain

@@ -12,6 +12,10 @@ settings.register_profile(
 settings.load_profile("deterministic")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the generated C to tests/golden")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither read nor change what the user's directories hold."""

@@ -49,7 +49,7 @@ def kernels(tmp_path: Path, blocks: int, outer: str = "0; o < 8; o++") -> list[K
     machine = Machine.detect(threads=1)
     space = pipeline.variant_space(scop, threads=1, vector_bytes=64, microkernel="c")
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
-    return [pipeline.kernel(space, variant, 64) for variant in variants]
+    return [pipeline.kernel(space.apply(variant), 64) for variant in variants]
 
 
 def calls(tmp_path: Path, source: KernelSource) -> list[tuple[int, int]]:

@@ -11,7 +11,7 @@ import pytest
 
 import polydl
 from polydl import bfloat16, pipeline, registry
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.contracts import Microkernel
 from polydl.errors import ArgumentError
 from polydl.execute.arrays import Buffer, Data, element_dtype
@@ -194,9 +194,9 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
             pytest.skip(str(kernel.unavailable()))
     scop = parsed(text, tmp_path)
     machine = Machine.detect(threads=1)
-    generation = pipeline.generate(scop, machine=machine, microkernel=name, max_variants=5, seed=1)
     space = pipeline.space_on(scop, machine, microkernel=name)
-    kernels = [pipeline.kernel(space, each, machine.vector_bytes) for each in generation.variants]
+    generation = pipeline.generate(space, max_variants=5, seed=1)
+    kernels = [pipeline.kernel(space.apply(each), machine.vector_bytes) for each in generation.variants]
     assert {use.name for kernel in kernels for use in kernel.microkernels} == {name} - {"none"}
     executor = registry.load("executors", "local")
     built = executor.build([original(scop), *kernels], Toolchain.find(), tmp_path)
@@ -244,8 +244,8 @@ def test_arrays_of_them_are_written_and_copied(tmp_path: Path) -> None:
     assert 2.0**-7 < tolerance(scop) < 0.1
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
-    generation = pipeline.generate(scop, machine=machine, max_variants=4, seed=1)
-    kernels = [pipeline.kernel(space, each, machine.vector_bytes) for each in generation.variants]
+    generation = pipeline.generate(space, max_variants=4, seed=1)
+    kernels = [pipeline.kernel(space.apply(each), machine.vector_bytes) for each in generation.variants]
     executor = registry.load("executors", "local")
     built = executor.build([original(scop), *kernels], Toolchain.find(), tmp_path)
     policy = TimingPolicy(rounds=1, budget_seconds=2.0)

@@ -314,7 +314,7 @@ def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, 
     here = replace(EXAMPLE, threads=1, vector_bytes=64)
     known = replace(here, throughputs=(replace(table, microkernel="c"),))
     for target in (here, known):
-        variants = pipeline.generate(scop, machine=target, microkernel="c", max_variants=40).variants
+        variants = pipeline.generate_variants(scop, machine=target, microkernel="c", max_variants=40)
         kernel = calibrated(PLAIN_C, target.throughputs)
         for candidate in pipeline.candidates(scop, variants, machine=target, microkernel="c"):
             [use] = candidate.microkernels

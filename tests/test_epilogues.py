@@ -9,7 +9,7 @@ import pytest
 from computed import parse
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -100,7 +100,7 @@ def function(scop: Scop, *steps: Step) -> str:
     """The C of the nest's function without white space."""
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
-    text = pipeline.kernel(space, Variant((BEFORE, AFTER, *steps)), machine.vector_bytes).c
+    text = pipeline.kernel(space.apply(Variant((BEFORE, AFTER, *steps))), machine.vector_bytes).c
     return re.sub(r"\s", "", text[text.rindex("void f(") :])
 
 
@@ -122,8 +122,8 @@ def test_blocks_are_finished_in_the_call(source: str, kernel: str, tmp_path: Pat
     space = pipeline.space_on(scop, machine)
     variants = [Variant((BEFORE, AFTER, *steps)) for steps in tilings(kernel).values()]
     for variant in variants:
-        assert space.of(variant).violations(space.of(variant).plan(variant)) == ()
-    sources = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+        assert space.apply(variant).violations == ()
+    sources = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
     for each in sources:
         text = each.c[each.c.rindex("void f(") :]
         assert "polydl_gemm1_operands){&o[" in text
@@ -146,7 +146,7 @@ def test_plain_c_finishes_what_is_in_registers(operator: str, inner: int, tmp_pa
     scop = parse(tmp_path, nest(OPERATORS[operator]))
     machine = Machine.detect(threads=1)
     variant = Variant((BEFORE, AFTER, *tilings("c")["whole"]))
-    text = pipeline.kernel(pipeline.space_on(scop, machine), variant, machine.vector_bytes).c
+    text = pipeline.kernel(pipeline.space_on(scop, machine).apply(variant), machine.vector_bytes).c
     block = text[text.index("_block0_") : text.index("_run_000(")]
     # What calls functions is applied to the whole tile, since registers don't survive calls.
     assert block.count("_after_column(") == block.count("sums = c")
@@ -158,11 +158,10 @@ def test_plain_c_finishes_what_is_in_registers(operator: str, inner: int, tmp_pa
 def test_what_is_finished_in_registers_is_predicted_to_cost_less_than_loops(tmp_path: Path) -> None:
     scop = parse(tmp_path, nest(OPERATORS["relu6"]))
     machine = Machine.detect(threads=1)
-    space = pipeline.space_on(scop, machine)
     found = {}
     for kernel in ("c", "libxsmm"):
         variant = Variant((BEFORE, AFTER, *tilings(kernel)["last tiles"]))
-        found[kernel] = pipeline.candidate(space, variant, machine)
+        (found[kernel],) = pipeline.candidates(scop, [variant], machine=machine)
     assert 0 < found["c"].cycles[2] < found["libxsmm"].cycles[2] / 2
 
 

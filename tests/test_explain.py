@@ -12,7 +12,8 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import DependenceWorkingSet
 from polydl.machine import Machine
-from polydl.plan.plan import Plan, make_plan
+from polydl.plan.nest_plan import Plan
+from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.presentation.analysis import dependences_text, draw_working_sets

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from polydl import pipeline
 from polydl.cli import main
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -97,7 +97,7 @@ def test_fused_normalization_is_right(
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
         fused = [variant for variant in made if pipeline.is_fused(variant)][:3]
         assert fused
-        kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in fused]
+        kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused]
         built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
         policy = TimingPolicy(rounds=1, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
@@ -113,7 +113,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(height: int, width: int, a
     made = [each for each in pipeline.generate_variants(scop, machine=machine, max_variants=12) if each.rewrites]
     kernels = {}
     for variant in made:
-        kernel = pipeline.kernel(space, variant, 64)
+        kernel = pipeline.kernel(space.apply(variant), 64)
         if f"polydl_row0_{arrays - 1}[c] +=" in kernel.c and f"polydl_row0_{arrays}" not in kernel.c:
             kernels[kernel.c[kernel.c.index("polydl_row0") :].splitlines()[0]] = kernel
     assert kernels

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -82,7 +82,7 @@ def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int
         fused = [variant for variant in made if pipeline.is_fused(variant)]
         chosen = random.Random(seed).sample(fused, min(2, len(fused)))
         assert chosen
-        kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+        kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
         built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
         policy = TimingPolicy(rounds=1, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
@@ -108,7 +108,7 @@ def test_a_chain_of_operators_joins_a_product_whose_loops_are_coalesced(tmp_path
     wanted = {"fuse", "coalesce", "attach"}
     chosen = [each for each in made if wanted <= {step["step"] for step in each.to_json()}][:4]
     assert chosen
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
     built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
     policy = TimingPolicy(rounds=1, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=1)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -324,7 +324,7 @@ def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microke
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=count, seed=5, microkernel=microkernel)
     assert variants
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
     built = EXECUTOR.build([original(scop), *kernels], toolchain, directory)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=threads, policy=policy)
@@ -370,7 +370,7 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     space = pipeline.space_on(scop, machine)
     (variant,) = pipeline.generate_variants(scop, machine=machine, max_variants=1)
     path = tmp_path / "emitted.c"
-    path.write_text(pipeline.kernel(space, variant, machine.vector_bytes).c)
+    path.write_text(pipeline.kernel(space.apply(variant), machine.vector_bytes).c)
     flags = ["-O3", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
     done = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -417,7 +417,6 @@ void f(float y[100][100], float big[100][100], float x[4][4], float C[4][4], flo
 #pragma endscop
 }
 """
-    from polydl.plan.plan import make_plan
 
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=1)
@@ -425,8 +424,7 @@ void f(float y[100][100], float big[100][100], float x[4][4], float C[4][4], flo
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True)
     assert variants
     for variant in variants:
-        chosen = space.of(variant)
-        assert not chosen.violations(make_plan(chosen.scop, chosen.nests, variant))
+        assert space.apply(variant).violations == ()
 
 
 def test_a_marked_call_finds_its_scalar(tmp_path: Path) -> None:
@@ -468,10 +466,10 @@ def test_products_are_found_through_sums_in_scalars_and_initialisations(tmp_path
 def test_the_same_seed_gives_the_same_variants(tmp_path: Path) -> None:
     scop = parse(tmp_path, NESTS["strided and dilated convolution"])
     machine = Machine.detect(threads=2)
-    first = pipeline.generate(scop, machine=machine, max_variants=40, seed=9)
+    first = pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=9)
     pipeline.variant_space.cache_clear()
-    assert pipeline.generate(scop, machine=machine, max_variants=40, seed=9) == first
-    other = pipeline.generate(scop, machine=machine, max_variants=40, seed=10)
+    assert pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=9) == first
+    other = pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=10)
     assert {v.id for v in other.variants} != {v.id for v in first.variants}
     assert len({v.id for v in first.variants}) == len(first.variants) == 40
 
@@ -485,20 +483,18 @@ def test_sizes_that_a_tile_does_not_divide_are_tiled_too(tmp_path: Path) -> None
 
 
 def test_every_generated_variant_is_proved_legal(tmp_path: Path) -> None:
-    from polydl.plan.plan import make_plan
 
     for name in ("sweep that depends on its neighbours", "triangular solve, backwards", "stencil in time"):
         scop = parse(tmp_path, NESTS[name])
         space = pipeline.variant_space(scop, threads=2, vector_bytes=64)
         for variant in pipeline.generate_variants(scop, machine=Machine.detect(threads=2), max_variants=25):
-            assert not space.violations(make_plan(scop, space.nests, variant)), (name, variant.to_json())
+            assert space.apply(variant).violations == (), (name, variant.to_json())
 
 
 def test_strict_floating_point_leaves_sums_in_order(tmp_path: Path) -> None:
     scop = parse(tmp_path, NESTS["product with initialisation"])
     machine = Machine.detect(threads=2)
     strict = pipeline.variant_space(scop, threads=2, vector_bytes=64, strict_fp=True)
-    from polydl.plan.plan import make_plan
 
     for variant in pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True):
-        assert not strict.violations(make_plan(scop, strict.nests, variant))
+        assert strict.apply(variant).violations == ()

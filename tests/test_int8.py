@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from polydl import pipeline, registry
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.contracts import CallArguments, GemmShape, GemmSite
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.toolchain import Toolchain
@@ -212,9 +212,9 @@ def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: 
     path.write_text(source)
     machine = Machine.detect(threads=1)
     scop = pipeline.parse(path)
-    generation = pipeline.generate(scop, machine=machine, microkernel=name, max_variants=6, seed=1)
     space = pipeline.space_on(scop, machine, microkernel=name)
-    kernels = [pipeline.kernel(space, each, machine.vector_bytes) for each in generation.variants]
+    generation = pipeline.generate(space, max_variants=6, seed=1)
+    kernels = [pipeline.kernel(space.apply(each), machine.vector_bytes) for each in generation.variants]
     assert kernels
     assert all(use.name == name for kernel in kernels for use in kernel.microkernels)
     assert any(kernel.microkernels for kernel in kernels)

@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from polydl import pipeline
-from polydl.codegen.kernel import Site, make_site
 from polydl.codegen.next_tile import next_tile_of
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
 from polydl.ir.variant import PackTiles, Parallel, Split, Tile, UseMicrokernel, Variant
+from polydl.plan.call_sites import CallSite
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 from polydl.variants.rewrites.pack_tiles import pack_tiles
@@ -65,7 +65,7 @@ def generated(scop: Scop, rows: tuple[int, ...], threads: int = 1, name: str = "
         steps.append(Tile(product.index, "i", rows))
     if threads > 1:
         steps.append(Parallel(product.index, f"i_t{len(rows)}"))
-    return pipeline.kernel(space, Variant(tuple(steps)), 64)
+    return pipeline.kernel(space.apply(Variant(tuple(steps))), 64)
 
 
 def check(folder: Path, scop: Scop, kernel: KernelSource, threads: int = 1) -> None:
@@ -156,13 +156,12 @@ def test_few_columns_are_not_worth_it(tmp_path: Path) -> None:
     assert not generated(tiled(tmp_path, (18, 128, 64), (64, 32), SHARED[0]), (6,)).microkernels[0].copied
 
 
-def site_of(scop: Scop) -> Site:
+def site_of(scop: Scop) -> CallSite:
     space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
     product = next(nest for nest in space.nests if nest.statements == ("S1",))
     steps = UseMicrokernel(product.index, "c", "j", "i", "k"), Tile(product.index, "i", (12,))
-    plan = space.plan(Variant(steps))
-    nest = plan.nest_of("S1")
-    return make_site(scop, nest, space.matches(plan)[product.index], space.kernels["c"])
+    applied = space.apply(Variant(steps))
+    return applied.sites[product.index]
 
 
 def accessing(scop: Scop, statement: str, access: Access) -> Scop:

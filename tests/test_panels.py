@@ -116,6 +116,8 @@ def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> 
             packed.setdefault(variant.rewrites, []).append(variant)
     assert len(packed) >= 2
     kernels = [
-        pipeline.kernel(space, variant, machine.vector_bytes) for found in packed.values() for variant in found[:2]
+        pipeline.kernel(space.apply(variant), machine.vector_bytes)
+        for found in packed.values()
+        for variant in found[:2]
     ]
     check_kernels(tmp_path, scop, kernels, threads, timeout_seconds=60.0)

@@ -13,7 +13,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Parallel, Variant
 from polydl.machine import Machine
-from polydl.plan.plan import make_plan, parallel_iterations
+from polydl.plan.execution_counts import parallel_iterations
 
 # Three blocks of filters, and five rows: neither is even for two threads.
 CONVOLUTION = """
@@ -63,9 +63,8 @@ def generated(tmp_path: Path, source: str, threads: int = 2) -> tuple[Scop, list
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
     for variant in variants:
-        own = space.of(variant)
-        assert not own.violations(make_plan(own.scop, own.nests, variant))
-    return scop, [(variant, pipeline.kernel(space, variant, machine.vector_bytes)) for variant in variants]
+        assert space.apply(variant).violations == ()
+    return scop, [(variant, pipeline.kernel(space.apply(variant), machine.vector_bytes)) for variant in variants]
 
 
 def parallel_steps(variant: Variant) -> list[Parallel]:
@@ -95,10 +94,10 @@ def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
     space = pipeline.variant_space(scop, threads=2, vector_bytes=64)
     found = set()
     for variant, _ in made:
-        own = space.of(variant)
+        applied = space.apply(variant)
         for step in parallel_steps(variant):
-            if (step.loop, step.inner) in (("o", "j"), ("j", "o")) and not own.rewrites:
-                found.add(parallel_iterations(own.scop, make_plan(own.scop, own.nests, variant))[step.nest])
+            if (step.loop, step.inner) in (("o", "j"), ("j", "o")) and not variant.rewrites:
+                found.add(parallel_iterations(applied.scop, applied.plan)[step.nest])
     assert found == {15}
 
 

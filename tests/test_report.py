@@ -19,7 +19,6 @@ from polydl.ir.measurement import Measurement
 from polydl.ir.variant import STEPS
 from polydl.ir.working_sets import WorkingSets
 from polydl.optimization import Optimization, Tried
-from polydl.plan.plan import make_plan
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 
@@ -50,7 +49,7 @@ def ranked(tmp_path_factory: pytest.TempPathFactory) -> Optimization:
 
 def tried(result: Optimization, rank: int, measurement: Measurement) -> Tried:
     entry = result.ranking.entries[rank - 1]
-    source = pipeline.kernel(result.space, entry.variant, result.machine.vector_bytes)
+    source = pipeline.kernel(result.space.apply(entry.variant), result.machine.vector_bytes)
     return Tried(rank, entry, source, replace(measurement, id=source.id))
 
 
@@ -190,7 +189,7 @@ def test_the_other_documents_are_json(ranked: Optimization) -> None:
         report.parse_document(scop),
         report.variants_document(ranked.space, ranked.generation, machine),
         report.ranking_document(scop, ranked.ranking, machine),
-        report.analysis_document(scop, make_plan(scop, ranked.space.nests, variant), sets, machine),
+        report.analysis_document(ranked.applied(variant), sets, machine),
     ]
     for document, command in zip(documents, ("parse", "variants", "rank", "analyze"), strict=True):
         assert document["schema"] == f"polydl.{command}/1"

@@ -72,7 +72,7 @@ def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = obj
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
     alone = [v for v in variants if v.rewrites and not any(isinstance(step, Attach) for step in v.rewrites)]
     chosen = [variant for variant in alone if any(isinstance(step, kind) for step in variant.rewrites)][:6]
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
     check_kernels(tmp_path, scop, kernels, threads)
     return chosen
 

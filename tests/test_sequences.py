@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from polydl import pipeline
 from polydl.cli import main
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -68,7 +68,7 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     machine = Machine.detect(threads=2)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=12, seed=1)[:8]
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
     built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
     policy = TimingPolicy(rounds=1, budget_seconds=1)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
@@ -114,7 +114,7 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
     for strict in (True, False):
         space = pipeline.space_on(scop, machine, strict_fp=strict)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=strict)
-        texts = [pipeline.kernel(space, variant, machine.vector_bytes).c for variant in made]
+        texts = [pipeline.kernel(space.apply(variant), machine.vector_bytes).c for variant in made]
         assert any("reduction(+" in text or "polydl_total" in text for text in texts) is not strict
 
 
@@ -130,7 +130,7 @@ def test_lanes_are_added_up_at_the_end(element: str, size: int, tmp_path: Path) 
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
     made = pipeline.generate_variants(scop, machine=machine, max_variants=20)
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in made]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in made]
     # Some loops begin at the multiples of a tile.
     kernels = [kernel for kernel in kernels if f"polydl_total_{element}(polydl_sum" in kernel.c][:8]
     assert kernels
@@ -169,19 +169,19 @@ def test_short_rows_of_sums_stay_in_registers() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
     space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
     made = generate(space, max_variants=20, seed=0).variants
-    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
     rows = [text for text in texts if re.search(r"polydl_row\d(_\d)?\[c\] \+= input", text)]
     assert rows
     kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
     strict = generate(kept, max_variants=20, seed=0).variants
-    assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept, each, 64).c]
+    assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept.apply(each), 64).c]
 
 
 def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 200, "width": 15})
     space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
     made = generate(space, max_variants=20, seed=0).variants
-    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
     rows = [text for text in texts if "polydl_part0_3[16]" in text]
     assert rows
     # What 200 rows of 15 have summed up is few enough; two images of that are not.
@@ -208,6 +208,6 @@ def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_pa
     scop = pipeline.parse(source)
     space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
     made = generate(space, max_variants=12, seed=0).variants
-    texts = [pipeline.kernel(space, variant, 64).c for variant in made]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
     assert any("double polydl_row" in text or "double polydl_sum" in text for text in texts)
     assert not any("float polydl_row" in text or "float polydl_sum" in text for text in texts)

@@ -79,7 +79,7 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[Rewrite, ..
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=1)
     chosen = {variant.rewrites: variant for variant in variants if quarters(variant)}
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen.values()]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen.values()]
     assert kernels
     check_kernels(tmp_path, scop, kernels, threads)
     return set(chosen)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.errors import IllegalVariantError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
@@ -79,7 +79,7 @@ def space_of(path: Path, source: str, threads: int, *, reassociate: bool = True)
 
 
 def run(space: VariantSpace, variants: list[Variant], threads: int, folder: Path) -> None:
-    kernels = [pipeline.kernel(space, variant, Machine.detect().vector_bytes) for variant in variants]
+    kernels = [pipeline.kernel(space.apply(variant), Machine.detect().vector_bytes) for variant in variants]
     built = EXECUTOR.build([original(space.scop), *dict.fromkeys(kernels)], Toolchain.find(), folder)
     policy = TimingPolicy(rounds=1, budget_seconds=0.5)
     measured = EXECUTOR.measure(built[1:], built[0], space.scop, threads=threads, policy=policy, seed=5)
@@ -102,7 +102,7 @@ def test_what_is_written_past_the_caches_is_right(
     space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)
     variants = using(space, Stream, 3)
     assert variants
-    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in variants]
     assert all("polydl_stream(&y[" in text for text in texts)
     # Whoever wrote past the caches waits until that is done, before it meets the others.
     assert all(text.count("    polydl_streamed();") == 1 for text in texts)
@@ -116,21 +116,21 @@ def test_what_is_written_past_the_caches_is_right(
 def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)
     variants = using(space, Unroll, 6)
-    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in variants]
     assert any(re.search(r"polydl_sum\d_3(\[.*\])? \+= A\[", text) for text in texts)
     run(space, variants, threads, tmp_path)
 
 
 def test_what_several_rows_are_added_to_stays_in_a_register(tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1)
-    texts = [pipeline.kernel(space, variant, 64).c for variant in using(space, Unroll, 40)]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in using(space, Unroll, 40)]
     assert any(re.search(r"float polydl_held\d = s\[j\];(.*\n)+? +s\[j\] = polydl_held\d;", text) for text in texts)
 
 
 def test_the_order_of_sums_is_kept_where_it_must_be(tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1, reassociate=False)
     for variant in using(space, Unroll, 10):
-        text = pipeline.kernel(space, variant, 64).c
+        text = pipeline.kernel(space.apply(variant), 64).c
         assert "polydl_sum" not in text
     run(space, using(space, Unroll, 4), 1, tmp_path)
 
@@ -166,16 +166,18 @@ def test_which_arrays_may_be_written_past_the_caches(body: str, allowed: tuple[s
 def test_other_arrays_and_loops_are_refused(tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", SUMS.format(16, 90), 1)
     with pytest.raises(IllegalVariantError, match="can't be written past the caches"):
-        space.plan(Variant((Stream(0, ("z",)),)))
+        space.apply(Variant((Stream(0, ("z",)),)))
     with pytest.raises(IllegalVariantError, match="only the innermost loop"):
-        space.plan(Variant((Unroll(0, "i"),)))
+        space.apply(Variant((Unroll(0, "i"),)))
 
 
 def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
     loop = "for (int i = 0; i < 800; i++) x[i] = 2.0f * x[i];"
     (tmp_path / "nest.c").write_text(f"void f(float x[800]) {{\n#pragma scop\n{loop}\n#pragma endscop\n}}\n")
     space = build_space(pipeline.parse(tmp_path / "nest.c"), [], threads=1, vector_bytes=64)
-    texts = [pipeline.kernel(space, variant, 64).c for variant in generate(space, max_variants=20, seed=0).variants]
+    texts = [
+        pipeline.kernel(space.apply(variant), 64).c for variant in generate(space, max_variants=20, seed=0).variants
+    ]
     assert {text for found in texts for text in re.findall(r"simdlen\(\d+\)", found)} == {"simdlen(16)", "simdlen(8)"}
 
 
@@ -190,7 +192,7 @@ def test_factors_that_a_loop_leaves_alone_are_multiplied_outside(strict: bool, f
     )
     space = space_of(source, source.read_text(), 1, reassociate=not strict)
     variants = list(generate(space, max_variants=60, seed=1).variants)
-    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in variants]
     texts = [text[text.rindex("void f(") :] for text in texts]
     assert any(factor in text for text in texts)
     assert any("(b * r[i]) * D[i][j]" in text for text in texts) is not strict

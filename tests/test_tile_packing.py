@@ -141,7 +141,7 @@ def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> N
             found.setdefault(variant.rewrites, []).append(variant)
     assert len(found) >= 2
     chosen = [variant for each in found.values() for variant in each[:2]]
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
     assert all("B_tile" in kernel.c for kernel in kernels)
     assert any("pack_B" not in kernel.c and "== 0" in kernel.c for kernel in kernels)
     check_kernels(tmp_path, scop, kernels, threads, timeout_seconds=60.0)

@@ -24,7 +24,8 @@ from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.footprints import Stream, footprint, streams
 from polydl.model.misses import Refills, refills
 from polydl.model.traffic import fills, traffic
-from polydl.plan.plan import Plan, make_plan, trips
+from polydl.plan.nest_plan import Plan, trips
+from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.reuse.references import time_of
@@ -445,9 +446,8 @@ def test_predictions_order_variants_as_simulated_caches_do(name: str, number: in
     predicted = []
     for entry in nest["variants"]:
         variant = Variant.from_json(entry["steps"])
-        own = space.of(variant)
-        plan = make_plan(own.scop, own.nests, variant)
-        levels = zip(*fills(own.scop, plan, caches, document["line_bytes"]), strict=True)
+        applied = space.apply(variant)
+        levels = zip(*fills(applied.scop, applied.plan, caches, document["line_bytes"]), strict=True)
         predicted.append([sum(sum(arrays.values()) for arrays in level) for level in levels])
     simulation = np.array([entry["misses"] for entry in nest["variants"]])
     ratios = np.array(predicted) / simulation

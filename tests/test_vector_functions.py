@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from polydl import pipeline
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.execute.callable import load
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
@@ -49,7 +49,7 @@ def kernels(scop: Scop, *, strict_fp: bool = False) -> tuple[KernelSource, ...]:
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine, strict_fp=strict_fp)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, strict_fp=strict_fp)
-    return tuple(pipeline.kernel(space, variant, machine.vector_bytes) for variant in variants)
+    return tuple(pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants)
 
 
 def called_symbols(library: Path) -> set[str]:
@@ -173,7 +173,7 @@ def test_loops_that_fill_vectors_ask_for_whole_ones(tmp_path: Path) -> None:
     scop = parse(tmp_path, SOURCE.replace("z[33]", "z[7]").replace("i < 33", "i < 7"))
     space = pipeline.space_on(scop, Machine.detect(threads=1))
     variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=6)
-    texts = [pipeline.kernel(space, variant, 64).c for variant in variants]
+    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in variants]
     assert any("#pragma omp simd simdlen(16)" in text for text in texts)
     # Seven doubles do not fill one.
     assert not any("simdlen(8)" in text for text in texts)

@@ -119,7 +119,7 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1, caches: str | None = Non
     for variant in variants:
         if tiles(variant):
             chosen.setdefault(tiles(variant), variant)
-    kernels = [pipeline.kernel(space, variant, machine.vector_bytes) for variant in chosen.values()]
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen.values()]
     assert kernels
     check_kernels(tmp_path, scop, kernels, threads)
     return set(chosen)
@@ -320,7 +320,7 @@ def test_the_code_is_free_of_warnings(compiler: str, layout: str, tmp_path: Path
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=40)
     variant = next(each for each in variants if tiles(each) and "libxsmm" not in str(each.steps))
     path = tmp_path / "variant.c"
-    path.write_text(pipeline.kernel(pipeline.space_on(scop, machine), variant, machine.vector_bytes).c)
+    path.write_text(pipeline.kernel(pipeline.space_on(scop, machine).apply(variant), machine.vector_bytes).c)
     command = [compiler, "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-unknown-pragmas", "-c", str(path)]
     done = subprocess.run([*command, "-o", str(tmp_path / "variant.o")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

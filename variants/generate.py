@@ -5,34 +5,33 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import product
 from math import prod
 
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
-from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Pad, Rewrite, Step, Variant
-from polydl.match.product import GemmMatch, NoMatch, match
-from polydl.plan.plan import Plan, loop_bounds, make_plan
+from polydl.match.product import GemmMatch, NoMatch
+from polydl.plan.apply import Applied, apply
+from polydl.plan.nest_plan import loop_bounds
+from polydl.plan.plan import make_plan
+from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.streaming import streamable
-from polydl.plan.zeroing import absorbed
-from polydl.poly.dependences import Dependence, dependences
-from polydl.poly.legality import Directions, directions, violations
-from polydl.poly.nests import Nest, distribute, distributed
+from polydl.poly.dependences import Dependence
+from polydl.poly.legality import Directions
+from polydl.poly.nests import Nest, distributed
 from polydl.variants.fewer_products import attached_behind, winograd_choices
 from polydl.variants.layouts import rewrite_choices
 from polydl.variants.quartered_products import strassen_choices
 from polydl.variants.rewrites.pad import padding_choices
-from polydl.variants.rewrites.sequence import apply
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
 DRAWS_PER_VARIANT = 30
 # The second cache of most machines.
 SECOND_CACHE = 1 << 20
-PLANS_KEPT = 1024
 # Second caches that points of an image may take where threads share them.
 _PARTS_OF_THREADS = 8
 
@@ -49,11 +48,14 @@ class NestReport:
 
 @dataclass(frozen=True)
 class VariantSpace:
-    """All that can be decided about one scop. ``kernels`` are those considered, by name;
-    ``candidates`` their matches by nest index and kernel name. ``alternatives`` are the spaces of the scop after
-    ``rewrites``, which a variant of theirs begins with.
+    """All that can be decided about one scop.
+
+    ``scop`` is the ``source`` after ``rewrites``, which all variants of the space begin with. ``kernels`` are those
+    considered, by name; ``candidates`` their matches by nest index and kernel name. ``alternatives`` are the spaces
+    after other rewrites.
     """
 
+    source: Scop
     scop: Scop
     dependences: tuple[Dependence, ...]
     nests: tuple[Nest, ...]
@@ -66,82 +68,14 @@ class VariantSpace:
     rewrites: tuple[Rewrite, ...] = ()
     alternatives: tuple[VariantSpace, ...] = ()
 
-    def of(self, variant: Variant) -> VariantSpace:
-        """The space of the scop that the variant's rewrites make. Raises IllegalVariantError for unknown ones."""
-        for space in (self, *self.alternatives):
-            if space.rewrites == variant.rewrites:
-                return space
-        raise IllegalVariantError(f"no rewrite of the scop is {variant.rewrites}")
-
     def size(self) -> int:
         """Assignments of this space alone, without its alternatives."""
         return prod(space.size() for space in self.spaces)
 
-    def matches(self, plan: Plan) -> dict[int, GemmMatch]:
-        """The match that each nest's microkernel step refers to, by nest index.
-
-        Raises IllegalVariantError for a step whose loops are no match.
-        """
-        found: dict[int, GemmMatch] = {}
-        for nest_plan in plan.nests:
-            step = nest_plan.microkernel
-            if step is None:
-                continue
-            nest = nest_plan.nest
-            roles = tuple(nest.depth + nest.loops.index(name) for name in (step.m, step.n, step.k))
-            batch = {nest.depth + nest.loops.index(name) for name in step.batch}
-            rows = {nest.depth + nest.loops.index(name) for name in step.rows}
-            for candidate in self.candidates.get((nest.index, step.name), ()):
-                fits = (candidate.m, candidate.n, candidate.k) == roles and rows <= set(candidate.rowable)
-                if fits and batch <= set(candidate.batchable):
-                    found[nest.index] = candidate
-                    break
-            else:
-                raise IllegalVariantError(
-                    f"the loops {step.m}, {step.n} and {step.k} of nest {nest.index} are no match for `{step.name}`"
-                )
-        return found
-
-    def plan(self, variant: Variant) -> Plan:
-        """Where a variant that begins with this space's rewrites puts every loop; the last ones are remembered."""
-        if variant.id not in self._plans:
-            if len(self._plans) >= PLANS_KEPT:
-                self._plans.clear()
-            self._plans[variant.id] = make_plan(self.scop, self.nests, variant)
-        return self._plans[variant.id]
-
-    @cached_property
-    def _plans(self) -> dict[str, Plan]:
-        return {}
-
-    def executed(self, plan: Plan) -> tuple[Scop, Plan]:
-        """What generated code runs: without passes of zeros that a microkernel's first calls write instead."""
-        gone = absorbed(self.scop, plan, self.kernels)
-        if not gone:
-            return self.scop, plan
-        names = frozenset(name for nest in plan.nests if nest.nest.index in gone for name in nest.nest.statements)
-        left = Schedule(tuple(each for each in plan.schedule.statements if each[0] not in names))
-        nests = tuple(nest for nest in plan.nests if nest.nest.index not in gone)
-        return self._without(names), replace(plan, nests=nests, schedule=left)
-
-    def _without(self, names: frozenset[str]) -> Scop:
-        if names not in self._shorter:
-            statements = tuple(each for each in self.scop.statements if each.name not in names)
-            self._shorter[names] = replace(self.scop, statements=statements)
-        return self._shorter[names]
-
-    @cached_property
-    def _shorter(self) -> dict[frozenset[str], Scop]:
-        return {}
-
-    def violations(self, plan: Plan) -> tuple[str, ...]:
-        """Why the plan is illegal, in words; empty if isl proves it legal."""
-        return tuple(
-            f"{broken.dependence.kind} dependence on `{broken.dependence.array}` from {broken.dependence.source} to "
-            f"{broken.dependence.target} is broken"
-            + (f" by running `{broken.parallel}` in parallel" if broken.parallel else "")
-            for broken in violations(self.scop, plan.schedule, self.dependences, reassociate=self.reassociate)
-        )
+    def apply(self, variant: Variant) -> Applied:
+        """A variant of this space, or any other one, applied to the source; its proof is left to ``prove``."""
+        kernels = tuple(self.kernels.values())
+        return apply(self.source, variant, kernels, reassociate=self.reassociate, prove=False)
 
 
 @dataclass(frozen=True)
@@ -172,13 +106,6 @@ def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: in
     if sum(scop.array(name).bytes for name in used) <= second_cache:
         return ()
     return tuple(each.name for each in streamable(scop, nests, nest) if each.bytes > second_cache // 4)
-
-
-def _matches(scop: Scop, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
-    if len(nest.statements) != 1:
-        return NoMatch(f"its innermost body holds {len(nest.statements)} statements")
-    statement = scop.statement(nest.statements[0])
-    return match(scop, statement, tuple(range(nest.depth, statement.depth)), kernel)
 
 
 def _nest_shapes(
@@ -235,7 +162,7 @@ def build_space(
     Without ``fewer_products`` all products of the source are computed one by one.
     """
     about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
-    space = _space(scop, about, ())
+    space = _space(rewritten(scop, (), reassociate=reassociate), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for steps in fusions for made in _fused(space, others, steps, about)]
     padded = (each for each in others if all(isinstance(step, Pad) for step in each.rewrites))
@@ -248,20 +175,19 @@ def _fused(
     space: VariantSpace, unfused: tuple[VariantSpace, ...], steps: tuple[Rewrite, ...], about: _About
 ) -> Iterator[VariantSpace]:
     """Spaces after a fusion, and after it and a further rewrite; ``unfused`` are those after such a rewrite alone."""
-    base = distributed(space.scop, space.nests)
-    if base is None:
+    if not _distributed(space):
         return
     attached = tuple(step for step in steps if isinstance(step, Attach))
     merged = tuple(step for step in steps if not isinstance(step, Attach))
     try:
-        rewritten = apply(base, merged, space.dependences, reassociate=space.reassociate)
+        fused = rewritten(space.source, merged, reassociate=space.reassociate)
     except IllegalVariantError:
         return
-    if not merged and rewritten == space.scop:
+    if not merged:
         # Attaching leaves the scop as it is: all is known already.
         first, others = space, unfused
     else:
-        first = _space(rewritten, about, merged)
+        first = _space(fused, space.source, about, merged)
         others = tuple(_alternatives(first, about))
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
@@ -281,19 +207,23 @@ def _with_attached(space: NestSpace, steps: tuple[Attach, ...]) -> NestSpace:
     return replace(space, attached=following, leading=any(step.to in names for step in steps))
 
 
-def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantSpace:
+def _distributed(space: VariantSpace) -> bool:
+    """Whether the nests of a space's scop come one after the other, as rewrites need it."""
+    return distributed(space.scop, space.nests) is not None
+
+
+def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantSpace:
     kernels, reassociate = about.kernels, about.reassociate
-    found = dependences(scop)
-    nests = distribute(scop, found)
-    candidates = {(nest.index, kernel.name): _matches(scop, nest, kernel) for nest in nests for kernel in kernels}
-    spaces, reports, ways = [], [], []
+    scop, nests = left.scop, left.nests
+    candidates = {(nest.index, kernel.name): left.matches(nest, kernel) for nest in nests for kernel in kernels}
+    spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
         shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, about.vector_bytes)
         if not reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
-        way = directions(scop, nest, found, reassociate=reassociate)
+        way = left.directions[nest.index]
         minor = nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
         own_threads = 1 if outside else about.threads
@@ -305,13 +235,13 @@ def _space(scop: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantS
             reason, kernel = "the order of the sum must be kept", None
             space = replace(space, shapes=(Shape(None),))
         spaces.append(space)
-        ways.append(way)
         reports.append(NestReport(nest, kernel, reason, sum(scop.statement(name).flops for name in nest.statements)))
     return VariantSpace(
+        source,
         scop,
-        found,
+        left.dependences,
         nests,
-        tuple(ways),
+        left.directions,
         tuple(spaces),
         tuple(reports),
         {kernel.name: kernel for kernel in kernels},
@@ -337,20 +267,20 @@ def _accesses(scop: Scop, nest: Nest) -> int:
 def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after rewrites, where these are legal and give a nest a microkernel."""
     yield from _rewritten(space, about)
-    base = distributed(space.scop, space.nests)
-    pads = () if base is None else padding_choices(base, about.reassociate)
-    if base is not None and pads:
-        padded = _space(apply(base, pads, space.dependences, reassociate=space.reassociate), about, pads)
+    pads = padding_choices(space.scop, about.reassociate) if _distributed(space) else ()
+    if pads:
+        steps = (*space.rewrites, *pads)
+        left = rewritten(space.source, steps, reassociate=space.reassociate)
+        padded = _space(left, space.source, about, steps)
         yield padded
         yield from _rewritten(padded, about)
 
 
 def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
-    base = distributed(space.scop, space.nests)
-    if base is None:
+    if not _distributed(space):
         return
-    kernels = about.kernels
+    base, kernels = space.scop, about.kernels
     for report in space.reports:
         statements = [base.statement(name) for name in report.nest.statements]
         if not kernels or len(statements) != 1 or report.nest.call is not None:
@@ -360,10 +290,11 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
         choices = rewrite_choices(base, statements[0], matches, preferred=before == 0)
         for rewrites in choices:
             try:
-                rewritten = apply(base, rewrites, space.dependences, reassociate=space.reassociate)
+                steps = (*space.rewrites, *rewrites)
+                left = rewritten(space.source, steps, reassociate=space.reassociate)
             except IllegalVariantError:
                 continue
-            made = _space(rewritten, about, (*space.rewrites, *rewrites))
+            made = _space(left, space.source, about, steps)
             found = next(each for each in made.reports if statements[0].name in each.nest.statements)
             if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
                 yield made
@@ -376,9 +307,9 @@ def _with_fewer_products(
 
     Element-wise statements that a fusion attaches behind a convolution are applied to its tiles, if they can be.
     """
-    base = distributed(space.scop, space.nests)
-    if base is None or not space.reassociate:
+    if not _distributed(space) or not space.reassociate:
         return
+    base = space.scop
     # Threads work on one part together, and each part is begun anew.
     near = about.second_cache * (1 if about.threads == 1 else _PARTS_OF_THREADS)
     for report in space.reports:
@@ -386,25 +317,24 @@ def _with_fewer_products(
             continue
         statement = base.statement(report.nest.statements[0])
         for after in (*attached_behind(fusions, statement.name), ()):
-            found = list(
-                _multiplied(space, base, winograd_choices(base, statement, near, after), statement.name, about)
-            )
+            found = list(_multiplied(space, winograd_choices(base, statement, near, after), statement.name, about))
             yield from found
             if found:
                 break
-        yield from _multiplied(space, base, strassen_choices(base, statement), statement.name, about)
+        yield from _multiplied(space, strassen_choices(base, statement), statement.name, about)
 
 
 def _multiplied(
-    space: VariantSpace, base: Scop, choices: Sequence[tuple[Rewrite, ...]], statement: str, about: _About
+    space: VariantSpace, choices: Sequence[tuple[Rewrite, ...]], statement: str, about: _About
 ) -> Iterator[VariantSpace]:
     """The spaces after some of the choices of rewrites, which end with attached zeros."""
     for *steps, zeros in choices:
         try:
-            rewritten = apply(base, steps, space.dependences)
+            rewrites = (*space.rewrites, *steps)
+            left = rewritten(space.source, rewrites, reassociate=space.reassociate)
         except IllegalVariantError:
             continue
-        made = _space(rewritten, about, (*space.rewrites, *steps))
+        made = _space(left, space.source, about, rewrites)
         if any(each.kernel is not None and statement in each.nest.statements for each in made.reports):
             assert isinstance(zeros, Attach)
             spaces = tuple(_with_attached(each, (zeros,)) for each in made.spaces)

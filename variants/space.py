@@ -33,7 +33,7 @@ from math import prod
 
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, NestStep, Parallel, Stream, Tile, Unroll, UseMicrokernel, Vectors
-from polydl.plan.plan import loop_bounds
+from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.streaming import stride
 from polydl.poly.dependences import combinable, moves, reduction_array
 from polydl.poly.domains import sums_run_alike

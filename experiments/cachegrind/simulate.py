@@ -109,13 +109,13 @@ def variants_of(scop: Scop, subject: Subject, settings: Settings) -> dict[str, K
         microkernel="none",
     )
     generator = random.Random(subject.name * settings.seed)
-    kernels = {json.dumps(variant.to_json()): pipeline.kernel(space, variant, VECTOR_BYTES) for variant in found}
+    kernels = {json.dumps(variant.to_json()): pipeline.kernel(space.apply(variant), VECTOR_BYTES) for variant in found}
     for _ in range(50 * settings.variants):
         if len(kernels) == settings.variants:
             break
         variant = _random_variant(space.spaces, generator)
         try:
-            kernels.setdefault(json.dumps(variant.to_json()), pipeline.kernel(space, variant, VECTOR_BYTES))
+            kernels.setdefault(json.dumps(variant.to_json()), pipeline.kernel(space.apply(variant), VECTOR_BYTES))
         except IllegalVariantError:
             continue
     return kernels

@@ -1,111 +1,40 @@
-"""Element-wise statements that a microkernel applies to each block of its output as soon as that is complete.
-
-A statement that a variant attaches to the tiles of a product needs no loops of its own if the microkernel hands over
-each block after its last store: the block is in the first cache then, or still in registers. What makes that legal is
-that each instance depends on those alone that write the same element (``fusion/algorithm_3.py``); here it is asked
-whether that can be seen from the subscripts.
-"""
+"""The C function that applies element-wise statements to a block of a product's output."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.expressions import StatementWriter, subscripted
 from polydl.contracts import GemmSite
-from polydl.ir.affine import Affine
-from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Access, Expression, Statement
-from polydl.match.alignment import loops_alike
-from polydl.match.product import GemmMatch
-from polydl.plan.plan import NestPlan, Plan, offsets
-from polydl.vector_functions import called, includes_math, scalar_only
+from polydl.ir.statement import Access, Expression
+from polydl.plan.epilogue import Epilogue, EpilogueOperand, EpilogueStatement
 
-# In place of an iterator, whose value is not at hand.
-_NOWHERE = "polydl_nowhere"
 # The element of the output.
 _ELEMENT = "polydl_element"
-# Types that need no declaration of the user's.
-_TYPES = frozenset({"char", "short", "int", "long", "float", "double", "signed", "unsigned"})
 # Of sums whose conditionals are taken apart.
 _BYTES = {"float": 4, "double": 8}
 
 
-@dataclass(frozen=True)
-class _Operand:
-    """An array reference over the iterators of the product, and the elements it moves on by along the output."""
-
-    access: Access
-    element: str
-    written: bool
-    along_m: int
-    along_n: int
-    rows: tuple[int, ...]
+def epilogue_arguments(scop: Scop, prefix: str, epilogue: Epilogue, iterators: Sequence[str]) -> str:
+    """What a call passes on: where each operand of the tile begins; ``iterators`` are the product's, in C."""
+    addresses = ", ".join(f"&{subscripted(scop, operand.access, iterators)}" for operand in epilogue.operands)
+    return f"&(struct {prefix}_operands){{{addresses}}}"
 
 
-@dataclass(frozen=True)
-class Epilogue:
-    """What runs after the last store of a block: the nests that need no loops of their own then, and the function."""
-
-    prefix: str
-    nests: tuple[int, ...]
-    definition: str
-    operands: tuple[Access, ...]
-    calls: bool
-
-    def arguments(self, scop: Scop, iterators: Sequence[str]) -> str:
-        """What the call passes on, in C: where each operand of the tile begins; ``iterators`` are the product's."""
-        addresses = ", ".join(f"&{subscripted(scop, access, iterators)}" for access in self.operands)
-        return f"&(struct {self.prefix}_operands){{{addresses}}}"
-
-
-def epilogue_of(
-    scop: Scop, plan: Plan, heavy: NestPlan, match: GemmMatch, site: GemmSite, vector_bytes: int, *, exact: bool = False
-) -> Epilogue | None:
-    """The element-wise nests after a product that its microkernel can apply; None if there are none.
-
-    With ``exact`` the functions that they call must be those of the source.
-    """
-    product = scop.statement(heavy.nest.statements[0])
-    writer = _Writer(scop, heavy, product, match)
-    if heavy.position is None or heavy.nest.depth or any(loop.combined for loop in heavy.loops):
-        return None
-    nests: list[int] = []
+def epilogue_definition(scop: Scop, epilogue: Epilogue, site: GemmSite, vector_bytes: int) -> str:
+    """C of the functions ``<prefix>_after`` and ``<prefix>_after_column`` of a site."""
     lines: list[_Line] = []
-    followers = [nest for nest in plan.nests if nest.follows == heavy.nest.index]
-    for nest in sorted(followers, key=_position):
-        if _position(nest) < heavy.position:
-            continue
-        texts = [writer.text(scop.statement(name), exact=exact) for name in nest.nest.statements]
-        if None in texts:
-            break
-        nests.append(nest.nest.index)
-        lines += [text for text in texts if text is not None]
-    found = writer.operands
-    linear = all(each.rows == tuple(site.n[0] * each.along_n * row for row in range(site.rows)) for each in found)
-    if not nests or not (linear or site.n[0] == site.n[1]):
-        return None
-    definition = _definition(site, found, lines, linear, vector_bytes)
-    definition = f"#include <math.h>\n{definition}" if writer.calls else definition
-    return Epilogue(site.prefix, tuple(nests), definition, tuple(each.access for each in found), writer.calls)
-
-
-def _position(nest: NestPlan) -> int:
-    *_, own = nest.nest.prefix
-    assert isinstance(own, int)
-    return own
-
-
-def last_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
-    """Of the loops around a nest's calls, those that don't move the output: place, and value in the last iteration."""
-    box = scop.statement(plan.nest.statements[0]).box
-    assert box is not None
-    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
-    for place, loop in enumerate((*shared, *plan.loops)):
-        if not moves_output[loop.iterator]:
-            yield place, loop.last(*box[loop.iterator])
+    inner = 0
+    for applied in epilogue.statements:
+        text = _BlockWriter(scop, applied, epilogue.operands, site.accumulator).write(applied.statement.body)
+        apart = _ApartWriter(scop, applied, epilogue.operands, site.accumulator, inner)
+        rest = apart.write(applied.statement.body)
+        inner += len(apart.inner)
+        lines.append(_Line(f"{text};", tuple(apart.inner), f"{rest};"))
+    definition = _definition(site, epilogue.operands, lines, epilogue.linear, vector_bytes)
+    return f"#include <math.h>\n{definition}" if epilogue.calls else definition
 
 
 @dataclass(frozen=True)
@@ -117,121 +46,29 @@ class _Line:
     rest: str
 
 
-class _Writer:
-    """Writes statements over the elements of a block, and collects the operands that they need."""
-
-    def __init__(self, scop: Scop, heavy: NestPlan, product: Statement, match: GemmMatch) -> None:
-        self.scop = scop
-        self.heavy = heavy
-        self.product = product
-        self.match = match
-        self.calls = False
-        self.inner = 0
-        self.found: dict[tuple[str, tuple[Affine, ...]], _Operand] = {}
-
-    @property
-    def operands(self) -> list[_Operand]:
-        return list(self.found.values())
-
-    def text(self, statement: Statement, *, exact: bool) -> _Line | None:
-        """The statement in C; None if it needs more than the element that it writes and what nobody writes."""
-        names = called([statement])
-        self.calls |= bool(names)
-        if scalar_only(self.scop, names, exact=exact) or (names and not includes_math(self.scop)):
-            return None
-        if any(node.kind == "cast" and not {*node.text.split()} <= _TYPES for node in statement.body.walk()):
-            return None
-        aligned = self._aligned(statement)
-        if aligned is None or not self._own_element_alone(statement, aligned):
-            return None
-        text = _BlockWriter(self.scop, statement, aligned, self).write(statement.body)
-        if _NOWHERE in text:
-            return None
-        apart = _ApartWriter(self.scop, statement, aligned, self, self.inner)
-        line = apart.write(statement.body)
-        self.inner += len(apart.inner)
-        return _Line(f"{text};", tuple(apart.inner), f"{line};")
-
-    def _aligned(self, statement: Statement) -> Mapping[str, Access] | None:
-        """Each reference over the iterators of the product, if both run through the same elements."""
-        pairs = loops_alike(self.product, statement)
-        if pairs is None or statement.box is None:
-            return None
-        partner = {theirs: (ours, ahead) for ours, (theirs, ahead) in pairs.items()}
-        found = {}
-        for access in statement.accesses:
-            if access.subscripts is None or self.scop.array(access.array).element == BFLOAT16:
-                return None
-            forms = []
-            for form in access.subscripts:
-                coefficients, constant = [0] * self.product.depth, form.constant
-                for place, coefficient in enumerate(form.coefficients):
-                    if place in partner:
-                        ours, ahead = partner[place]
-                        coefficients[ours] += coefficient
-                        constant += coefficient * ahead
-                    else:
-                        constant += coefficient * statement.box[place][0]
-                forms.append(Affine(tuple(coefficients), constant))
-            found[access.reference] = replace(access, subscripts=tuple(forms))
-        return found
-
-    def _own_element_alone(self, statement: Statement, aligned: Mapping[str, Access]) -> bool:
-        (written,) = statement.writes
-        output = self.match.form.c
-        if written.array != output.array or aligned[written.reference].subscripts != output.subscripts:
-            return False
-        memory = self.scop.array(output.array).memory
-        return all(
-            self.scop.array(access.array).memory != memory
-            or (access.array == output.array and aligned[access.reference].subscripts == output.subscripts)
-            for access in statement.accesses
-        )
-
-    def is_output(self, access: Access) -> bool:
-        return access.array == self.match.form.c.array
-
-    def element(self, access: Access) -> str:
-        """The reference in C, in row ``i`` of a column whose first elements are in variables."""
-        assert access.subscripts is not None
-        key = access.array, access.subscripts
-        if key not in self.found:
-            self.found[key] = self._operand(access)
-        if self.found[key].written:
-            return _ELEMENT
-        number = list(self.found).index(key)
-        along = self.found[key].along_m
-        return f"x{number}[{'i' if along == 1 else f'i * {along}' if along else '0'}]"
-
-    def _operand(self, access: Access) -> _Operand:
-        assert access.subscripts is not None
-        array = self.scop.array(access.array)
-        strides = [
-            sum(step * form.coefficients[place] for step, form in zip(array.strides, access.subscripts, strict=True))
-            for place in range(self.product.depth)
-        ]
-        step = self.heavy.microkernel
-        assert step is not None
-        return _Operand(
-            access,
-            array.element,
-            self.is_output(access),
-            strides[self.match.m],
-            strides[self.match.n],
-            offsets(self.heavy, strides, step.rows),
-        )
-
-
 class _BlockWriter(StatementWriter):
-    """A statement's expression, with references to operands of a block."""
+    """Writes a statement's expression, with references to operands of a block."""
 
-    def __init__(self, scop: Scop, statement: Statement, aligned: Mapping[str, Access], writer: _Writer) -> None:
-        super().__init__(scop, statement, [_NOWHERE] * statement.depth)
-        self._aligned = aligned
-        self._block = writer
+    def __init__(
+        self, scop: Scop, applied: EpilogueStatement, operands: Sequence[EpilogueOperand], accumulator: str
+    ) -> None:
+        super().__init__(scop, applied.statement, [""] * applied.statement.depth)
+        self._references = applied.references
+        self._operands = operands
+        self._accumulator = accumulator
 
     def _access(self, node: Expression) -> str:
-        return self._block.element(self._aligned[node.text])
+        """The reference in C, in row ``i`` of a column whose first elements are in variables."""
+        access = self._references[node.text]
+        number = self._number(access)
+        operand = self._operands[number]
+        if operand.written:
+            return _ELEMENT
+        along = operand.along_m
+        return f"x{number}[{'i' if along == 1 else f'i * {along}' if along else '0'}]"
+
+    def _number(self, access: Access) -> int:
+        return [operand.key for operand in self._operands].index((access.array, access.subscripts))
 
 
 class _ApartWriter(_BlockWriter):
@@ -242,11 +79,16 @@ class _ApartWriter(_BlockWriter):
     """
 
     def __init__(
-        self, scop: Scop, statement: Statement, aligned: Mapping[str, Access], writer: _Writer, number: int
+        self,
+        scop: Scop,
+        applied: EpilogueStatement,
+        operands: Sequence[EpilogueOperand],
+        accumulator: str,
+        number: int,
     ) -> None:
-        super().__init__(scop, statement, aligned, writer)
+        super().__init__(scop, applied, operands, accumulator)
         self.inner: list[str] = []
-        self._number = number
+        self._first = number
         self._outermost = True
 
     def _operation(self, node: Expression) -> str:
@@ -258,21 +100,21 @@ class _ApartWriter(_BlockWriter):
         if outermost or not all(map(self._harmless, node.walk())):
             return text
         self.inner.append(text)
-        return f"inner{self._number + len(self.inner) - 1}[i]"
+        return f"inner{self._first + len(self.inner) - 1}[i]"
 
     def _harmless(self, node: Expression) -> bool:
-        kind = self._block.match.form.accumulator
+        kind = self._accumulator
         if kind not in _BYTES:
             return False
         if node.kind == "access":
-            return self._block.is_output(self._aligned[node.text])
+            return self._operands[self._number(self._references[node.text])].written
         if node.kind == "literal":
             return kind == "double" or node.text.isdigit() or node.text[-1] in "fF"
         return node.kind == "op" and node.text in ("?:", "+", "-", "*", "<", "<=", ">", ">=", "==", "!=")
 
 
 def _definition(
-    site: GemmSite, operands: Sequence[_Operand], lines: Sequence[_Line], linear: bool, vector_bytes: int
+    site: GemmSite, operands: Sequence[EpilogueOperand], lines: Sequence[_Line], linear: bool, vector_bytes: int
 ) -> str:
     prefix = site.prefix
     kinds = [f"{'' if each.written else 'const '}{each.element} *" for each in operands]

@@ -11,7 +11,7 @@ from polydl.codegen.printer import Printer
 from polydl.codegen.sums import Sum, partial_type, vector_sums
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
-from polydl.plan.plan import NestPlan, Plan, trips
+from polydl.plan.nest_plan import NestPlan, Plan, trips
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.schedules import time_map

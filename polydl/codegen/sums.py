@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from polydl.codegen.expressions import statement_text, subscripted
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Expression, Statement
-from polydl.plan.plan import NestPlan
+from polydl.plan.nest_plan import NestPlan
 from polydl.poly.dependences import addition, moves, reduction_array
 from polydl.poly.legality import Directions, sums_are_legal
 

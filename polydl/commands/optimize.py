@@ -139,6 +139,7 @@ def _optimized(
             out=directory,
             records=records,
             workload=name,
+            space=space,
             progress=progress,
             **run,
             **vars(search),
@@ -148,7 +149,7 @@ def _optimized(
     document = report.optimization_document(result)
     say(nest.generation_text(result.generation, search.seed))
     say(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-    say(f"\n{results.structure_table(space, result.picks, machine)}\n")
+    say(f"\n{results.structure_table(result.picks, result.applied, machine)}\n")
     if run["run"]:
         say(f"Measured\n\n{measured.measured_table(document)}\n")
     if said := measured.records_text(document, asked_before=False):

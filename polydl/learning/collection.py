@@ -17,7 +17,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from polydl import pipeline, registry
-from polydl.codegen.kernel import original
+from polydl.codegen.original import original
 from polydl.contracts import Candidate
 from polydl.emit import written_atomically
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
@@ -204,7 +204,7 @@ def _one(
         scop = pipeline.parse(workload(name, images=options.images).write(place))
         chosen, default = choose(scop, machine, options)
         space = pipeline.space_on(scop, machine, microkernel=options.microkernel)
-        kernels = [pipeline.kernel(space, each.variant, machine.vector_bytes) for each in chosen]
+        kernels = [pipeline.kernel(space.apply(each.variant), machine.vector_bytes) for each in chosen]
         built = executor.build([original(scop), *kernels], toolchain, place)
     if not run:
         with written_atomically(kept) as stream:
@@ -232,9 +232,8 @@ def _one(
 def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[list[Candidate], str]:
     """The candidates to measure, the source's own loop order first; and the id of that."""
     kernel = options.microkernel
-    generation = pipeline.generate(
-        scop, machine=machine, max_variants=options.pool, seed=options.seed, microkernel=kernel
-    )
+    space = pipeline.space_on(scop, machine, microkernel=kernel)
+    generation = pipeline.generate(space, max_variants=options.pool, seed=options.seed)
     candidates = pipeline.candidates(scop, generation.variants, machine=machine, microkernel=kernel)
     analysed = {each.variant.id: each for each in candidates}
     ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)

@@ -2,83 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from polydl.codegen import transforms
-from polydl.codegen.kernel import make_site, with_epilogue
-from polydl.codegen.next_tile import NextTile, copied_inside
 from polydl.contracts import Candidate
-from polydl.ir.kernel import MicrokernelUse
-from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
+from polydl.model.calls import call_cycles, register_block
 from polydl.model.plain_loops import cycles as plain_cycles
 from polydl.model.plain_loops import finishing_cycles
-from polydl.model.tile_copies import waiting_cycles
+from polydl.model.tile_copies import copied_inside, waiting_cycles
 from polydl.model.traffic import traffic
-from polydl.plan.plan import Plan, parallel_iterations, parallel_starts
-from polydl.plan.zeroing import absorbed
-
-if TYPE_CHECKING:
-    from polydl.variants.generate import VariantSpace
+from polydl.plan.apply import Applied
+from polydl.plan.execution_counts import parallel_iterations, parallel_starts
+from polydl.plan.nest_plan import NestPlan
 
 
-def predicted_candidate(
-    space: VariantSpace, variant: Variant, plan: Plan, working_sets: WorkingSets, machine: Machine
-) -> Candidate:
-    """The variant of the space, whose rewrites it has, planned there."""
-    matches = space.matches(plan)
-    uses: list[MicrokernelUse] = []
-    cycles: list[float] = []
-    calls: list[int] = []
-    tiles: dict[int, NextTile] = {}
-    finished: set[int] = set()
-    blocks: dict[int, tuple[int, int]] = {}
-    zeroed = absorbed(space.scop, plan, space.kernels)
-    for nest in plan.nests:
-        if nest.nest.index in zeroed:
-            cycles.append(0.0)
-            calls.append(0)
-            continue
-        statements = [space.scop.statement(name) for name in nest.nest.statements]
-        width = max(space.scop.array(s.writes[0].array).element_bytes for s in statements)
-        vector_elements = max(1, machine.vector_bytes // width)
-        if nest.microkernel is not None:
-            index = nest.nest.index
-            kernel = space.kernels[nest.microkernel.name]
-            site = make_site(space.scop, nest, matches[index], kernel, overwrites=index in zeroed.values())
-            site = with_epilogue(space.scop, plan, site, machine.vector_bytes)
-            finished |= {*site.epilogue.nests} if site.epilogue else set()
-            uses.append(site.use)
-            if site.next_tile is not None:
-                tiles[index] = site.next_tile
-            cycles.append(site.predicted_cycles(vector_elements))
-            calls.append(site.calls)
-            if block := site.register_block(vector_elements):
-                blocks[index] = block
-        elif nest.nest.transform is not None:
-            cycles.append(transforms.cycles(statements[0], nest.nest.transform, vector_elements))
-            calls.append(0)
-        elif nest.nest.index in finished:
-            cycles.append(finishing_cycles(space.scop, nest, vector_elements))
-            calls.append(0)
-        else:
-            found = space.directions[nest.nest.index]
-            waiting = waiting_cycles(space.scop, nest.nest)
-            cycles.append(plain_cycles(space.scop, nest, found, vector_elements) + waiting)
-            calls.append(0)
+def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Candidate:
+    """What rankers see of an applied variant whose working sets are known."""
+    scop, plan, sites = applied.scop, applied.plan, applied.sites
+    finished = {nest for site in sites.values() if site.epilogue for nest in site.epilogue.nests}
+    cycles = [_nest_cycles(applied, nest, finished, machine) for nest in plan.nests]
+    blocks = {
+        index: block
+        for index, site in sites.items()
+        if (block := register_block(site, _vector_elements(applied, site.plan, machine)))
+    }
     sizes = [level.bytes for level in machine.caches]
-    moved = traffic(space.scop, plan, sizes, machine.caches[0].line_bytes, blocks=blocks)
+    moved = traffic(scop, plan, sizes, machine.caches[0].line_bytes, blocks=blocks)
+    tiles = {index: site.next_tile for index, site in sites.items() if site.next_tile is not None}
     cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
-        variant=variant,
+        variant=applied.variant,
         working_sets=working_sets,
         cycles=tuple(cycles),
         traffic=moved,
-        parallel_iterations=parallel_iterations(space.scop, plan),
-        starts=parallel_starts(space.scop, plan),
-        microkernels=tuple(uses),
-        calls=tuple(calls),
-        flops=space.scop.flops,
-        footprint=space.scop.footprint,
+        parallel_iterations=parallel_iterations(scop, plan),
+        starts=parallel_starts(scop, plan),
+        microkernels=applied.uses,
+        calls=tuple(sites[nest.nest.index].calls if nest.nest.index in sites else 0 for nest in plan.nests),
+        flops=scop.flops,
+        footprint=scop.footprint,
     )
+
+
+def _vector_elements(applied: Applied, nest: NestPlan, machine: Machine) -> int:
+    """Elements of a vector of the widest type that a nest writes."""
+    statements = [applied.scop.statement(name) for name in nest.nest.statements]
+    width = max(applied.scop.array(statement.writes[0].array).element_bytes for statement in statements)
+    return max(1, machine.vector_bytes // width)
+
+
+def _nest_cycles(applied: Applied, nest: NestPlan, finished: set[int], machine: Machine) -> float:
+    """Core cycles of a nest's arithmetic, operands in the first-level cache; ``finished`` are those in epilogues."""
+    scop, index = applied.scop, nest.nest.index
+    if index in applied.absorbed:
+        return 0.0
+    vector_elements = _vector_elements(applied, nest, machine)
+    if index in applied.sites:
+        return call_cycles(applied.sites[index], vector_elements)
+    if nest.nest.transform is not None:
+        return transforms.cycles(scop.statement(nest.nest.statements[0]), nest.nest.transform, vector_elements)
+    if index in finished:
+        return finishing_cycles(scop, nest, vector_elements)
+    return plain_cycles(scop, nest, applied.directions[index], vector_elements) + waiting_cycles(scop, nest.nest)

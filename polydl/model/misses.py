@@ -21,7 +21,7 @@ from polydl.ir.scop import Scop
 from polydl.model.cache_sets import Geometry, Occupancy, evicted
 from polydl.model.footprints import Footprint, Stream, footprint, streams, torn_lines
 from polydl.model.prefetching import slowdown
-from polydl.plan.plan import NestPlan
+from polydl.plan.nest_plan import NestPlan
 
 # A microkernel keeps a tile of C in registers: up to four vectors of a column, and as many columns as fit.
 _REGISTER_BYTES = 24 * 64

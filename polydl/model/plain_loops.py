@@ -7,7 +7,7 @@ from math import prod
 from polydl.bfloat16 import CONVERSIONS
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.plan.plan import NestPlan, trips
+from polydl.plan.nest_plan import NestPlan, trips
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, scalar_only
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from math import prod
+
 from polydl.ir.scop import Scop
+from polydl.plan.nest_plan import Plan
+from polydl.plan.next_tile import NextTile
 from polydl.poly.nests import Nest
 
 # Prefetchers start anew with each row of a tile where rows lie a page or more apart, and a line takes so many cycles.
@@ -27,3 +32,23 @@ def waiting_cycles(scop: Scop, nest: Nest) -> float:
     rows = max((scop.stride(read, loop) for loop in range(nest.depth, statement.depth)), default=0)
     size = scop.array(read.array).element_bytes
     return statement.instances * size / _LINE_BYTES * _LINE_CYCLES if rows * size >= _ROW_BYTES else 0.0
+
+
+def copied_inside(
+    plan: Plan, tiles: Mapping[int, NextTile], cycles: Sequence[float], traffic: Sequence[tuple[int, ...]]
+) -> tuple[list[float], tuple[tuple[int, ...], ...]]:
+    """Cycles and traffic of each nest where calls copy tiles, by nest index, while they compute.
+
+    A copying nest keeps what its first tile takes. The traffic of the others goes to the nest whose calls copy them;
+    their cycles are hidden there.
+    """
+    left, moved = list(cycles), list(traffic)
+    for product, tile in tiles.items():
+        copy = plan.nest_of(tile.copy.name).nest.index
+        count = prod(count for _, count in tile.shared)
+        left[copy] /= count
+        first = tuple(size // count for size in moved[copy])
+        rest = [size - kept for size, kept in zip(moved[copy], first, strict=True)]
+        moved[product] = tuple(own + more for own, more in zip(moved[product], rest, strict=True))
+        moved[copy] = first
+    return left, tuple(moved)

@@ -21,7 +21,8 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.misses import Refills, Walk, refills
-from polydl.plan.plan import NestPlan, Plan, executions, tile_instances
+from polydl.plan.execution_counts import executions, tile_instances
+from polydl.plan.nest_plan import NestPlan, Plan
 
 # Points per dimension at which two nests' ways through an array are compared, and dimensions that are.
 _POINTS = 10

@@ -12,7 +12,7 @@ from polydl.contracts import Microkernel
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.match.zero import sets_to_zero
-from polydl.plan.plan import NestPlan, Plan
+from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.domains import independent_loops, sums_run_alike
 
 

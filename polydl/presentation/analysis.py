@@ -10,7 +10,7 @@ from polydl.ir.ranking import RankedVariant
 from polydl.ir.scop import Scop
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.plan.plan import Plan
+from polydl.plan.nest_plan import Plan
 from polydl.presentation.nest import subscripted
 from polydl.presentation.notation import rendered, size, table, tile_name, wrapped
 from polydl.report import innermost_level

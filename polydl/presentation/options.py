@@ -17,7 +17,7 @@ from polydl.errors import OptionError
 if TYPE_CHECKING:
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
-    from polydl.pipeline import SpaceOptions
+    from polydl.pipeline import ApplyOptions
     from polydl.variants.generate import Generation, VariantSpace
     from polydl.workloads import Element, Layout, Padding, Workload
 
@@ -128,23 +128,19 @@ class Search:
     fewer_products: bool
 
     @property
-    def options(self) -> SpaceOptions:
-        return {
-            "microkernel": self.microkernel,
-            "strict_fp": self.strict_fp,
-            "fewer_products": self.fewer_products,
-        }
+    def options(self) -> ApplyOptions:
+        """What its variants are applied with."""
+        return {"microkernel": self.microkernel, "strict_fp": self.strict_fp}
 
     def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
         from polydl.pipeline import space_on
 
-        options: SpaceOptions = {**self.options, "fuse": fuse}
-        return space_on(scop, machine, **options)
+        return space_on(scop, machine, **self.options, fuse=fuse, fewer_products=self.fewer_products)
 
-    def generate(self, scop: Scop, machine: Machine) -> Generation:
+    def generate(self, space: VariantSpace) -> Generation:
         from polydl.pipeline import generate
 
-        return generate(scop, machine=machine, **vars(self))
+        return generate(space, max_variants=self.max_variants, seed=self.seed)
 
 
 def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], str]:

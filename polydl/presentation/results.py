@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from polydl.ir.ranking import RankedVariant, Ranking
@@ -20,33 +20,35 @@ from polydl.presentation.notation import (
     table,
     wrapped,
 )
-from polydl.report import microkernel_uses
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
-    from polydl.variants.generate import VariantSpace
+    from polydl.plan.apply import Applied
 
 _MESSAGE_LINES = 20
 
 
-def variants_table(space: VariantSpace, variants: Sequence[Variant]) -> str:
+def variants_table(variants: Sequence[Applied]) -> str:
+    """The structure of each variant, nest by nest."""
     made = table("id", "loops, outermost first", "parallel", "m,n,k,batch", fold=["loops, outermost first"])
-    for variant in variants:
-        uses = microkernel_uses(space, variant)
+    for applied in variants:
+        variant, uses = applied.variant, applied.uses
         for place, nest in enumerate(nests_of(variant)):
             first = variant.id if place == 0 else ""
             made.add_row(first, loop_order(variant, nest), parallel_loop(variant, nest), shape(uses, nest))
     return rendered(made)
 
 
-def structure_table(space: VariantSpace, places: Sequence[tuple[int, RankedVariant]], machine: Machine) -> str:
+def structure_table(
+    places: Sequence[tuple[int, RankedVariant]], apply: Callable[[Variant], Applied], machine: Machine
+) -> str:
     """Ranked variants with their places: loops, parallel loop, microkernel, working sets and predicted cost."""
     levels = [*(level.name for level in machine.caches), "memory"]
     loops = "loops, outermost first"
     headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, "cost"]
     made = table(*headings, right=["#", *levels, "cost"], fold=[loops])
     for rank, entry in places:
-        uses = microkernel_uses(space, entry.variant)
+        uses = apply(entry.variant).uses
         for place, nest in enumerate(nests_of(entry.variant)):
             structure = [loop_order(entry.variant, nest), parallel_loop(entry.variant, nest), shape(uses, nest)]
             if place:
@@ -65,10 +67,11 @@ def reasons_text(entries: Sequence[RankedVariant]) -> str:
     return "\n".join(lines)
 
 
-def ranking_text(space: VariantSpace, ranking: Ranking, shown: int, machine: Machine) -> str:
+def ranking_text(ranking: Ranking, apply: Callable[[Variant], Applied], shown: int, machine: Machine) -> str:
+    """The first ``shown`` variants of a ranking, or all for 0, with the reason for each place."""
     entries = ranking.entries[: shown or None]
     title = f"Ranking  {counted(len(ranking.entries), 'variant')} by {ranking.ranker}, the first {len(entries)}"
-    return f"{title}\n\n{structure_table(space, list(enumerate(entries, 1)), machine)}\n\n{reasons_text(entries)}"
+    return f"{title}\n\n{structure_table(list(enumerate(entries, 1)), apply, machine)}\n\n{reasons_text(entries)}"
 
 
 def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:

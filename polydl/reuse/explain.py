@@ -8,7 +8,7 @@ from math import prod
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array, Scop
 from polydl.ir.working_sets import DependenceWorkingSet
-from polydl.plan.plan import NestPlan, Plan
+from polydl.plan.nest_plan import NestPlan, Plan
 
 
 @dataclass(frozen=True)

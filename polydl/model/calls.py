@@ -1,0 +1,60 @@
+"""What the calls of a microkernel take, operands in the first-level cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import prod
+
+from polydl.plan.call_sites import CallSite
+from polydl.plan.nest_plan import ends
+
+# The first table of pages, as x86 cores have it since 2015: entries, and cycles to ask the second one.
+_PAGES_HELD = 64
+_PAGE_LOOK_UP = 7.0
+_PAGE_BYTES = 4096
+_FLOAT_BYTES = 4
+
+
+def call_cycles(site: CallSite, vector_elements: int) -> float:
+    """Core cycles of all calls of a site; shorter last tiles for what they are."""
+    step = site.plan.microkernel
+    assert step is not None
+    batches = dict.fromkeys(site.gemm.batch)
+    total = 0.0
+    for last, shape in site.gemm.shapes():
+        share = prod(_share(site, loop, end) for loop, end in zip((step.m, step.n, step.k), last, strict=True))
+        for number, batch in enumerate(batches):
+            part = share * _share(site, step.batch[0], number) if len(batches) > 1 else share
+            total += part * site.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
+    return site.calls * (total + _page_cycles(site, vector_elements))
+
+
+def register_block(site: CallSite, vector_elements: int) -> tuple[int, int] | None:
+    """Rows and columns of C that a call with full tiles keeps in registers, as the microkernel says."""
+    return site.kernel.register_block(site.gemm.shapes()[0][1], vector_elements)
+
+
+def _page_cycles(site: CallSite, vector_elements: int) -> float:
+    """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
+
+    Each block walks through all of A's columns; where these lie on more pages than the table holds, it looks up
+    each page anew. A kernel that copies its operands does so two vectors of rows at a time.
+    """
+    gemm = site.gemm
+    columns = gemm.k[0] * gemm.batch[0]
+    pages = columns * min(1.0, gemm.lda * _FLOAT_BYTES / _PAGE_BYTES)
+    if pages <= _PAGES_HELD:
+        return 0.0
+    blocks = -(-gemm.m[0] // (4 * vector_elements)) * -(-gemm.n[0] * gemm.rows // 6)
+    if "copies" in site.kernel.abilities:
+        blocks = -(-gemm.m[0] // (2 * vector_elements))
+    return blocks * pages * _PAGE_LOOK_UP
+
+
+def _share(site: CallSite, loop: str, last: int) -> float:
+    """The part of a loop's tiles that are shorter last ones (1) or the others (0)."""
+    full, end = ends(site.plan, loop)
+    if full == end:
+        return 1.0
+    tiles = -(-site.plan.extent(loop) // full)
+    return 1.0 / tiles if last else 1.0 - 1.0 / tiles

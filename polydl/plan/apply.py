@@ -1,0 +1,163 @@
+"""A variant applied to a scop: where every loop goes and what every microkernel call does.
+
+Analysis, cost model, code generation, reports and the command line all start from an ``Applied``, whatever the
+variant comes from: a search, a record, or a person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from polydl.contracts import Microkernel
+from polydl.errors import IllegalVariantError
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.schedule import Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Variant
+from polydl.match.product import GemmMatch, NoMatch
+from polydl.plan.call_sites import CallSite, call_sites
+from polydl.plan.nest_plan import NestPlan, Plan
+from polydl.plan.plan import make_plan
+from polydl.plan.rewriting import RewrittenScop, rewritten
+from polydl.plan.zeroing import absorbed
+from polydl.poly.legality import Directions, Violation, violations
+
+
+@dataclass(frozen=True, eq=False)
+class Applied:
+    """A variant applied to a scop. ``prove`` says whether its schedule keeps every dependence."""
+
+    variant: Variant
+    #: The scop as it was parsed.
+    source: Scop
+    #: The scop after the variant's rewrites, with its dependences and nests.
+    rewritten: RewrittenScop
+    #: Where every loop goes, passes of zeros included that calls make superfluous.
+    plan: Plan
+    #: The matrix product that the microkernel of each nest computes, by nest index.
+    matches: Mapping[int, GemmMatch]
+    #: The microkernels that the variant uses, by name.
+    kernels: Mapping[str, Microkernel]
+
+    @property
+    def scop(self) -> Scop:
+        """The scop after the rewrites."""
+        return self.rewritten.scop
+
+    @property
+    def reassociate(self) -> bool:
+        """Whether sums may be taken in any order."""
+        return self.rewritten.reassociate
+
+    @property
+    def directions(self) -> tuple[Directions, ...]:
+        """Of the dependences inside of each nest, by nest index."""
+        return self.rewritten.directions
+
+    @cached_property
+    def absorbed(self) -> dict[int, int]:
+        """Passes of zeros that need no code, by nest index, each with the nest whose calls overwrite instead."""
+        return absorbed(self.scop, self.plan, self.kernels)
+
+    @cached_property
+    def sites(self) -> dict[int, CallSite]:
+        """The microkernel call of each nest that has one, by nest index."""
+        return call_sites(self.scop, self.plan, self.matches, self.kernels, self.absorbed, ordered=not self.reassociate)
+
+    @property
+    def uses(self) -> tuple[MicrokernelUse, ...]:
+        """The microkernel calls as reports show them."""
+        return tuple(site.use for site in self.sites.values())
+
+    @cached_property
+    def executed(self) -> tuple[Scop, Plan]:
+        """What generated code runs: scop and plan without the passes of zeros that are absorbed."""
+        if not self.absorbed:
+            return self.scop, self.plan
+        gone = [nest for nest in self.plan.nests if nest.nest.index in self.absorbed]
+        names = frozenset(name for nest in gone for name in nest.nest.statements)
+        left = Schedule(tuple(times for times in self.plan.schedule.statements if times[0] not in names))
+        nests = tuple(nest for nest in self.plan.nests if nest.nest.index not in self.absorbed)
+        return self.rewritten.without(names), replace(self.plan, nests=nests, schedule=left)
+
+    @cached_property
+    def violations(self) -> tuple[Violation, ...]:
+        """The dependences that the complete schedule breaks, decided exactly by isl; empty if it is legal."""
+        return violations(self.scop, self.plan.schedule, self.rewritten.dependences, reassociate=self.reassociate)
+
+    def prove(self) -> Applied:
+        """Itself, once isl has proved the complete schedule legal and microkernels have taken every size of a call.
+
+        Raises IllegalVariantError with the dependence that is broken and its source lines, or the call that no
+        microkernel takes.
+        """
+        if self.violations:
+            raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.reason(self.violations[0])}")
+        for site in self.sites.values():
+            for _, shape in site.gemm.shapes():
+                refusal = site.kernel.rejects(shape)
+                if refusal is not None:
+                    raise IllegalVariantError(
+                        f"`{site.kernel.name}` can't compute {shape.m} x {shape.n} x {shape.k} of nest {site.nest}: "
+                        f"{refusal}"
+                    )
+        return self
+
+    def reason(self, violation: Violation) -> str:
+        """What a violation breaks, in words with source lines."""
+        dependence = violation.dependence
+        source, target = self.scop.statement(dependence.source), self.scop.statement(dependence.target)
+        places = (
+            f"within {source.name} (line {source.line})"
+            if source.name == target.name
+            else f"from {source.name} (line {source.line}) to {target.name} (line {target.line})"
+        )
+        by = f" by running `{violation.parallel}` in parallel" if violation.parallel else ""
+        return f"the {dependence.kind} dependence on `{dependence.array}` {places} is broken{by}"
+
+
+def apply(
+    scop: Scop,
+    variant: Variant,
+    microkernels: Sequence[Microkernel],
+    *,
+    reassociate: bool = True,
+    prove: bool = True,
+) -> Applied:
+    """The variant applied to the scop, proved legal by isl.
+
+    ``microkernels`` are those that its steps may name. Without ``reassociate`` every sum keeps its order. Raises
+    IllegalVariantError for a step that can't be taken or that breaks a dependence. With ``prove=False`` the proof is
+    left to ``Applied.prove``: for variants of a space, whose every choice has been proved legal by itself.
+    """
+    rewrites = tuple(step for step in variant.rewrites if not isinstance(step, Attach))
+    left = rewritten(scop, rewrites, reassociate=reassociate)
+    plan = make_plan(left.scop, left.nests, variant)
+    by_name = {kernel.name: kernel for kernel in microkernels}
+    used = {nest.microkernel.name for nest in plan.nests if nest.microkernel is not None}
+    if unknown := used - by_name.keys():
+        raise IllegalVariantError(f"there is no microkernel `{min(unknown)}` among {', '.join(by_name) or 'none'}")
+    matches = {nest.nest.index: _match(left, nest, by_name) for nest in plan.nests if nest.microkernel is not None}
+    kernels = {name: by_name[name] for name in sorted(used)}
+    applied = Applied(variant, scop, left, plan, matches, kernels)
+    return applied.prove() if prove else applied
+
+
+def _match(left: RewrittenScop, plan: NestPlan, kernels: Mapping[str, Microkernel]) -> GemmMatch:
+    """The match that a nest's microkernel step refers to. Raises IllegalVariantError if its loops are none."""
+    step, nest = plan.microkernel, plan.nest
+    assert step is not None
+    matches = left.matches(nest, kernels[step.name])
+    why = f": {matches.reason}" if isinstance(matches, NoMatch) else ""
+    roles = tuple(nest.depth + nest.loops.index(name) for name in (step.m, step.n, step.k))
+    batch = {nest.depth + nest.loops.index(name) for name in step.batch}
+    rows = {nest.depth + nest.loops.index(name) for name in step.rows}
+    for match in () if isinstance(matches, NoMatch) else matches:
+        fits = (match.m, match.n, match.k) == roles and rows <= set(match.rowable)
+        if fits and batch <= set(match.batchable):
+            return match
+    raise IllegalVariantError(
+        f"the loops {step.m}, {step.n} and {step.k} of nest {nest.index} are no match for `{step.name}`{why}"
+    )

@@ -1,0 +1,204 @@
+"""Element-wise statements that a microkernel applies to each block of its output as soon as that is complete.
+
+A statement that a variant attaches to the tiles of a product needs no loops of its own if the microkernel hands over
+each block after its last store: the block is in the first cache then, or still in registers. What makes that legal is
+that each instance depends on those alone that write the same element (``fusion/algorithm_3.py``); here it is asked
+whether that can be seen from the subscripts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import islpy as isl
+
+from polydl.bfloat16 import ELEMENT as BFLOAT16
+from polydl.contracts import GemmSite
+from polydl.ir.affine import Affine
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Statement
+from polydl.match.alignment import loops_alike
+from polydl.match.product import GemmMatch
+from polydl.plan.nest_plan import NestPlan, Plan, offsets
+from polydl.vector_functions import called, includes_math, scalar_only
+
+# Types that need no declaration of the user's.
+_TYPES = frozenset({"char", "short", "int", "long", "float", "double", "signed", "unsigned"})
+
+
+@dataclass(frozen=True)
+class EpilogueOperand:
+    """An array reference that an epilogue reads or writes, over the iterators of the product."""
+
+    access: Access
+    #: The type of its elements.
+    element: str
+    #: Whether it is the output of the product.
+    written: bool
+    #: Elements by which it moves on from one row of the output to the next.
+    along_m: int
+    #: Elements by which it moves on from one column of a row of columns to the next.
+    along_n: int
+    #: Where each row of columns begins, in elements from the first.
+    rows: tuple[int, ...]
+
+    @property
+    def key(self) -> tuple[str, tuple[Affine, ...] | None]:
+        """Equal for references to the same element."""
+        return self.access.array, self.access.subscripts
+
+
+@dataclass(frozen=True)
+class EpilogueStatement:
+    """An element-wise statement, with each of its references over the iterators of the product."""
+
+    statement: Statement
+    references: Mapping[str, Access]
+
+
+@dataclass(frozen=True)
+class Epilogue:
+    """What runs after the last store of a block, in place of loops of its own."""
+
+    #: The nests that need no loops then, by index.
+    nests: tuple[int, ...]
+    #: Their statements, in the order in which they run.
+    statements: tuple[EpilogueStatement, ...]
+    #: What they read and write, in the order of first use.
+    operands: tuple[EpilogueOperand, ...]
+    #: Whether all operands lie in all rows of columns as in one.
+    linear: bool
+    #: Whether functions of the C library are called.
+    calls: bool
+
+
+def epilogue_of(
+    scop: Scop, plan: Plan, heavy: NestPlan, match: GemmMatch, site: GemmSite, *, exact: bool = False
+) -> Epilogue | None:
+    """The element-wise nests after the product of ``heavy`` that its microkernel can apply; None if there are none.
+
+    With ``exact`` the functions that they call must be those of the source.
+    """
+    product = scop.statement(heavy.nest.statements[0])
+    if heavy.position is None or heavy.nest.depth or any(loop.combined for loop in heavy.loops):
+        return None
+    nests: list[int] = []
+    statements: list[EpilogueStatement] = []
+    followers = [nest for nest in plan.nests if nest.follows == heavy.nest.index]
+    for nest in sorted(followers, key=_position):
+        if _position(nest) < heavy.position:
+            continue
+        aligned = [_applied(scop, product, scop.statement(name), match, exact) for name in nest.nest.statements]
+        if None in aligned:
+            break
+        nests.append(nest.nest.index)
+        statements += [statement for statement in aligned if statement is not None]
+    operands: dict[tuple[str, tuple[Affine, ...] | None], EpilogueOperand] = {}
+    for applied in statements:
+        for node in applied.statement.body.walk():
+            if node.kind == "access":
+                operand = _operand(scop, product, heavy, match, applied.references[node.text])
+                operands.setdefault(operand.key, operand)
+    linear = all(
+        operand.rows == tuple(site.n[0] * operand.along_n * row for row in range(site.rows))
+        for operand in operands.values()
+    )
+    if not nests or not (linear or site.n[0] == site.n[1]):
+        return None
+    calls = bool(called(applied.statement for applied in statements))
+    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, calls)
+
+
+def _position(nest: NestPlan) -> int:
+    *_, position = nest.nest.prefix
+    assert isinstance(position, int)
+    return position
+
+
+def _applied(
+    scop: Scop, product: Statement, statement: Statement, match: GemmMatch, exact: bool
+) -> EpilogueStatement | None:
+    """The statement over the product's iterators; None if it needs more than the element that it writes and what
+    nobody writes."""
+    names = called([statement])
+    if scalar_only(scop, names, exact=exact) or (names and not includes_math(scop)):
+        return None
+    nodes = tuple(statement.body.walk())
+    if any(node.kind == "cast" and not {*node.text.split()} <= _TYPES for node in nodes):
+        return None
+    if any(node.kind == "affine" and _names_iterators(node.text) for node in nodes):
+        return None
+    references = _aligned(scop, product, statement)
+    if references is None or not _only_its_element(scop, statement, references, match.form.c):
+        return None
+    return EpilogueStatement(statement, references)
+
+
+def _names_iterators(text: str) -> bool:
+    """Whether an isl pw_aff depends on the iterators, whose values are not at hand."""
+    form = isl.PwAff(text)
+    return bool(form.involves_dims(isl.dim_type.in_, 0, form.dim(isl.dim_type.in_)))
+
+
+def _aligned(scop: Scop, product: Statement, statement: Statement) -> Mapping[str, Access] | None:
+    """Each reference over the iterators of the product, if both run through the same elements."""
+    pairs = loops_alike(product, statement)
+    if pairs is None or statement.box is None:
+        return None
+    partner = {theirs: (ours, ahead) for ours, (theirs, ahead) in pairs.items()}
+    references = {}
+    for access in statement.accesses:
+        if access.subscripts is None or scop.array(access.array).element == BFLOAT16:
+            return None
+        forms = []
+        for form in access.subscripts:
+            coefficients, constant = [0] * product.depth, form.constant
+            for place, coefficient in enumerate(form.coefficients):
+                if place in partner:
+                    ours, ahead = partner[place]
+                    coefficients[ours] += coefficient
+                    constant += coefficient * ahead
+                else:
+                    constant += coefficient * statement.box[place][0]
+            forms.append(Affine(tuple(coefficients), constant))
+        references[access.reference] = replace(access, subscripts=tuple(forms))
+    return references
+
+
+def _only_its_element(scop: Scop, statement: Statement, references: Mapping[str, Access], output: Access) -> bool:
+    """Whether the statement writes an element of the output and touches no other one of its memory."""
+    (written,) = statement.writes
+    if written.array != output.array or references[written.reference].subscripts != output.subscripts:
+        return False
+    memory = scop.array(output.array).memory
+    return all(
+        scop.array(access.array).memory != memory
+        or (access.array == output.array and references[access.reference].subscripts == output.subscripts)
+        for access in statement.accesses
+    )
+
+
+def _operand(scop: Scop, product: Statement, heavy: NestPlan, match: GemmMatch, access: Access) -> EpilogueOperand:
+    strides = [scop.stride(access, place) for place in range(product.depth)]
+    step = heavy.microkernel
+    assert step is not None
+    return EpilogueOperand(
+        access,
+        scop.array(access.array).element,
+        access.array == match.form.c.array,
+        strides[match.m],
+        strides[match.n],
+        offsets(heavy, strides, step.rows),
+    )
+
+
+def last_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
+    """Of the loops around a nest's calls, those that don't move the output: place, and value in the last iteration."""
+    box = scop.statement(plan.nest.statements[0]).box
+    assert box is not None
+    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
+    for place, loop in enumerate((*shared, *plan.loops)):
+        if not moves_output[loop.iterator]:
+            yield place, loop.last(*box[loop.iterator])

@@ -1,0 +1,63 @@
+"""How often nests run, and on how many iterations of parallel loops."""
+
+from __future__ import annotations
+
+from math import prod
+
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.plan.nest_plan import NestPlan, Plan, trips
+
+
+def parallel_iterations(scop: Scop, plan: Plan) -> tuple[float, ...]:
+    """Per nest, the iterations of the parallel loops that run it; 1 where nothing is parallel.
+
+    A shorter last tile counts as the part of a tile that it is.
+    """
+    by_index = {each.nest.index: each for each in plan.nests}
+    found: list[float] = []
+    for nest in plan.nests:
+        owner = nest if nest.follows is None else by_index[nest.follows]
+        box = scop.statement(owner.nest.statements[0]).box
+        iterations = 1.0
+        for loop in owner.nest.prefix:
+            if isinstance(loop, Loop) and loop.parallel and box is not None:
+                low, high = box[loop.iterator]
+                iterations = high - low + 1
+        ranges = [high - low + 1 for low, high in owner.bounds]
+        for loop in owner.loops[: owner.cut] if nest.follows is not None else owner.loops:
+            place = loop.iterator - owner.nest.depth
+            if loop.parallel:
+                iterations *= max(1.0, ranges[place] / loop.size)
+            ranges[place] = min(ranges[place], loop.size)
+        found.append(iterations)
+    return tuple(found)
+
+
+def executions(scop: Scop, plan: NestPlan) -> float:
+    """How often loops around the nest run it; a fraction where its domain is smaller than the box around it."""
+    first = scop.statement(plan.nest.statements[0])
+    return first.instances / max(1, prod(high - low + 1 for low, high in plan.bounds))
+
+
+def parallel_starts(scop: Scop, plan: Plan) -> tuple[int, ...]:
+    """Per nest, how often its own parallel loop starts; 0 if it has none, or runs with another nest's loops."""
+    found = []
+    for nest in plan.nests:
+        place = next((place for place, loop in enumerate(nest.loops) if loop.parallel), None)
+        if place is None or nest.follows is not None:
+            found.append(0)
+            continue
+        found.append(max(1, round(executions(scop, nest))) * prod(trips(nest)[:place]))
+    return tuple(found)
+
+
+def tile_instances(nest: NestPlan) -> int:
+    """Instances of an attached nest's statement in one execution, all loops around it being full."""
+    assert nest.follows is not None
+    around = [each for each in nest.nest.prefix if isinstance(each, Loop)]
+    total = 1
+    for loop in nest.loops:
+        low, high = nest.bounds[loop.iterator - nest.nest.depth]
+        total *= min([high - low + 1, *(each.size for each in around if each.iterator == loop.iterator)])
+    return total

@@ -1,0 +1,134 @@
+"""Where every loop of a nest goes: what analysis and code generation start from.
+
+Loops of a nest, once tiled, are named after the loop they come from: ``i_t2`` and ``i_t1`` run over the tiles, ``i``
+inside the innermost tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import islpy as isl
+
+from polydl.ir.affine import Box
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop
+from polydl.ir.variant import (
+    UseMicrokernel,
+    Variant,
+)
+from polydl.poly.boxes import bounding_box
+from polydl.poly.nests import Nest
+
+
+@dataclass(frozen=True)
+class NestPlan:
+    """``loops`` are generated, outermost first; ``inner`` are run by the microkernel, if there is one.
+
+    ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
+    element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
+    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. What is
+    attached was inside of the outermost ``begun_inside`` loops before. Arrays that are ``streamed`` are written past
+    the caches. Its loops use vectors of ``vector_bytes``, 0 for the largest.
+    """
+
+    nest: Nest
+    loops: tuple[Loop, ...]
+    inner: tuple[Loop, ...]
+    bounds: tuple[tuple[int, int], ...]
+    microkernel: UseMicrokernel | None
+    cut: int = 0
+    position: int | None = None
+    follows: int | None = None
+    begun_inside: int = 0
+    streamed: tuple[str, ...] = ()
+    vector_bytes: int = 0
+
+    @property
+    def around(self) -> tuple[int | Loop, ...]:
+        """Time dimensions that are generated, outermost first: the shared ones, its own, its position beside others."""
+        if self.position is None:
+            return (*self.nest.prefix, *self.loops)
+        return (*self.nest.prefix, *self.loops[: self.cut], self.position, *self.loops[self.cut :])
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where in ``around`` each of the own loops is."""
+        first = len(self.nest.prefix)
+        beside = self.position is not None
+        return tuple(first + number + (beside and number >= self.cut) for number in range(len(self.loops)))
+
+    def tile_of(self, loop: str) -> Loop | None:
+        """The innermost tile loop over ``loop``, or None if it isn't tiled."""
+        return self._by_name.get(f"{loop}_t1")
+
+    def extent(self, loop: str) -> int:
+        return self._extents[loop]
+
+    @cached_property
+    def _by_name(self) -> dict[str, Loop]:
+        return {each.name: each for each in self.loops}
+
+    @cached_property
+    def _extents(self) -> dict[str, int]:
+        return {name: high - low + 1 for name, (low, high) in zip(self.nest.loops, self.bounds, strict=True)}
+
+    def order(self) -> tuple[int, ...]:
+        """Each time dimension by the position, in ``nest.loops``, of the loop that it belongs to."""
+        return tuple(loop.iterator - self.nest.depth for loop in (*self.loops, *self.inner))
+
+
+@dataclass(frozen=True)
+class Plan:
+    variant: Variant
+    nests: tuple[NestPlan, ...]
+    schedule: Schedule
+
+    def nest_of(self, statement: str) -> NestPlan:
+        for plan in self.nests:
+            if statement in plan.nest.statements:
+                return plan
+        raise KeyError(statement)
+
+
+def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
+    """Inclusive range of each own loop over all statements of the nest."""
+    statements = [scop.statement(name) for name in nest.statements]
+    return _ranges(tuple([(s.box, s.domain) for s in statements]), nest.depth, len(nest.loops))
+
+
+@lru_cache(maxsize=1024)
+def _ranges(domains: tuple[tuple[Box | None, str], ...], depth: int, count: int) -> Box:
+    boxes = [bounding_box(isl.Set(domain)) if box is None else box for box, domain in domains]
+    own = [box[depth : depth + count] for box in boxes]
+    return tuple((min(low for low, _ in ranges), max(high for _, high in ranges)) for ranges in zip(*own, strict=True))
+
+
+def ends(plan: NestPlan, loop: str) -> tuple[int, int]:
+    """Iterations of a full and of the last tile of a microkernel's loop."""
+    extent, tile = plan.extent(loop), plan.tile_of(loop)
+    if tile is None or tile.size >= extent:
+        return extent, extent
+    return tile.size, extent % tile.size or tile.size
+
+
+def offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tuple[int, ...]:
+    """Where each iteration of a microkernel's loops, in full tiles, is from the first, in elements."""
+    found = [0]
+    for loop in loops:
+        stride = strides[plan.nest.depth + plan.nest.loops.index(loop)]
+        found = [base + step * stride for base in found for step in range(ends(plan, loop)[0])]
+    return tuple(found)
+
+
+def trips(plan: NestPlan) -> tuple[int, ...]:
+    """Iterations of each time loop, for one execution of it; of a shorter last tile's loops, as of a full one's."""
+    ranges = [high - low + 1 for low, high in plan.bounds]
+    counts = []
+    for loop in (*plan.loops, *plan.inner):
+        place = loop.iterator - plan.nest.depth
+        counts.append(-(-ranges[place] // loop.size))
+        ranges[place] = min(ranges[place], loop.size)
+    return tuple(counts)

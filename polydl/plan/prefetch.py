@@ -1,0 +1,89 @@
+"""Which part of A a microkernel call prefetches for the calls after it.
+
+Whoever walks through a tile of A for the first time waits for it, if it comes from beyond the second-level cache: the
+first register block of a call reads the tile faster than the last-level cache delivers it, and the others find it
+near. Spread over all register blocks of the calls before, the same transfer costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from polydl.bfloat16 import ELEMENT as BFLOAT16
+from polydl.contracts import GemmSite
+from polydl.ir.scop import Scop
+from polydl.match.product import GemmMatch
+from polydl.plan.nest_plan import NestPlan, trips
+
+# An operand smaller than this, in bytes, stays in the second-level cache by itself.
+_LEAST_OPERAND = 512 * 1024
+# For fewer columns than this, a tile is needed about as fast as it can be fetched.
+_LEAST_COLUMNS = 24
+_LINE = 64
+_ELEMENTS = ("float", "double", BFLOAT16)
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A generated loop, as the address of a prefetch counts it."""
+
+    #: Its place among the loops of the nest's plan.
+    place: int
+    #: The first value of its counter.
+    first: int
+    #: Its number of iterations.
+    trips: int
+    #: By how many elements of A one iteration moves on.
+    stride: int
+
+
+@dataclass(frozen=True)
+class Prefetch:
+    """Each of the calls with one tile of A fetches a share of the next tile."""
+
+    #: Bytes that one call fetches: whole lines.
+    share: int
+    #: The same in elements of A.
+    elements: int
+    #: The loops between the calls with one tile, the outermost first.
+    inner: tuple[Walk, ...]
+    #: The loops that move on to another tile, the innermost first.
+    outer: tuple[Walk, ...]
+
+
+def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) -> Prefetch | None:
+    """What the calls of a site prefetch.
+
+    None if A is small or hardly used, if its tiles are not contiguous, or if there is but one of them.
+    """
+    if site.element not in _ELEMENTS:
+        return None
+    width = scop.array(match.form.a.array).element_bytes
+    tile = site.m[0] * site.k[0]
+    whole = site.m[0] == site.m[1] == site.lda and site.k[0] == site.k[1]
+    if not whole or sorted(site.offsets_a) != [tile * number for number in range(len(site.offsets_a))]:
+        return None
+    strides = match.form.strides_a
+    moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
+    if width * prod(plan.extent(loop) for loop in moved) < _LEAST_OPERAND:
+        return None
+    counts = trips(plan)
+    places = [place for place in reversed(range(len(plan.loops))) if counts[place] > 1]
+    walks = [_walk(plan, strides, place, counts[place]) for place in places]
+    first = next((place for place, walk in enumerate(walks) if walk.stride), None)
+    if first is None:
+        return None
+    calls = prod(walk.trips for walk in walks[:first])
+    if calls * site.n[0] * site.rows < _LEAST_COLUMNS:
+        return None
+    lines = -(-width * tile * len(site.offsets_a) // _LINE)
+    share = _LINE * -(-lines // calls)
+    return Prefetch(share, share // width, tuple(reversed(walks[:first])), tuple(walks[first:]))
+
+
+def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> Walk:
+    loop = plan.loops[place]
+    first = loop.first(*plan.bounds[loop.iterator - plan.nest.depth])
+    return Walk(place, first, count, strides[loop.iterator] * loop.size * loop.direction)

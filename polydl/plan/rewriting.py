@@ -1,0 +1,91 @@
+"""A scop after the rewrites of a variant, with what isl proves about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Any
+
+from polydl import registry
+from polydl.contracts import Microkernel
+from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Rewrite
+from polydl.match.product import GemmMatch, NoMatch, match
+from polydl.poly.dependences import Dependence, dependences
+from polydl.poly.legality import Directions, directions
+from polydl.poly.nests import Nest, distribute, distributed
+
+# Rewritten scops that are remembered: those of all alternatives of a few nests, and of what they begin with.
+_KEPT = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class RewrittenScop:
+    """What all variants with the same rewrites have in common."""
+
+    scop: Scop
+    #: Whether sums may be taken in any order.
+    reassociate: bool
+
+    @cached_property
+    def dependences(self) -> tuple[Dependence, ...]:
+        return dependences(self.scop)
+
+    @cached_property
+    def nests(self) -> tuple[Nest, ...]:
+        """The nests that loop distribution makes."""
+        return distribute(self.scop, self.dependences)
+
+    @cached_property
+    def directions(self) -> tuple[Directions, ...]:
+        """Of the dependences inside of each nest."""
+        return tuple(directions(self.scop, nest, self.dependences, reassociate=self.reassociate) for nest in self.nests)
+
+    def matches(self, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
+        """How a microkernel may take the innermost loops of a nest."""
+        key = nest.index, id(kernel)
+        if key not in self._matches:
+            self._matches[key] = kernel, self._match(nest, kernel)
+        return self._matches[key][1]
+
+    def without(self, statements: frozenset[str]) -> Scop:
+        """The scop without these statements; the same value each time."""
+        if statements not in self._shorter:
+            left = tuple(statement for statement in self.scop.statements if statement.name not in statements)
+            self._shorter[statements] = replace(self.scop, statements=left)
+        return self._shorter[statements]
+
+    @cached_property
+    def _shorter(self) -> dict[frozenset[str], Scop]:
+        return {}
+
+    def _match(self, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:
+        if len(nest.statements) != 1:
+            return NoMatch(f"its innermost body holds {len(nest.statements)} statements")
+        statement = self.scop.statement(nest.statements[0])
+        return match(self.scop, statement, tuple(range(nest.depth, statement.depth)), kernel)
+
+    @cached_property
+    def _matches(self) -> dict[tuple[int, int], tuple[Microkernel, tuple[GemmMatch, ...] | NoMatch]]:
+        # The kernel is kept beside its answer, so that no other one gets its id.
+        return {}
+
+
+@lru_cache(maxsize=_KEPT)
+def rewritten(scop: Scop, rewrites: tuple[Rewrite, ...], *, reassociate: bool = True) -> RewrittenScop:
+    """The scop after all rewrites, in order. Raises IllegalVariantError for one that isn't legal there.
+
+    Without any, it is the scop with its loops distributed, where no nests share loops that can't be taken apart. What
+    sequences begin with alike is worked out once.
+    """
+    if not rewrites:
+        source = RewrittenScop(scop, reassociate)
+        apart = distributed(scop, source.nests)
+        return source if apart is None or apart == scop else RewrittenScop(apart, reassociate)
+    *others, last = rewrites
+    before = rewritten(scop, tuple(others), reassociate=reassociate)
+    if not others and distributed(before.scop, before.nests) is None:
+        raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
+    apply: Any = registry.load("rewrites", "sequence")
+    return RewrittenScop(apply(before.scop, (last,), before.dependences, reassociate=reassociate), reassociate)

@@ -1,0 +1,148 @@
+"""One nest after its steps: tiled, interchanged, parallel, unrolled, with a microkernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Box
+from polydl.ir.schedule import Loop, Role
+from polydl.ir.variant import (
+    Interchange,
+    NestStep,
+    Parallel,
+    Stream,
+    Tile,
+    Unroll,
+    UseMicrokernel,
+    Vectors,
+)
+from polydl.plan.nest_plan import NestPlan
+from polydl.poly.nests import Nest
+
+# The longest loop that may be unrolled, and so the most sums side by side.
+MOST_UNROLLED = 16
+# Of the nests of all scops, the plans made last that are remembered.
+PLANS_KEPT = 4096
+
+
+def _tiled(nest: Nest, directions: tuple[int, ...], steps: Sequence[NestStep], bounds: Box) -> dict[str, Loop]:
+    tiles: dict[str, tuple[int, ...]] = {}
+    for step in steps:
+        if isinstance(step, Tile):
+            if step.loop not in nest.loops or step.loop in nest.call_loops:
+                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
+            if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
+                raise IllegalVariantError(
+                    f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}"
+                )
+            if step.sizes[-1] < 1 or any(
+                large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)
+            ):
+                raise IllegalVariantError(
+                    f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}"
+                )
+            tiles[step.loop] = step.sizes
+    loops: dict[str, Loop] = {}
+    for position, name in enumerate(nest.loops):
+        iterator = nest.depth + position
+        low, direction = bounds[position][0], directions[iterator]
+        sizes = tiles.get(name, ())
+        for level, size in zip(range(len(sizes), 0, -1), sizes, strict=True):
+            loops[f"{name}_t{level}"] = Loop(f"{name}_t{level}", iterator, size, low, direction)
+        loops[name] = Loop(name, iterator, direction=direction)
+    return loops
+
+
+def _microkernel_loops(
+    step: UseMicrokernel, loops: dict[str, Loop], nest: Nest, bounds: Sequence[tuple[int, int]]
+) -> tuple[Loop, ...]:
+    roles: list[tuple[Role, str]] = [*(("batch", name) for name in step.batch)]
+    roles += [("rows", name) for name in step.rows]
+    roles += [("n", step.n), ("k", step.k), ("m", step.m)]
+    names = [name for _, name in roles]
+    unknown = [name for name in names if name not in nest.loops]
+    if unknown or len(set(names)) != len(names):
+        raise IllegalVariantError(f"the microkernel's loops {names} must be different loops of nest {nest.index}")
+    for name in step.batch[1:]:
+        if f"{name}_t1" in loops:
+            raise IllegalVariantError(f"only the first batch loop may be tiled, not `{name}`")
+    for name in step.rows:
+        low, high = bounds[nest.loops.index(name)]
+        if f"{name}_t1" in loops and (high - low + 1) % loops[f"{name}_t1"].size:
+            raise IllegalVariantError(
+                f"a tile of `{name}`, which makes rows of a call, must divide its {high - low + 1}"
+            )
+    return tuple(replace(loops.pop(name), role=role) for role, name in roles)
+
+
+def _default_order(loops: dict[str, Loop]) -> list[str]:
+    """All tile loops outside, coarse before fine, each level in the source's order."""
+    finer: dict[int, int] = {}
+    level = {}
+    for name in reversed(loops):
+        level[name] = finer[loops[name].iterator] = finer.get(loops[name].iterator, -1) + 1
+    return sorted(loops, key=lambda name: -level[name])
+
+
+@lru_cache(maxsize=PLANS_KEPT)
+def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tuple[NestStep, ...]) -> NestPlan:
+    """The nest after its steps. Variants that differ in other nests, or in what is attached, share it."""
+    loops = _tiled(nest, directions, steps, bounds)
+    kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
+    if len(kernels) > 1:
+        raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
+    if kernels and nest.call is not None:
+        raise IllegalVariantError(f"nest {nest.index} has a call of its own: `{nest.call.call}`")
+    inner = _microkernel_loops(kernels[0], loops, nest, bounds) if kernels else ()
+    inner += tuple(replace(loops.pop(name), role="call") for name in nest.call_loops)
+    order = _default_order(loops)
+    for step in steps:
+        if isinstance(step, Interchange):
+            if sorted(step.order) != sorted(loops):
+                raise IllegalVariantError(
+                    f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, "
+                    f"not {list(step.order)}"
+                )
+            order = list(step.order)
+        elif isinstance(step, Parallel):
+            if step.loop not in loops:
+                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to run in parallel")
+            outer = replace(loops[step.loop], parallel=True, combined=step.combined, dynamic=step.dynamic)
+            loops[step.loop] = outer
+            if step.inner:
+                if step.inner not in loops or step.combined:
+                    raise IllegalVariantError(f"nest {nest.index} can't run `{step.inner}` in parallel as well")
+                loops[step.inner] = replace(loops[step.inner], parallel=True)
+    for step in steps:
+        if isinstance(step, Unroll):
+            loops[step.loop] = replace(_unrollable(nest, step, loops, order, bounds), unrolled=True)
+    for step in steps:
+        if isinstance(step, Parallel) and step.inner and order.index(step.inner) != order.index(step.loop) + 1:
+            raise IllegalVariantError(f"`{step.inner}` is not the next loop inside of `{step.loop}`")
+    for loop in loops.values():
+        sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
+        if sizes != sorted(sizes, reverse=True):
+            raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
+    streamed = tuple(name for step in steps if isinstance(step, Stream) for name in step.arrays)
+    width = next((step.bytes for step in steps if isinstance(step, Vectors)), 0)
+    used = kernels[0] if kernels else None
+    made = tuple(loops[name] for name in order)
+    return NestPlan(nest, made, inner, bounds, used, streamed=streamed, vector_bytes=width)
+
+
+def _unrollable(
+    nest: Nest, step: Unroll, loops: dict[str, Loop], order: Sequence[str], bounds: Sequence[tuple[int, int]]
+) -> Loop:
+    loop = loops.get(step.loop)
+    low, high = bounds[nest.loops.index(step.loop)] if step.loop in nest.loops else (0, -1)
+    tiles = [loops[name].size for name in order if loop is not None and loops[name].iterator == loop.iterator]
+    span = min([high - low + 1, *(size for size in tiles if size > 1)])
+    if loop is None or len(order) < 2 or order[-1] != step.loop or loop.parallel or span > MOST_UNROLLED:
+        raise IllegalVariantError(
+            f"only the innermost loop of nest {nest.index}, of at most {MOST_UNROLLED} iterations, can be unrolled, "
+            f"not `{step.loop}`"
+        )
+    return loop

@@ -1,0 +1,33 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+
+// A microkernel that is called between loops, with the loops that it equals (the comment holds a u).
+#define B 3
+void kernel(float *c, const float *a, const float *b, int stride);
+void kernel(float *c, const float *a, const float *b, int stride)
+{
+  for (int i = 0; i < B; ++i)
+    for (int j = 0; j < B; ++j)
+      for (int k = 0; k < B; ++k)
+        c[i * stride + j] += a[i * stride + k] * b[k * stride + j];
+}
+void nest(float c[6][6], const float a[6][6], const float b[6][6])
+{
+  {
+    #pragma omp parallel for schedule(dynamic)
+    for (int it = 0; it <= 5; it += 3) {
+      for (int jt = 0; jt <= 5; jt += 3) {
+        for (int kt = 0; kt <= 5; kt += 3) {
+          kernel(&c[it][jt], &a[it][kt], &b[kt][jt], 6);
+        }
+      }
+    }
+    #pragma omp parallel for simd
+    for (int i = 0; i <= 5; ++i) {
+      c[i][0] *= 2;
+    }
+  }
+}

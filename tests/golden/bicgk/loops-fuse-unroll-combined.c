@@ -1,0 +1,82 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+#include <string.h>
+/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers. */
+static inline float polydl_total_float(const float *lanes, int count)
+{
+  float copy[16] = {0};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef float polydl_half __attribute__((vector_size(32)));
+  typedef float polydl_quarter __attribute__((vector_size(16)));
+  polydl_half half, more;
+  memcpy(&half, copy, 32);
+  memcpy(&more, copy + 8, 32);
+  half += more;
+  polydl_quarter quarter, other;
+  memcpy(&quarter, &half, 16);
+  memcpy(&other, (const char *)&half + 16, 16);
+  quarter += other;
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+#else
+  for (count = 8; count; count /= 2)
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] += copy[lane + count];
+  return copy[0];
+#endif
+}
+
+/* q = A p and s = A'r.
+ *
+ * Override a size with -D.
+ */
+#ifndef N
+#define N 4096
+#endif
+
+void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
+{
+  {
+    #pragma omp parallel for simd simdlen(16)
+    for (int i = 0; i <= 4095; ++i) {
+      q[i] = 0.0f;
+    }
+    #pragma omp parallel for simd simdlen(16)
+    for (int i = 0; i <= 4095; ++i) {
+      s[i] = 0.0f;
+    }
+    #pragma omp parallel for reduction(+: s[:4096])
+    for (int i_t1 = 0; i_t1 <= 1023; ++i_t1) {
+      {
+        const float polydl_once0_0 = r[4 * i_t1];
+        const float polydl_once0_1 = r[4 * i_t1 + 1];
+        const float polydl_once0_2 = r[4 * i_t1 + 2];
+        const float polydl_once0_3 = r[4 * i_t1 + 3];
+        float polydl_sum0_0[16] = {0}, polydl_sum0_1[16] = {0}, polydl_sum0_2[16] = {0}, polydl_sum0_3[16] = {0};
+        for (int polydl_j_first = 0; polydl_j_first <= 4095; polydl_j_first += 16) {
+          #pragma omp simd simdlen(16)
+          for (int j = polydl_j_first; j <= polydl_j_first + 15; ++j) {
+            float polydl_held2 = s[j];
+            polydl_sum0_0[j - polydl_j_first] += A[4 * i_t1][j] * p[j];
+            polydl_held2 += A[4 * i_t1][j] * polydl_once0_0;
+            polydl_sum0_1[j - polydl_j_first] += A[4 * i_t1 + 1][j] * p[j];
+            polydl_held2 += A[4 * i_t1 + 1][j] * polydl_once0_1;
+            polydl_sum0_2[j - polydl_j_first] += A[4 * i_t1 + 2][j] * p[j];
+            polydl_held2 += A[4 * i_t1 + 2][j] * polydl_once0_2;
+            polydl_sum0_3[j - polydl_j_first] += A[4 * i_t1 + 3][j] * p[j];
+            polydl_held2 += A[4 * i_t1 + 3][j] * polydl_once0_3;
+            s[j] = polydl_held2;
+          }
+        }
+        q[4 * i_t1] += polydl_total_float(polydl_sum0_0, 16);
+        q[4 * i_t1 + 1] += polydl_total_float(polydl_sum0_1, 16);
+        q[4 * i_t1 + 2] += polydl_total_float(polydl_sum0_2, 16);
+        q[4 * i_t1 + 3] += polydl_total_float(polydl_sum0_3, 16);
+      }
+    }
+  }
+}

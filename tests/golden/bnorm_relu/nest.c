@@ -1,0 +1,42 @@
+/* Batch normalization for inference, then ReLU in a nest of its own, on 4 images of 64 channels and 56x56.
+ *
+ * The mean, the variance and the learned parameters of each channel are folded into one scale and one shift.
+ * Activations are blocked by 16 channels (nChw16c). Both nests are bound by memory: fused, they read and write the
+ * tensor once. Override a size with -D, for example -D nImg=1.
+ */
+#ifndef nImg
+#define nImg 4
+#endif
+#ifndef nChannels
+#define nChannels 64
+#endif
+#ifndef height
+#define height 56
+#endif
+#ifndef width
+#define width 56
+#endif
+#ifndef BLOCK
+#define BLOCK 16
+#endif
+
+void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
+                const float input[nImg][nChannels / BLOCK][height][width][BLOCK],
+                const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
+{
+#pragma scop
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < nChannels / BLOCK; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = input[img][tile][h][w][c] * scale[tile][c] + shift[tile][c];
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < nChannels / BLOCK; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = output[img][tile][h][w][c] > 0.0f ? output[img][tile][h][w][c] : 0.0f;
+#pragma endscop
+}

@@ -1,0 +1,55 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+
+/* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
+void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
+{
+  {
+    float input_padded[1][16][16][15];
+    #pragma omp parallel for
+    for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
+      for (int input_padded_2 = 0; input_padded_2 <= 15; ++input_padded_2) {
+        #pragma omp simd simdlen(8)
+        for (int input_padded_3 = 0; input_padded_3 <= 14; ++input_padded_3) {
+          input_padded[0][input_padded_1][input_padded_2][input_padded_3] = 0.0f;
+        }
+      }
+    }
+    #pragma omp parallel for
+    for (int input_1 = 0; input_1 <= 15; ++input_1) {
+      for (int input_2 = 0; input_2 <= 13; ++input_2) {
+        #pragma omp simd simdlen(8)
+        for (int input_3 = 0; input_3 <= 12; ++input_3) {
+          input_padded[0][input_1][input_2 + 1][input_3 + 1] = input[0][input_1][input_2][input_3];
+        }
+      }
+    }
+    #pragma omp parallel for
+    for (int k = 0; k <= 31; ++k) {
+      for (int y = 0; y <= 13; ++y) {
+        #pragma omp simd simdlen(8)
+        for (int x = 0; x <= 12; ++x) {
+          output[0][k][y][x] = 0.0f;
+        }
+      }
+    }
+    for (int c = 0; c <= 15; ++c) {
+      for (int r = 0; r <= 2; ++r) {
+        #pragma omp parallel for
+        for (int y = 0; y <= 13; ++y) {
+          for (int s = 0; s <= 2; ++s) {
+            for (int k = 0; k <= 31; ++k) {
+              #pragma omp simd simdlen(8)
+              for (int x = 0; x <= 12; ++x) {
+                output[0][k][y][x] += weights[k][c][r][s] * input_padded[0][c][y + r][x + s];
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}

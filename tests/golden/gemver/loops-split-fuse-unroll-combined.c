@@ -1,0 +1,89 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+#include <string.h>
+/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers. */
+static inline float polydl_total_float(const float *lanes, int count)
+{
+  float copy[16] = {0};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef float polydl_half __attribute__((vector_size(32)));
+  typedef float polydl_quarter __attribute__((vector_size(16)));
+  polydl_half half, more;
+  memcpy(&half, copy, 32);
+  memcpy(&more, copy + 8, 32);
+  half += more;
+  polydl_quarter quarter, other;
+  memcpy(&quarter, &half, 16);
+  memcpy(&other, (const char *)&half + 16, 16);
+  quarter += other;
+  return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
+#else
+  for (count = 8; count; count /= 2)
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] += copy[lane + count];
+  return copy[0];
+#endif
+}
+
+/* B = A + u1 v1' + u2 v2', then x = beta B'y + z and w = alpha B x.
+ *
+ * Override a size with -D.
+ */
+#ifndef N
+#define N 1024
+#endif
+
+void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+            const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
+{
+  {
+    #pragma omp parallel for simd simdlen(16)
+    for (int i = 0; i <= 1023; ++i) {
+      x[i] = z[i];
+    }
+    #pragma omp parallel for reduction(+: x[:1024])
+    for (int i_block_t1 = 0; i_block_t1 <= 1; ++i_block_t1) {
+      for (int i_block = 64 * i_block_t1; i_block <= ((64 * i_block_t1) + 63); ++i_block) {
+        for (int i = 0; i <= 7; ++i) {
+          for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+            #pragma omp simd simdlen(16)
+            for (int j = 512 * j_t1; j <= ((512 * j_t1) + 511); ++j) {
+              B[8 * i_block + i][j] = (A[8 * i_block + i][j] + (u1[8 * i_block + i] * v1[j])) + (u2[8 * i_block + i] * v2[j]);
+              x[j] += (beta * y[8 * i_block + i]) * B[8 * i_block + i][j];
+            }
+          }
+        }
+      }
+    }
+    #pragma omp parallel for simd simdlen(16)
+    for (int i = 0; i <= 1023; ++i) {
+      w[i] = 0.0f;
+    }
+    #pragma omp parallel for
+    for (int i_t2 = 0; i_t2 <= 3; ++i_t2) {
+      for (int i_t1 = 64 * i_t2; i_t1 <= ((64 * i_t2) + 63); ++i_t1) {
+        {
+          float polydl_sum0_0[16] = {0}, polydl_sum0_1[16] = {0}, polydl_sum0_2[16] = {0}, polydl_sum0_3[16] = {0};
+          for (int polydl_j_first = 0; polydl_j_first <= 1023; polydl_j_first += 16) {
+            #pragma omp simd simdlen(16)
+            for (int j = polydl_j_first; j <= polydl_j_first + 15; ++j) {
+              polydl_sum0_0[j - polydl_j_first] += B[4 * i_t1][j] * x[j];
+              polydl_sum0_1[j - polydl_j_first] += B[4 * i_t1 + 1][j] * x[j];
+              polydl_sum0_2[j - polydl_j_first] += B[4 * i_t1 + 2][j] * x[j];
+              polydl_sum0_3[j - polydl_j_first] += B[4 * i_t1 + 3][j] * x[j];
+            }
+          }
+          w[4 * i_t1] += alpha * polydl_total_float(polydl_sum0_0, 16);
+          w[4 * i_t1 + 1] += alpha * polydl_total_float(polydl_sum0_1, 16);
+          w[4 * i_t1 + 2] += alpha * polydl_total_float(polydl_sum0_2, 16);
+          w[4 * i_t1 + 3] += alpha * polydl_total_float(polydl_sum0_3, 16);
+        }
+      }
+    }
+  }
+}

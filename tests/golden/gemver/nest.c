@@ -1,0 +1,31 @@
+/* B = A + u1 v1' + u2 v2', then x = beta B'y + z and w = alpha B x.
+ *
+ * Override a size with -D.
+ */
+#ifndef N
+#define N 1024
+#endif
+
+void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+            const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
+{
+#pragma scop
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      B[i][j] = A[i][j] + u1[i] * v1[j] + u2[i] * v2[j];
+
+  for (int i = 0; i < N; ++i)
+    x[i] = z[i];
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      x[j] += beta * B[i][j] * y[i];
+
+  for (int i = 0; i < N; ++i)
+    w[i] = 0.0f;
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      w[i] += alpha * B[i][j] * x[j];
+#pragma endscop
+}

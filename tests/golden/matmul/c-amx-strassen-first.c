@@ -1,0 +1,752 @@
+#include <stdlib.h>
+#include <pthread.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+
+static _Thread_local void *polydl_kept[3];
+static int polydl_reserve(void)
+{
+  static const size_t sizes[3] = {815360, 206976, 206976};
+  for (int i = 0; i < 3; ++i) {
+    if (!polydl_kept[i])
+      polydl_kept[i] = aligned_alloc(64, sizes[i]);
+    if (!polydl_kept[i])
+      return 0;
+  }
+  return 1;
+}
+/* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
+#ifndef POLYDL_TILES
+#define POLYDL_TILES
+/* Clang 14 writes the names of these features in its own way. */
+#if defined __AMX_BF16__ && defined __AMX_INT8__ || defined __AMXBF16__ && defined __AMXINT8__
+#define POLYDL_TARGET_HAS_TILES
+#endif
+#if defined __x86_64__ && defined __linux__ && defined POLYDL_TARGET_HAS_TILES && defined __AVX512BW__
+#define POLYDL_HAS_TILES
+static int polydl_tiles; /* whether the system lets this process use tile registers */
+#define POLYDL_TILE_FUNCTION __attribute__((unused)) static inline /* some elements need some of these */
+#include <immintrin.h>
+extern long syscall(long number, ...);
+POLYDL_TILE_FUNCTION int polydl_ask_for_tiles(void)
+{
+  return syscall(158 /* arch_prctl */, 0x1023 /* ARCH_REQ_XCOMP_PERM */, 18L /* XTILEDATA */) == 0;
+}
+#define POLYDL_TILE_CONFIGURE(from) __asm__ volatile("ldtilecfg (%0)" ::"r"(from) : "memory")
+#define POLYDL_TILE_RELEASE() __asm__ volatile("tilerelease" ::: "memory")
+#define POLYDL_TILE_ZERO(t) __asm__ volatile("tilezero %%tmm" #t ::)
+#define POLYDL_TILE_LOAD(t, from, bytes) __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(from), "r"((long)(bytes)))
+#define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
+/* What is multiplied; of bytes, B's sign before A's. */
+enum {
+  POLYDL_OF_FLOATS,
+  POLYDL_OF_BFLOAT16S,
+  POLYDL_SIGNED_SIGNED,
+  POLYDL_SIGNED_PLAIN,
+  POLYDL_PLAIN_SIGNED,
+  POLYDL_PLAIN_PLAIN
+};
+#define POLYDL_TILE_DOT(name, c, b, a) __asm__ volatile(name " %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+#define POLYDL_TILE_PRODUCT(c, b, a)                                                                                   \
+  do {                                                                                                                 \
+    switch (kind) {                                                                                                    \
+    case POLYDL_SIGNED_SIGNED: POLYDL_TILE_DOT("tdpbssd", c, b, a); break;                                             \
+    case POLYDL_SIGNED_PLAIN: POLYDL_TILE_DOT("tdpbsud", c, b, a); break;                                              \
+    case POLYDL_PLAIN_SIGNED: POLYDL_TILE_DOT("tdpbusd", c, b, a); break;                                              \
+    case POLYDL_PLAIN_PLAIN: POLYDL_TILE_DOT("tdpbuud", c, b, a); break;                                               \
+    default: POLYDL_TILE_DOT("tdpbf16ps", c, b, a);                                                                    \
+    }                                                                                                                  \
+  } while (0)
+#define POLYDL_FETCH 16 /* rows of A ahead */
+#define POLYDL_COLUMNS_AHEAD 8 /* columns of B, which may lie a page apart too */
+/* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
+   number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
+POLYDL_TILE_FUNCTION void polydl_parts(__m512i x, __m512i part[3])
+{
+  const __m512i upper = _mm512_set1_epi32(~0xffff);
+  const __mmask16 numbers = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_ORD_Q);
+  part[0] = _mm512_and_si512(_mm512_mask_add_epi32(x, numbers, x, _mm512_set1_epi32(0x8000)), upper);
+  x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0])));
+  part[1] = _mm512_and_si512(x, upper);
+  part[2] = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
+}
+/* Elements side by side keep their order: that of B along k. */
+POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
+{
+  const __m512i upper = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
+                                         23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  for (long i = 0; i < length; i += 32) {
+    const long left = length - i;
+    const __mmask16 first = left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+    const __mmask16 second = left >= 32 ? 0xffff : left > 16 ? (__mmask16)((1u << (left - 16)) - 1) : 0;
+    __m512i x[3], y[3];
+    polydl_parts(_mm512_maskz_loadu_epi32(first, from + i), x);
+    polydl_parts(_mm512_maskz_loadu_epi32(second, from + i + 16), y);
+    for (int p = 0; p < 3; ++p)
+      _mm512_storeu_si512(to + p * plane + i, _mm512_permutex2var_epi16(x[p], upper, y[p]));
+  }
+}
+/* Two rows of A, element by element. */
+POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 some)
+{
+  __m512i x[3], y[3];
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+  for (int p = 0; p < 3; ++p)
+    _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
+}
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
+   apart, which no processor fetches ahead by itself. */
+POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+{
+  const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
+    polydl_split_pair(from, lda, to, plane, some);
+  }
+}
+/* The same of bfloat16s, which need not be split. */
+POLYDL_TILE_FUNCTION void polydl_join_pairs(const unsigned short *from, long lda, unsigned short *to, int pairs, int columns)
+{
+  const __mmask32 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
+    const __m256i x = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from));
+    const __m256i y = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from + lda));
+    _mm512_store_si512(to, _mm512_or_si512(_mm512_cvtepu16_epi32(x), _mm512_slli_epi32(_mm512_cvtepu16_epi32(y), 16)));
+  }
+}
+/* The same of bytes, in fours. */
+POLYDL_TILE_FUNCTION void polydl_join_fours(const void *first, long lda, unsigned short *to, int fours, int columns)
+{
+  const __mmask64 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  const char *from = first;
+  for (int four = 0; four < fours; ++four, from += 4 * lda, to += 32) {
+    __m512i joined = _mm512_setzero_si512();
+    for (int step = 3; step >= 0; --step) {
+      __builtin_prefetch(from + (POLYDL_FETCH + step) * lda);
+      const __m128i x = _mm512_castsi512_si128(_mm512_maskz_loadu_epi8(some, from + step * lda));
+      joined = _mm512_or_si512(_mm512_slli_epi32(joined, 8), _mm512_cvtepu8_epi32(x));
+    }
+    _mm512_store_si512(to, joined);
+  }
+}
+/* Columns of B to be split, which fill up to two tiles: so many of all are the first tile's. */
+struct polydl_columns {
+  const float *b;
+  const long *from;
+  int of_first, all, begin; /* the next to be split */
+  unsigned short *to;
+};
+/* Some pieces of one product's columns, in the order in which they lie: each column from ``first`` on has one for each
+   step of k. The second tile follows the first, and the parts of both lie 1,024 bfloat16s apart. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
+    const struct polydl_columns *columns, int first, int piece, int end, int steps, long offset, unsigned short *to,
+    int length)
+{
+  for (; piece < end && first + piece / steps < columns->all; ++piece) {
+    const int j = first + piece / steps, step = piece % steps;
+    const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
+    const float *later = columns->b + columns->from[j + POLYDL_COLUMNS_AHEAD] + offset + length * step;
+    __builtin_prefetch(later, 0, 2);
+    __builtin_prefetch(later + 16, 0, 2);
+    polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
+                     length);
+  }
+}
+/* Rows of A to be split, two tiles of 16 elements each, for so many steps of each product. */
+struct polydl_rows {
+  const float *a;
+  const long *offsets;
+  int steps, unit, end; /* the next two rows of a tile to be split, and their number */
+  unsigned short *to;
+};
+/* Some of them, as polydl_split_pairs() does; the two tiles after them are fetched. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
+    const struct polydl_rows *rows, long lda, int unit, int end, int pairs)
+{
+  for (; unit < end && unit < rows->end; ++unit) {
+    const int tile = unit % 2, pair = unit / 2 % pairs, step = unit / (2 * pairs);
+    const float *from =
+        rows->a + rows->offsets[step / rows->steps] + 2 * (step % rows->steps * pairs + pair) * lda + 16 * tile;
+    __builtin_prefetch(from + 32);
+    __builtin_prefetch(from + lda + 32);
+    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
+  }
+}
+/* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
+#define POLYDL_TILE_PRODUCTS                                                                                           \
+  do {                                                                                                                 \
+    POLYDL_TILE_PRODUCT(0, 4, 6);                                                                                      \
+    if (wide) POLYDL_TILE_PRODUCT(1, 4, 7);                                                                            \
+    if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
+    if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
+  } while (0)
+/* Meanwhile vector units split columns or rows of the next tiles, the next step's A (``after`` this block) comes into the first
+   cache, and what later calls read into the second. */
+#define POLYDL_TILE_MEANWHILE(part)                                                                                    \
+  do {                                                                                                                 \
+    for (int line = 0; line < (wide ? pairs : pairs / 2); ++line)                                                      \
+      __builtin_prefetch(soon + ((part) * (wide ? pairs : pairs / 2) + line) * 32);                                    \
+    if (share)                                                                                                         \
+      polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
+                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
+    if (units)                                                                                                         \
+      polydl_split_rows(rows, lda, unit + units * (part) / 6, unit + units * ((part) + 1) / 6, pairs);                 \
+    for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
+      __builtin_prefetch(ahead + 64 * line, 0, 2);                                                                     \
+  } while (0)
+#define POLYDL_TILES_OF_A(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(6, a + (part) * (wide ? 64 : 32) * pairs, 64);                                                    \
+    if (wide) POLYDL_TILE_LOAD(7, a + ((part) * 64 + 32) * pairs, 64);                                                 \
+  } while (0)
+#define POLYDL_TILES_OF_B(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(4, b0 + (part) * plane * width, column * width);                                                  \
+    if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane * width, column * width);                                        \
+  } while (0)
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
+    const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
+    const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
+    long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
+    const struct polydl_columns *next, int share, const long *offsets_b, const struct polydl_rows *rows,
+    int units, long lda, const char *ahead, int lines)
+{
+  const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
+  unsigned short *to = share ? next->to : 0;
+  int unit = units ? rows->unit : 0;
+  __asm__ volatile("" ::: "memory");
+  if (first) {
+    POLYDL_TILE_ZERO(0);
+    if (wide) POLYDL_TILE_ZERO(1);
+    if (deep) POLYDL_TILE_ZERO(2);
+    if (deep && wide) POLYDL_TILE_ZERO(3);
+  } else {
+    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
+    if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);
+    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
+    if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);
+  }
+  for (long r = 0; r < count; ++r) {
+    const char *b0 = (const char *)first_b + offsets_first[r] * width;
+    const char *b1 = (const char *)second_b + offsets_second[r] * width;
+    for (int step = 0; step < steps; ++step) {
+      if (parts == 3) {
+        const unsigned short *soon = step + 1 < steps || r + 1 < count ? a + (wide ? 192 : 96) * pairs : after;
+        POLYDL_TILES_OF_A(2);
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_A(1);
+        POLYDL_TILE_MEANWHILE(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(1);
+        POLYDL_TILE_MEANWHILE(1);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILE_MEANWHILE(2);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(2);
+        POLYDL_TILE_MEANWHILE(3);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_MEANWHILE(4);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_MEANWHILE(5);
+      } else {
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILES_OF_B(0);
+        for (int line = 0; line < lines; ++line)
+          __builtin_prefetch(ahead + 64 * line, 0, 2);
+        POLYDL_TILE_PRODUCTS;
+      }
+      a += parts * (wide ? 64 : 32) * pairs;
+      b0 += advance * width;
+      b1 += advance * width;
+      ahead += 64 * lines;
+      unit += units;
+    }
+    to += share ? 3 * 1024 * steps : 0;
+  }
+  POLYDL_TILE_STORE(0, c0, 4 * ldc);
+  if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);
+  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
+  if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);
+}
+#endif
+#endif
+static const long polydl_gemm3_offsets_a[1] = {0};
+static const long polydl_gemm3_offsets_b[1] = {0};
+static const long polydl_gemm3_rows_b[1] = {0};
+static const long polydl_gemm3_rows_c[1] = {0};
+static void polydl_gemm3_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  const long m = last_m ? 16 : 16, n = last_n ? 64 : 64, k = last_k ? 64 : 64;
+  for (int q = 0; q < 1; ++q)
+    for (long j = 0; j < n; ++j) {
+      float *to = c + polydl_gemm3_rows_c[q] + j * 16;
+      if (first)
+        for (long i = 0; i < m; ++i)
+          to[i] = 0;
+      for (long r = 0; r < count; ++r)
+        for (long l = 0; l < k; ++l) {
+          const float *column = a + polydl_gemm3_offsets_a[r] + l * 16;
+          const float factor = b[polydl_gemm3_rows_b[q] + polydl_gemm3_offsets_b[r] + j * 64 + l * 1];
+          for (long i = 0; i < m; ++i)
+            to[i] += column[i] * factor;
+        }
+    }
+}
+#ifdef POLYDL_HAS_TILES
+static _Thread_local unsigned short polydl_gemm3_parts_a[1][3072] __attribute__((aligned(64)));
+static _Thread_local unsigned short polydl_gemm3_parts_b[12288] __attribute__((aligned(64)));
+static void polydl_gemm3_run_000_a_panel(const float *a, int row, int tiles, long count, unsigned short *to)
+{
+  for (long r = 0; r < count; ++r)
+    for (int step = 0; step < 2; ++step, to += 1536 * tiles)
+      for (int tile = 0; tile < tiles; ++tile) {
+        const int left = 16 - row - 16 * tile;
+        const float *from = a + polydl_gemm3_offsets_a[r] + 512L * step;
+        polydl_split_pairs(from + row + 16 * tile, 16, to + 512 * tile, 512 * tiles, 16, left < 16 ? left : 16);
+      }
+}
+static const unsigned short *polydl_gemm3_run_000_a(const float *a, long count)
+{
+  const int slot = 0;
+  for (int row = 0; row < 16; row += 32)
+    polydl_gemm3_run_000_a_panel(a, row, 16 - row > 16 ? 2 : 1, count, polydl_gemm3_parts_a[slot] + row * 192 * count);
+  return polydl_gemm3_parts_a[slot];
+}
+static void polydl_gemm3_run_000(const float *a, const float *b, float *c, long count, int first)
+{
+  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 4, 0, 64, 0, 4, 0, 64, 0, 64, 0, 64, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 16, 16, 16, 16, 16, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0}
+  };
+  static const long blocks[][7] = {
+    {16, 16, 0, 0, 256, 0, 1},
+    {16, 16, 32, 512, 768, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0}
+  };
+  static const long columns[] = {0, 64, 128, 192, 256, 320, 384, 448, 512, 576, 640, 704, 768, 832, 896, 960, 1024, 1088, 1152, 1216, 1280, 1344, 1408, 1472, 1536, 1600, 1664, 1728, 1792, 1856, 1920, 1984, 2048, 2112, 2176, 2240, 2304, 2368, 2432, 2496, 2560, 2624, 2688, 2752, 2816, 2880, 2944, 3008, 3072, 3136, 3200, 3264, 3328, 3392, 3456, 3520, 3584, 3648, 3712, 3776, 3840, 3904, 3968, 4032, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  static const long starts[] = {0};
+  const unsigned short *parts_a = polydl_gemm3_run_000_a(a, count);
+  struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};
+  for (long r = 0; r < count; ++r)
+    polydl_split_columns(&next, 0, 0, 64, 2, polydl_gemm3_offsets_b[r], polydl_gemm3_parts_b + starts[r], 32);
+  long set = -1;
+  for (int i = 0; i < 2; ++i) {
+    const long *block = blocks[i], *after = blocks[i + 1];
+    const unsigned short *panel = polydl_gemm3_parts_b + i % 2 * 6144, *from_a = parts_a;
+    next = (struct polydl_columns){b, columns + after[2], after[0], after[0] + after[1], 0, polydl_gemm3_parts_b + (i + 1) % 2 * 6144};
+    long at = 0;
+    {
+      if (block[6] != set)
+        POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
+      if (block[1])
+        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 1, &next, 32, polydl_gemm3_offsets_b, 0, 0, 0, 0, 0);
+      else
+        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 0, &next, 32, polydl_gemm3_offsets_b, 0, 0, 0, 0, 0);
+    }
+  }
+  POLYDL_TILE_RELEASE();
+}
+#endif
+static void polydl_gemm3_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+#ifdef POLYDL_HAS_TILES
+  if (polydl_tiles) {
+    if (1)
+      polydl_gemm3_run_000(a, b, c, count, first);
+    return;
+  }
+#endif
+  polydl_gemm3_loops(a, b, c, last_m, last_n, last_k, count, first);
+}
+typedef float polydl_rows_S0_vector_16
+  __attribute__((vector_size(64), aligned(4), may_alias));
+static inline __attribute__((always_inline)) void polydl_rows_S0_16(
+    const float *from, float *to, long from0, long from1, long to0)
+{
+  const polydl_rows_S0_vector_16 x0_0 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
+  const polydl_rows_S0_vector_16 x0_1 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 1 * from1);
+  const polydl_rows_S0_vector_16 x0_2 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 2 * from1);
+  const polydl_rows_S0_vector_16 x0_3 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 3 * from1);
+  const polydl_rows_S0_vector_16 x1_0 = *(const polydl_rows_S0_vector_16 *)(from + 1 * from0 + 0 * from1);
+  const polydl_rows_S0_vector_16 x1_1 = *(const polydl_rows_S0_vector_16 *)(from + 1 * from0 + 1 * from1);
+  const polydl_rows_S0_vector_16 x1_2 = *(const polydl_rows_S0_vector_16 *)(from + 1 * from0 + 2 * from1);
+  const polydl_rows_S0_vector_16 x1_3 = *(const polydl_rows_S0_vector_16 *)(from + 1 * from0 + 3 * from1);
+  const polydl_rows_S0_vector_16 x2_0 = *(const polydl_rows_S0_vector_16 *)(from + 2 * from0 + 0 * from1);
+  const polydl_rows_S0_vector_16 x2_1 = *(const polydl_rows_S0_vector_16 *)(from + 2 * from0 + 1 * from1);
+  const polydl_rows_S0_vector_16 x2_2 = *(const polydl_rows_S0_vector_16 *)(from + 2 * from0 + 2 * from1);
+  const polydl_rows_S0_vector_16 x2_3 = *(const polydl_rows_S0_vector_16 *)(from + 2 * from0 + 3 * from1);
+  const polydl_rows_S0_vector_16 x3_0 = *(const polydl_rows_S0_vector_16 *)(from + 3 * from0 + 0 * from1);
+  const polydl_rows_S0_vector_16 x3_1 = *(const polydl_rows_S0_vector_16 *)(from + 3 * from0 + 1 * from1);
+  const polydl_rows_S0_vector_16 x3_2 = *(const polydl_rows_S0_vector_16 *)(from + 3 * from0 + 2 * from1);
+  const polydl_rows_S0_vector_16 x3_3 = *(const polydl_rows_S0_vector_16 *)(from + 3 * from0 + 3 * from1);
+  const polydl_rows_S0_vector_16 y0 = x0_0 + x1_1 + x2_2 + x3_3;
+  const polydl_rows_S0_vector_16 y1 = x1_0 + x1_1 + x3_2 + x3_3;
+  const polydl_rows_S0_vector_16 y2 = x0_0 + x2_2;
+  const polydl_rows_S0_vector_16 y3 = x1_1 + x3_3;
+  const polydl_rows_S0_vector_16 y4 = x0_0 + x0_1 + x2_2 + x2_3;
+  const polydl_rows_S0_vector_16 y5 = x1_0 + x3_2 - x0_0 - x2_2;
+  const polydl_rows_S0_vector_16 y6 = x0_1 + x2_3 - x1_1 - x3_3;
+  const polydl_rows_S0_vector_16 y7 = x2_0 + x2_2 + x3_1 + x3_3;
+  const polydl_rows_S0_vector_16 y8 = x3_0 + x3_1 + x3_2 + x3_3;
+  const polydl_rows_S0_vector_16 y9 = x2_0 + x2_2;
+  const polydl_rows_S0_vector_16 y10 = x3_1 + x3_3;
+  const polydl_rows_S0_vector_16 y11 = x2_0 + x2_1 + x2_2 + x2_3;
+  const polydl_rows_S0_vector_16 y12 = x3_0 + x3_2 - x2_0 - x2_2;
+  const polydl_rows_S0_vector_16 y13 = x2_1 + x2_3 - x3_1 - x3_3;
+  const polydl_rows_S0_vector_16 y14 = x0_0 + x1_1;
+  const polydl_rows_S0_vector_16 y15 = x1_0 + x1_1;
+  const polydl_rows_S0_vector_16 y16 = x0_0;
+  const polydl_rows_S0_vector_16 y17 = x1_1;
+  const polydl_rows_S0_vector_16 y18 = x0_0 + x0_1;
+  const polydl_rows_S0_vector_16 y19 = x1_0 - x0_0;
+  const polydl_rows_S0_vector_16 y20 = x0_1 - x1_1;
+  const polydl_rows_S0_vector_16 y21 = x2_2 + x3_3;
+  const polydl_rows_S0_vector_16 y22 = x3_2 + x3_3;
+  const polydl_rows_S0_vector_16 y23 = x2_2;
+  const polydl_rows_S0_vector_16 y24 = x3_3;
+  const polydl_rows_S0_vector_16 y25 = x2_2 + x2_3;
+  const polydl_rows_S0_vector_16 y26 = x3_2 - x2_2;
+  const polydl_rows_S0_vector_16 y27 = x2_3 - x3_3;
+  const polydl_rows_S0_vector_16 y28 = x0_0 + x0_2 + x1_1 + x1_3;
+  const polydl_rows_S0_vector_16 y29 = x1_0 + x1_1 + x1_2 + x1_3;
+  const polydl_rows_S0_vector_16 y30 = x0_0 + x0_2;
+  const polydl_rows_S0_vector_16 y31 = x1_1 + x1_3;
+  const polydl_rows_S0_vector_16 y32 = x0_0 + x0_1 + x0_2 + x0_3;
+  const polydl_rows_S0_vector_16 y33 = x1_0 + x1_2 - x0_0 - x0_2;
+  const polydl_rows_S0_vector_16 y34 = x0_1 + x0_3 - x1_1 - x1_3;
+  const polydl_rows_S0_vector_16 y35 = x2_0 + x3_1 - x0_0 - x1_1;
+  const polydl_rows_S0_vector_16 y36 = x3_0 + x3_1 - x1_0 - x1_1;
+  const polydl_rows_S0_vector_16 y37 = x2_0 - x0_0;
+  const polydl_rows_S0_vector_16 y38 = x3_1 - x1_1;
+  const polydl_rows_S0_vector_16 y39 = x2_0 + x2_1 - x0_0 - x0_1;
+  const polydl_rows_S0_vector_16 y40 = x0_0 + x3_0 - x1_0 - x2_0;
+  const polydl_rows_S0_vector_16 y41 = x1_1 + x2_1 - x0_1 - x3_1;
+  const polydl_rows_S0_vector_16 y42 = x0_2 + x1_3 - x2_2 - x3_3;
+  const polydl_rows_S0_vector_16 y43 = x1_2 + x1_3 - x3_2 - x3_3;
+  const polydl_rows_S0_vector_16 y44 = x0_2 - x2_2;
+  const polydl_rows_S0_vector_16 y45 = x1_3 - x3_3;
+  const polydl_rows_S0_vector_16 y46 = x0_2 + x0_3 - x2_2 - x2_3;
+  const polydl_rows_S0_vector_16 y47 = x1_2 + x2_2 - x0_2 - x3_2;
+  const polydl_rows_S0_vector_16 y48 = x0_3 + x3_3 - x1_3 - x2_3;
+  *(polydl_rows_S0_vector_16 *)(to + 0 * to0) = y0;
+  *(polydl_rows_S0_vector_16 *)(to + 1 * to0) = y1;
+  *(polydl_rows_S0_vector_16 *)(to + 2 * to0) = y2;
+  *(polydl_rows_S0_vector_16 *)(to + 3 * to0) = y3;
+  *(polydl_rows_S0_vector_16 *)(to + 4 * to0) = y4;
+  *(polydl_rows_S0_vector_16 *)(to + 5 * to0) = y5;
+  *(polydl_rows_S0_vector_16 *)(to + 6 * to0) = y6;
+  *(polydl_rows_S0_vector_16 *)(to + 7 * to0) = y7;
+  *(polydl_rows_S0_vector_16 *)(to + 8 * to0) = y8;
+  *(polydl_rows_S0_vector_16 *)(to + 9 * to0) = y9;
+  *(polydl_rows_S0_vector_16 *)(to + 10 * to0) = y10;
+  *(polydl_rows_S0_vector_16 *)(to + 11 * to0) = y11;
+  *(polydl_rows_S0_vector_16 *)(to + 12 * to0) = y12;
+  *(polydl_rows_S0_vector_16 *)(to + 13 * to0) = y13;
+  *(polydl_rows_S0_vector_16 *)(to + 14 * to0) = y14;
+  *(polydl_rows_S0_vector_16 *)(to + 15 * to0) = y15;
+  *(polydl_rows_S0_vector_16 *)(to + 16 * to0) = y16;
+  *(polydl_rows_S0_vector_16 *)(to + 17 * to0) = y17;
+  *(polydl_rows_S0_vector_16 *)(to + 18 * to0) = y18;
+  *(polydl_rows_S0_vector_16 *)(to + 19 * to0) = y19;
+  *(polydl_rows_S0_vector_16 *)(to + 20 * to0) = y20;
+  *(polydl_rows_S0_vector_16 *)(to + 21 * to0) = y21;
+  *(polydl_rows_S0_vector_16 *)(to + 22 * to0) = y22;
+  *(polydl_rows_S0_vector_16 *)(to + 23 * to0) = y23;
+  *(polydl_rows_S0_vector_16 *)(to + 24 * to0) = y24;
+  *(polydl_rows_S0_vector_16 *)(to + 25 * to0) = y25;
+  *(polydl_rows_S0_vector_16 *)(to + 26 * to0) = y26;
+  *(polydl_rows_S0_vector_16 *)(to + 27 * to0) = y27;
+  *(polydl_rows_S0_vector_16 *)(to + 28 * to0) = y28;
+  *(polydl_rows_S0_vector_16 *)(to + 29 * to0) = y29;
+  *(polydl_rows_S0_vector_16 *)(to + 30 * to0) = y30;
+  *(polydl_rows_S0_vector_16 *)(to + 31 * to0) = y31;
+  *(polydl_rows_S0_vector_16 *)(to + 32 * to0) = y32;
+  *(polydl_rows_S0_vector_16 *)(to + 33 * to0) = y33;
+  *(polydl_rows_S0_vector_16 *)(to + 34 * to0) = y34;
+  *(polydl_rows_S0_vector_16 *)(to + 35 * to0) = y35;
+  *(polydl_rows_S0_vector_16 *)(to + 36 * to0) = y36;
+  *(polydl_rows_S0_vector_16 *)(to + 37 * to0) = y37;
+  *(polydl_rows_S0_vector_16 *)(to + 38 * to0) = y38;
+  *(polydl_rows_S0_vector_16 *)(to + 39 * to0) = y39;
+  *(polydl_rows_S0_vector_16 *)(to + 40 * to0) = y40;
+  *(polydl_rows_S0_vector_16 *)(to + 41 * to0) = y41;
+  *(polydl_rows_S0_vector_16 *)(to + 42 * to0) = y42;
+  *(polydl_rows_S0_vector_16 *)(to + 43 * to0) = y43;
+  *(polydl_rows_S0_vector_16 *)(to + 44 * to0) = y44;
+  *(polydl_rows_S0_vector_16 *)(to + 45 * to0) = y45;
+  *(polydl_rows_S0_vector_16 *)(to + 46 * to0) = y46;
+  *(polydl_rows_S0_vector_16 *)(to + 47 * to0) = y47;
+  *(polydl_rows_S0_vector_16 *)(to + 48 * to0) = y48;
+}
+static void polydl_rows_S0(const float *restrict from, float *restrict to)
+{
+  for (int lane = 0; lane < 64; lane += 16) {
+    polydl_rows_S0_16(from + lane, to + lane, 16384, 64, 4160);
+  }
+}
+typedef float polydl_columns_S0_vector_16
+  __attribute__((vector_size(64), aligned(4), may_alias));
+static inline __attribute__((always_inline)) void polydl_columns_S0_16(
+    const float *from, float *to, long from0, long from1, long to0)
+{
+  const polydl_columns_S0_vector_16 x0_0 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
+  const polydl_columns_S0_vector_16 x0_1 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 1 * from1);
+  const polydl_columns_S0_vector_16 x0_2 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 2 * from1);
+  const polydl_columns_S0_vector_16 x0_3 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 3 * from1);
+  const polydl_columns_S0_vector_16 x1_0 = *(const polydl_columns_S0_vector_16 *)(from + 1 * from0 + 0 * from1);
+  const polydl_columns_S0_vector_16 x1_1 = *(const polydl_columns_S0_vector_16 *)(from + 1 * from0 + 1 * from1);
+  const polydl_columns_S0_vector_16 x1_2 = *(const polydl_columns_S0_vector_16 *)(from + 1 * from0 + 2 * from1);
+  const polydl_columns_S0_vector_16 x1_3 = *(const polydl_columns_S0_vector_16 *)(from + 1 * from0 + 3 * from1);
+  const polydl_columns_S0_vector_16 x2_0 = *(const polydl_columns_S0_vector_16 *)(from + 2 * from0 + 0 * from1);
+  const polydl_columns_S0_vector_16 x2_1 = *(const polydl_columns_S0_vector_16 *)(from + 2 * from0 + 1 * from1);
+  const polydl_columns_S0_vector_16 x2_2 = *(const polydl_columns_S0_vector_16 *)(from + 2 * from0 + 2 * from1);
+  const polydl_columns_S0_vector_16 x2_3 = *(const polydl_columns_S0_vector_16 *)(from + 2 * from0 + 3 * from1);
+  const polydl_columns_S0_vector_16 x3_0 = *(const polydl_columns_S0_vector_16 *)(from + 3 * from0 + 0 * from1);
+  const polydl_columns_S0_vector_16 x3_1 = *(const polydl_columns_S0_vector_16 *)(from + 3 * from0 + 1 * from1);
+  const polydl_columns_S0_vector_16 x3_2 = *(const polydl_columns_S0_vector_16 *)(from + 3 * from0 + 2 * from1);
+  const polydl_columns_S0_vector_16 x3_3 = *(const polydl_columns_S0_vector_16 *)(from + 3 * from0 + 3 * from1);
+  const polydl_columns_S0_vector_16 y0 = x0_0 + x1_1 + x2_2 + x3_3;
+  const polydl_columns_S0_vector_16 y1 = x0_0 + x2_2;
+  const polydl_columns_S0_vector_16 y2 = x0_1 + x2_3 - x1_1 - x3_3;
+  const polydl_columns_S0_vector_16 y3 = x1_0 + x3_2 - x0_0 - x2_2;
+  const polydl_columns_S0_vector_16 y4 = x1_1 + x3_3;
+  const polydl_columns_S0_vector_16 y5 = x0_0 + x0_1 + x2_2 + x2_3;
+  const polydl_columns_S0_vector_16 y6 = x1_0 + x1_1 + x3_2 + x3_3;
+  const polydl_columns_S0_vector_16 y7 = x0_0 + x1_1;
+  const polydl_columns_S0_vector_16 y8 = x0_0;
+  const polydl_columns_S0_vector_16 y9 = x0_1 - x1_1;
+  const polydl_columns_S0_vector_16 y10 = x1_0 - x0_0;
+  const polydl_columns_S0_vector_16 y11 = x1_1;
+  const polydl_columns_S0_vector_16 y12 = x0_0 + x0_1;
+  const polydl_columns_S0_vector_16 y13 = x1_0 + x1_1;
+  const polydl_columns_S0_vector_16 y14 = x0_2 + x1_3 - x2_2 - x3_3;
+  const polydl_columns_S0_vector_16 y15 = x0_2 - x2_2;
+  const polydl_columns_S0_vector_16 y16 = x0_3 + x3_3 - x1_3 - x2_3;
+  const polydl_columns_S0_vector_16 y17 = x1_2 + x2_2 - x0_2 - x3_2;
+  const polydl_columns_S0_vector_16 y18 = x1_3 - x3_3;
+  const polydl_columns_S0_vector_16 y19 = x0_2 + x0_3 - x2_2 - x2_3;
+  const polydl_columns_S0_vector_16 y20 = x1_2 + x1_3 - x3_2 - x3_3;
+  const polydl_columns_S0_vector_16 y21 = x2_0 + x3_1 - x0_0 - x1_1;
+  const polydl_columns_S0_vector_16 y22 = x2_0 - x0_0;
+  const polydl_columns_S0_vector_16 y23 = x1_1 + x2_1 - x0_1 - x3_1;
+  const polydl_columns_S0_vector_16 y24 = x0_0 + x3_0 - x1_0 - x2_0;
+  const polydl_columns_S0_vector_16 y25 = x3_1 - x1_1;
+  const polydl_columns_S0_vector_16 y26 = x2_0 + x2_1 - x0_0 - x0_1;
+  const polydl_columns_S0_vector_16 y27 = x3_0 + x3_1 - x1_0 - x1_1;
+  const polydl_columns_S0_vector_16 y28 = x2_2 + x3_3;
+  const polydl_columns_S0_vector_16 y29 = x2_2;
+  const polydl_columns_S0_vector_16 y30 = x2_3 - x3_3;
+  const polydl_columns_S0_vector_16 y31 = x3_2 - x2_2;
+  const polydl_columns_S0_vector_16 y32 = x3_3;
+  const polydl_columns_S0_vector_16 y33 = x2_2 + x2_3;
+  const polydl_columns_S0_vector_16 y34 = x3_2 + x3_3;
+  const polydl_columns_S0_vector_16 y35 = x0_0 + x0_2 + x1_1 + x1_3;
+  const polydl_columns_S0_vector_16 y36 = x0_0 + x0_2;
+  const polydl_columns_S0_vector_16 y37 = x0_1 + x0_3 - x1_1 - x1_3;
+  const polydl_columns_S0_vector_16 y38 = x1_0 + x1_2 - x0_0 - x0_2;
+  const polydl_columns_S0_vector_16 y39 = x1_1 + x1_3;
+  const polydl_columns_S0_vector_16 y40 = x0_0 + x0_1 + x0_2 + x0_3;
+  const polydl_columns_S0_vector_16 y41 = x1_0 + x1_1 + x1_2 + x1_3;
+  const polydl_columns_S0_vector_16 y42 = x2_0 + x2_2 + x3_1 + x3_3;
+  const polydl_columns_S0_vector_16 y43 = x2_0 + x2_2;
+  const polydl_columns_S0_vector_16 y44 = x2_1 + x2_3 - x3_1 - x3_3;
+  const polydl_columns_S0_vector_16 y45 = x3_0 + x3_2 - x2_0 - x2_2;
+  const polydl_columns_S0_vector_16 y46 = x3_1 + x3_3;
+  const polydl_columns_S0_vector_16 y47 = x2_0 + x2_1 + x2_2 + x2_3;
+  const polydl_columns_S0_vector_16 y48 = x3_0 + x3_1 + x3_2 + x3_3;
+  *(polydl_columns_S0_vector_16 *)(to + 0 * to0) = y0;
+  *(polydl_columns_S0_vector_16 *)(to + 1 * to0) = y1;
+  *(polydl_columns_S0_vector_16 *)(to + 2 * to0) = y2;
+  *(polydl_columns_S0_vector_16 *)(to + 3 * to0) = y3;
+  *(polydl_columns_S0_vector_16 *)(to + 4 * to0) = y4;
+  *(polydl_columns_S0_vector_16 *)(to + 5 * to0) = y5;
+  *(polydl_columns_S0_vector_16 *)(to + 6 * to0) = y6;
+  *(polydl_columns_S0_vector_16 *)(to + 7 * to0) = y7;
+  *(polydl_columns_S0_vector_16 *)(to + 8 * to0) = y8;
+  *(polydl_columns_S0_vector_16 *)(to + 9 * to0) = y9;
+  *(polydl_columns_S0_vector_16 *)(to + 10 * to0) = y10;
+  *(polydl_columns_S0_vector_16 *)(to + 11 * to0) = y11;
+  *(polydl_columns_S0_vector_16 *)(to + 12 * to0) = y12;
+  *(polydl_columns_S0_vector_16 *)(to + 13 * to0) = y13;
+  *(polydl_columns_S0_vector_16 *)(to + 14 * to0) = y14;
+  *(polydl_columns_S0_vector_16 *)(to + 15 * to0) = y15;
+  *(polydl_columns_S0_vector_16 *)(to + 16 * to0) = y16;
+  *(polydl_columns_S0_vector_16 *)(to + 17 * to0) = y17;
+  *(polydl_columns_S0_vector_16 *)(to + 18 * to0) = y18;
+  *(polydl_columns_S0_vector_16 *)(to + 19 * to0) = y19;
+  *(polydl_columns_S0_vector_16 *)(to + 20 * to0) = y20;
+  *(polydl_columns_S0_vector_16 *)(to + 21 * to0) = y21;
+  *(polydl_columns_S0_vector_16 *)(to + 22 * to0) = y22;
+  *(polydl_columns_S0_vector_16 *)(to + 23 * to0) = y23;
+  *(polydl_columns_S0_vector_16 *)(to + 24 * to0) = y24;
+  *(polydl_columns_S0_vector_16 *)(to + 25 * to0) = y25;
+  *(polydl_columns_S0_vector_16 *)(to + 26 * to0) = y26;
+  *(polydl_columns_S0_vector_16 *)(to + 27 * to0) = y27;
+  *(polydl_columns_S0_vector_16 *)(to + 28 * to0) = y28;
+  *(polydl_columns_S0_vector_16 *)(to + 29 * to0) = y29;
+  *(polydl_columns_S0_vector_16 *)(to + 30 * to0) = y30;
+  *(polydl_columns_S0_vector_16 *)(to + 31 * to0) = y31;
+  *(polydl_columns_S0_vector_16 *)(to + 32 * to0) = y32;
+  *(polydl_columns_S0_vector_16 *)(to + 33 * to0) = y33;
+  *(polydl_columns_S0_vector_16 *)(to + 34 * to0) = y34;
+  *(polydl_columns_S0_vector_16 *)(to + 35 * to0) = y35;
+  *(polydl_columns_S0_vector_16 *)(to + 36 * to0) = y36;
+  *(polydl_columns_S0_vector_16 *)(to + 37 * to0) = y37;
+  *(polydl_columns_S0_vector_16 *)(to + 38 * to0) = y38;
+  *(polydl_columns_S0_vector_16 *)(to + 39 * to0) = y39;
+  *(polydl_columns_S0_vector_16 *)(to + 40 * to0) = y40;
+  *(polydl_columns_S0_vector_16 *)(to + 41 * to0) = y41;
+  *(polydl_columns_S0_vector_16 *)(to + 42 * to0) = y42;
+  *(polydl_columns_S0_vector_16 *)(to + 43 * to0) = y43;
+  *(polydl_columns_S0_vector_16 *)(to + 44 * to0) = y44;
+  *(polydl_columns_S0_vector_16 *)(to + 45 * to0) = y45;
+  *(polydl_columns_S0_vector_16 *)(to + 46 * to0) = y46;
+  *(polydl_columns_S0_vector_16 *)(to + 47 * to0) = y47;
+  *(polydl_columns_S0_vector_16 *)(to + 48 * to0) = y48;
+}
+static void polydl_columns_S0(const float *restrict from, float *restrict to)
+{
+  for (int lane = 0; lane < 16; lane += 16) {
+    polydl_columns_S0_16(from + lane, to + lane, 16384, 16, 1056);
+  }
+}
+typedef float polydl_result_S0_vector_16
+  __attribute__((vector_size(64), aligned(4), may_alias));
+static inline __attribute__((always_inline)) void polydl_result_S0_16(
+    const float *from, float *to, long from0, long to0, long to1)
+{
+  const polydl_result_S0_vector_16 x0 = *(const polydl_result_S0_vector_16 *)(from + 0 * from0);
+  const polydl_result_S0_vector_16 x1 = *(const polydl_result_S0_vector_16 *)(from + 1 * from0);
+  const polydl_result_S0_vector_16 x2 = *(const polydl_result_S0_vector_16 *)(from + 2 * from0);
+  const polydl_result_S0_vector_16 x3 = *(const polydl_result_S0_vector_16 *)(from + 3 * from0);
+  const polydl_result_S0_vector_16 x4 = *(const polydl_result_S0_vector_16 *)(from + 4 * from0);
+  const polydl_result_S0_vector_16 x5 = *(const polydl_result_S0_vector_16 *)(from + 5 * from0);
+  const polydl_result_S0_vector_16 x6 = *(const polydl_result_S0_vector_16 *)(from + 6 * from0);
+  const polydl_result_S0_vector_16 x7 = *(const polydl_result_S0_vector_16 *)(from + 7 * from0);
+  const polydl_result_S0_vector_16 x8 = *(const polydl_result_S0_vector_16 *)(from + 8 * from0);
+  const polydl_result_S0_vector_16 x9 = *(const polydl_result_S0_vector_16 *)(from + 9 * from0);
+  const polydl_result_S0_vector_16 x10 = *(const polydl_result_S0_vector_16 *)(from + 10 * from0);
+  const polydl_result_S0_vector_16 x11 = *(const polydl_result_S0_vector_16 *)(from + 11 * from0);
+  const polydl_result_S0_vector_16 x12 = *(const polydl_result_S0_vector_16 *)(from + 12 * from0);
+  const polydl_result_S0_vector_16 x13 = *(const polydl_result_S0_vector_16 *)(from + 13 * from0);
+  const polydl_result_S0_vector_16 x14 = *(const polydl_result_S0_vector_16 *)(from + 14 * from0);
+  const polydl_result_S0_vector_16 x15 = *(const polydl_result_S0_vector_16 *)(from + 15 * from0);
+  const polydl_result_S0_vector_16 x16 = *(const polydl_result_S0_vector_16 *)(from + 16 * from0);
+  const polydl_result_S0_vector_16 x17 = *(const polydl_result_S0_vector_16 *)(from + 17 * from0);
+  const polydl_result_S0_vector_16 x18 = *(const polydl_result_S0_vector_16 *)(from + 18 * from0);
+  const polydl_result_S0_vector_16 x19 = *(const polydl_result_S0_vector_16 *)(from + 19 * from0);
+  const polydl_result_S0_vector_16 x20 = *(const polydl_result_S0_vector_16 *)(from + 20 * from0);
+  const polydl_result_S0_vector_16 x21 = *(const polydl_result_S0_vector_16 *)(from + 21 * from0);
+  const polydl_result_S0_vector_16 x22 = *(const polydl_result_S0_vector_16 *)(from + 22 * from0);
+  const polydl_result_S0_vector_16 x23 = *(const polydl_result_S0_vector_16 *)(from + 23 * from0);
+  const polydl_result_S0_vector_16 x24 = *(const polydl_result_S0_vector_16 *)(from + 24 * from0);
+  const polydl_result_S0_vector_16 x25 = *(const polydl_result_S0_vector_16 *)(from + 25 * from0);
+  const polydl_result_S0_vector_16 x26 = *(const polydl_result_S0_vector_16 *)(from + 26 * from0);
+  const polydl_result_S0_vector_16 x27 = *(const polydl_result_S0_vector_16 *)(from + 27 * from0);
+  const polydl_result_S0_vector_16 x28 = *(const polydl_result_S0_vector_16 *)(from + 28 * from0);
+  const polydl_result_S0_vector_16 x29 = *(const polydl_result_S0_vector_16 *)(from + 29 * from0);
+  const polydl_result_S0_vector_16 x30 = *(const polydl_result_S0_vector_16 *)(from + 30 * from0);
+  const polydl_result_S0_vector_16 x31 = *(const polydl_result_S0_vector_16 *)(from + 31 * from0);
+  const polydl_result_S0_vector_16 x32 = *(const polydl_result_S0_vector_16 *)(from + 32 * from0);
+  const polydl_result_S0_vector_16 x33 = *(const polydl_result_S0_vector_16 *)(from + 33 * from0);
+  const polydl_result_S0_vector_16 x34 = *(const polydl_result_S0_vector_16 *)(from + 34 * from0);
+  const polydl_result_S0_vector_16 x35 = *(const polydl_result_S0_vector_16 *)(from + 35 * from0);
+  const polydl_result_S0_vector_16 x36 = *(const polydl_result_S0_vector_16 *)(from + 36 * from0);
+  const polydl_result_S0_vector_16 x37 = *(const polydl_result_S0_vector_16 *)(from + 37 * from0);
+  const polydl_result_S0_vector_16 x38 = *(const polydl_result_S0_vector_16 *)(from + 38 * from0);
+  const polydl_result_S0_vector_16 x39 = *(const polydl_result_S0_vector_16 *)(from + 39 * from0);
+  const polydl_result_S0_vector_16 x40 = *(const polydl_result_S0_vector_16 *)(from + 40 * from0);
+  const polydl_result_S0_vector_16 x41 = *(const polydl_result_S0_vector_16 *)(from + 41 * from0);
+  const polydl_result_S0_vector_16 x42 = *(const polydl_result_S0_vector_16 *)(from + 42 * from0);
+  const polydl_result_S0_vector_16 x43 = *(const polydl_result_S0_vector_16 *)(from + 43 * from0);
+  const polydl_result_S0_vector_16 x44 = *(const polydl_result_S0_vector_16 *)(from + 44 * from0);
+  const polydl_result_S0_vector_16 x45 = *(const polydl_result_S0_vector_16 *)(from + 45 * from0);
+  const polydl_result_S0_vector_16 x46 = *(const polydl_result_S0_vector_16 *)(from + 46 * from0);
+  const polydl_result_S0_vector_16 x47 = *(const polydl_result_S0_vector_16 *)(from + 47 * from0);
+  const polydl_result_S0_vector_16 x48 = *(const polydl_result_S0_vector_16 *)(from + 48 * from0);
+  const polydl_result_S0_vector_16 y0_0 = x0 + x3 + x6 + x21 + x24 + x27 + x32 + x42 + x45 + x48 - x4 - x25 - x28 - x31 - x34 - x46;
+  const polydl_result_S0_vector_16 y0_1 = x2 + x4 + x23 + x25 + x44 + x46 - x30 - x32;
+  const polydl_result_S0_vector_16 y0_2 = x14 + x17 + x20 + x28 + x31 + x34 - x18 - x32;
+  const polydl_result_S0_vector_16 y0_3 = x16 + x18 + x30 + x32;
+  const polydl_result_S0_vector_16 y1_0 = x1 + x3 + x22 + x24 + x43 + x45 - x29 - x31;
+  const polydl_result_S0_vector_16 y1_1 = x0 + x2 + x5 + x21 + x23 + x26 + x29 + x42 + x44 + x47 - x1 - x22 - x28 - x30 - x33 - x43;
+  const polydl_result_S0_vector_16 y1_2 = x15 + x17 + x29 + x31;
+  const polydl_result_S0_vector_16 y1_3 = x14 + x16 + x19 + x28 + x30 + x33 - x15 - x29;
+  const polydl_result_S0_vector_16 y2_0 = x7 + x10 + x13 + x21 + x24 + x27 - x11 - x25;
+  const polydl_result_S0_vector_16 y2_1 = x9 + x11 + x23 + x25;
+  const polydl_result_S0_vector_16 y2_2 = x0 + x3 + x6 + x11 + x14 + x17 + x20 + x35 + x38 + x41 - x4 - x7 - x10 - x13 - x18 - x39;
+  const polydl_result_S0_vector_16 y2_3 = x2 + x4 + x16 + x18 + x37 + x39 - x9 - x11;
+  const polydl_result_S0_vector_16 y3_0 = x8 + x10 + x22 + x24;
+  const polydl_result_S0_vector_16 y3_1 = x7 + x9 + x12 + x21 + x23 + x26 - x8 - x22;
+  const polydl_result_S0_vector_16 y3_2 = x1 + x3 + x15 + x17 + x36 + x38 - x8 - x10;
+  const polydl_result_S0_vector_16 y3_3 = x0 + x2 + x5 + x8 + x14 + x16 + x19 + x35 + x37 + x40 - x1 - x7 - x9 - x12 - x15 - x36;
+  *(polydl_result_S0_vector_16 *)(to + 0 * to0 + 0 * to1) += y0_0;
+  *(polydl_result_S0_vector_16 *)(to + 0 * to0 + 1 * to1) += y0_1;
+  *(polydl_result_S0_vector_16 *)(to + 0 * to0 + 2 * to1) += y0_2;
+  *(polydl_result_S0_vector_16 *)(to + 0 * to0 + 3 * to1) += y0_3;
+  *(polydl_result_S0_vector_16 *)(to + 1 * to0 + 0 * to1) += y1_0;
+  *(polydl_result_S0_vector_16 *)(to + 1 * to0 + 1 * to1) += y1_1;
+  *(polydl_result_S0_vector_16 *)(to + 1 * to0 + 2 * to1) += y1_2;
+  *(polydl_result_S0_vector_16 *)(to + 1 * to0 + 3 * to1) += y1_3;
+  *(polydl_result_S0_vector_16 *)(to + 2 * to0 + 0 * to1) += y2_0;
+  *(polydl_result_S0_vector_16 *)(to + 2 * to0 + 1 * to1) += y2_1;
+  *(polydl_result_S0_vector_16 *)(to + 2 * to0 + 2 * to1) += y2_2;
+  *(polydl_result_S0_vector_16 *)(to + 2 * to0 + 3 * to1) += y2_3;
+  *(polydl_result_S0_vector_16 *)(to + 3 * to0 + 0 * to1) += y3_0;
+  *(polydl_result_S0_vector_16 *)(to + 3 * to0 + 1 * to1) += y3_1;
+  *(polydl_result_S0_vector_16 *)(to + 3 * to0 + 2 * to1) += y3_2;
+  *(polydl_result_S0_vector_16 *)(to + 3 * to0 + 3 * to1) += y3_3;
+}
+static void polydl_result_S0(const float *restrict from, float *restrict to)
+{
+  for (int lane = 0; lane < 16; lane += 16) {
+    polydl_result_S0_16(from + lane, to + lane, 1056, 16384, 16);
+  }
+}
+static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
+static void polydl_setup(void)
+{
+#ifdef POLYDL_HAS_TILES
+  polydl_tiles = polydl_ask_for_tiles();
+#endif
+}
+
+/* C += A * B, large enough for quarters of quarters. */
+void matmul(float C[256][256], const float A[256][256], const float B[256][256])
+{
+  if (polydl_reserve()) {
+    float (*A_points)[65][64] = polydl_kept[0];
+    float (*B_points)[66][16] = polydl_kept[1];
+    float (*C_points)[66][16] = polydl_kept[2];
+    pthread_once(&polydl_once, polydl_setup);
+    #pragma omp parallel for
+    for (int i = 0; i <= 63; ++i) {
+      polydl_rows_S0(&A[i][0], &A_points[0][i][0]);
+    }
+    for (int j_block_block = 0; j_block_block <= 3; ++j_block_block) {
+      #pragma omp parallel for
+      for (int polydl_c3 = 0; polydl_c3 <= 63; ++polydl_c3) {
+        polydl_columns_S0(&B[polydl_c3][64 * j_block_block], &B_points[0][polydl_c3][0]);
+      }
+      #pragma omp parallel for
+      for (int polydl_c3 = 0; polydl_c3 <= 48; ++polydl_c3) {
+        polydl_gemm3_run(&B_points[polydl_c3][0][0], &A_points[polydl_c3][0][0], &C_points[polydl_c3][0][0], 0, 0, 0, 1, 1);
+      }
+      #pragma omp parallel for
+      for (int polydl_c3 = 0; polydl_c3 <= 63; ++polydl_c3) {
+        polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][64 * j_block_block]);
+      }
+    }
+  } else {
+  for (int i = 0; i < 256; ++i)
+    for (int j = 0; j < 256; ++j)
+      for (int k = 0; k < 256; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+  }
+}

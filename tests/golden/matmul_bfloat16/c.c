@@ -1,0 +1,136 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+typedef unsigned short bfloat16;
+static const long polydl_gemm1_offsets_a[1] = {0};
+static const long polydl_gemm1_offsets_b[1] = {0};
+typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
+typedef unsigned int polydl_gemm1_bits8 __attribute__((vector_size(32)));
+static inline polydl_gemm1_vector8 polydl_gemm1_widened8(const bfloat16 *from)
+{
+  typedef bfloat16 narrow __attribute__((vector_size(16), aligned(2), may_alias));
+  const polydl_gemm1_bits8 wide = __builtin_convertvector(*(const narrow *)from, polydl_gemm1_bits8);
+  return (polydl_gemm1_vector8)(wide << 16);
+}
+static const long polydl_gemm1_starts0[8] = {0, 576, 1152, 1728, 2304, 2880, 3456, 4032};
+static const long polydl_gemm1_starts1[8] = {0, 480, 960, 1440, 1920, 2400, 2880, 3360};
+static inline void polydl_gemm1_block0_2x6(const bfloat16 *a, const bfloat16 *b, float *c, long k, long count)
+{
+  polydl_gemm1_vector8 c0_0 = *(const polydl_gemm1_vector8 *)(c + 0);
+  polydl_gemm1_vector8 c1_0 = *(const polydl_gemm1_vector8 *)(c + 8);
+  polydl_gemm1_vector8 c0_1 = *(const polydl_gemm1_vector8 *)(c + 80);
+  polydl_gemm1_vector8 c1_1 = *(const polydl_gemm1_vector8 *)(c + 88);
+  polydl_gemm1_vector8 c0_2 = *(const polydl_gemm1_vector8 *)(c + 160);
+  polydl_gemm1_vector8 c1_2 = *(const polydl_gemm1_vector8 *)(c + 168);
+  polydl_gemm1_vector8 c0_3 = *(const polydl_gemm1_vector8 *)(c + 240);
+  polydl_gemm1_vector8 c1_3 = *(const polydl_gemm1_vector8 *)(c + 248);
+  polydl_gemm1_vector8 c0_4 = *(const polydl_gemm1_vector8 *)(c + 320);
+  polydl_gemm1_vector8 c1_4 = *(const polydl_gemm1_vector8 *)(c + 328);
+  polydl_gemm1_vector8 c0_5 = *(const polydl_gemm1_vector8 *)(c + 400);
+  polydl_gemm1_vector8 c1_5 = *(const polydl_gemm1_vector8 *)(c + 408);
+  for (long r = 0; r < count; ++r) {
+    const bfloat16 *ar = a + polydl_gemm1_offsets_a[r];
+    const bfloat16 *br = b + polydl_gemm1_offsets_b[r];
+    _Pragma("GCC unroll 4")
+    for (long l = 0; l < k; ++l) {
+      __builtin_prefetch(ar + (l + 8) * 80 + 0);
+      const polydl_gemm1_vector8 a0 = polydl_gemm1_widened8(ar + l * 80 + 0);
+      __builtin_prefetch(ar + (l + 8) * 80 + 8);
+      const polydl_gemm1_vector8 a1 = polydl_gemm1_widened8(ar + l * 80 + 8);
+      const bfloat16 *bl = br + l * 1;
+      const polydl_gemm1_vector8 b0 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[0] << 16)); c0_0 += a0 * b0; c1_0 += a1 * b0;
+      const polydl_gemm1_vector8 b1 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[96] << 16)); c0_1 += a0 * b1; c1_1 += a1 * b1;
+      const polydl_gemm1_vector8 b2 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[192] << 16)); c0_2 += a0 * b2; c1_2 += a1 * b2;
+      const polydl_gemm1_vector8 b3 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[288] << 16)); c0_3 += a0 * b3; c1_3 += a1 * b3;
+      const polydl_gemm1_vector8 b4 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[384] << 16)); c0_4 += a0 * b4; c1_4 += a1 * b4;
+      const polydl_gemm1_vector8 b5 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[480] << 16)); c0_5 += a0 * b5; c1_5 += a1 * b5;
+    }
+  }
+  *(polydl_gemm1_vector8 *)(c + 0) = c0_0;
+  *(polydl_gemm1_vector8 *)(c + 8) = c1_0;
+  *(polydl_gemm1_vector8 *)(c + 80) = c0_1;
+  *(polydl_gemm1_vector8 *)(c + 88) = c1_1;
+  *(polydl_gemm1_vector8 *)(c + 160) = c0_2;
+  *(polydl_gemm1_vector8 *)(c + 168) = c1_2;
+  *(polydl_gemm1_vector8 *)(c + 240) = c0_3;
+  *(polydl_gemm1_vector8 *)(c + 248) = c1_3;
+  *(polydl_gemm1_vector8 *)(c + 320) = c0_4;
+  *(polydl_gemm1_vector8 *)(c + 328) = c1_4;
+  *(polydl_gemm1_vector8 *)(c + 400) = c0_5;
+  *(polydl_gemm1_vector8 *)(c + 408) = c1_5;
+}
+static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count)
+{
+  for (int i = 0; i < 8; ++i) {
+    polydl_gemm1_block0_2x6(a + 0, b + polydl_gemm1_starts0[i], c + 0 + polydl_gemm1_starts1[i], 96, count);
+  }
+}
+static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  (void)last_m;
+  (void)last_n;
+  (void)last_k;
+  (void)first;
+  if (1)
+    polydl_gemm1_run_000(a, b, c, count);
+}
+
+/* A product of bfloat16s summed as float, then ReLU. */
+/* bfloat16 in C: the upper half of a float. Loop nests compute with floats, and convert what they read and write. */
+#ifndef POLYDL_BFLOAT16_H
+#define POLYDL_BFLOAT16_H
+
+typedef unsigned short bfloat16;
+
+/* Not `inline`, or pet would look for loops in these functions. Compilers inline them all the same. */
+#ifdef __GNUC__
+#define POLYDL_BFLOAT16_FUNCTION __attribute__((unused)) static
+#else
+#define POLYDL_BFLOAT16_FUNCTION static
+#endif
+
+/* Exact. */
+POLYDL_BFLOAT16_FUNCTION float bfloat16_to_float(bfloat16 x)
+{
+  union { unsigned int bits; float value; } wide;
+  wide.bits = (unsigned int)x << 16;
+  return wide.value;
+}
+
+/* The nearest bfloat16, the even one of two; what is not a number stays that. */
+POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
+{
+  union { float value; unsigned int bits; } wide;
+  wide.value = x;
+  return (bfloat16)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}
+
+#endif
+
+enum { M = 48, N = 80, K = 96 };
+
+void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+{
+  {
+    #pragma omp parallel for
+    for (int i = 0; i <= 47; ++i) {
+      #pragma omp simd simdlen(8)
+      for (int j = 0; j <= 79; ++j) {
+        C[i][j] = 0;
+      }
+    }
+    #pragma omp parallel for
+    for (int j_t1 = 0; j_t1 <= 4; ++j_t1) {
+      polydl_gemm1_run(&B[0][16 * j_t1], &A[0][0], &C[0][16 * j_t1], 0, 0, 0, 1, 0);
+    }
+    #pragma omp parallel for
+    for (int i = 0; i <= 47; ++i) {
+      #pragma omp simd simdlen(8)
+      for (int j = 0; j <= 79; ++j) {
+        C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
+      }
+    }
+  }
+}

@@ -1,0 +1,122 @@
+#include <libxsmm.h>
+#include <pthread.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+typedef unsigned short bfloat16;
+static libxsmm_bsmmfunction polydl_gemm1_kernel[2][2][2][2];
+static const long polydl_gemm1_offsets_a[1] = {0};
+static const long polydl_gemm1_offsets_b[1] = {0};
+static void polydl_gemm1_loops(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  const long m = last_m ? 8 : 8, n = last_n ? 48 : 48, k = last_k ? 96 : 96;
+  if (first)
+    for (long j = 0; j < n; ++j)
+      for (long i = 0; i < m; ++i)
+        c[i + j * 80] = 0;
+  for (long r = 0; r < count; ++r)
+    for (long j = 0; j < n; ++j)
+      for (long l = 0; l < k; ++l) {
+        const bfloat16 *column = a + polydl_gemm1_offsets_a[r] + l * 80;
+        const float factor = ((union { unsigned int bits; float value; }){(unsigned int)(b[polydl_gemm1_offsets_b[r] + j * 96 + l * 1]) << 16}).value;
+        for (long i = 0; i < m; ++i)
+          c[i + j * 80] += ((union { unsigned int bits; float value; }){(unsigned int)(column[1 * i]) << 16}).value * factor;
+      }
+}
+static _Thread_local bfloat16 polydl_gemm1_groups[1][768] __attribute__((aligned(64)));
+static const bfloat16 *polydl_gemm1_in_groups(const bfloat16 *a, long m, long k, long count)
+{
+  const int slot = 0;
+  bfloat16 *restrict to = polydl_gemm1_groups[slot];
+  for (long r = 0; r < count; ++r)
+    for (long l = 0; l < k; l += 2, to += 2 * m) {
+      const bfloat16 *from = a + polydl_gemm1_offsets_a[r] + l * 80;
+      for (long i = 0; i < m; ++i) {
+        to[2 * i + 0] = from[i + 0];
+        to[2 * i + 1] = from[i + 80];
+      }
+    }
+  return polydl_gemm1_groups[slot];
+}
+static inline void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  const libxsmm_bsmmfunction kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  if (kernel) {
+    const bfloat16 *groups = polydl_gemm1_in_groups(a, last_m ? 8 : 8, last_k ? 96 : 96, count);
+    kernel((const unsigned short *)groups, (const unsigned short *)b, c);
+  } else
+    polydl_gemm1_loops(a, b, c, last_m, last_n, last_k, count, first);
+}
+static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
+static void polydl_setup(void)
+{
+  {
+    const libxsmm_blasint lda = 8, ldb = 96, ldc = 80;
+    const float alpha = 1, beta = 1;
+    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A;
+    polydl_gemm1_kernel[0][0][0][0] =
+        libxsmm_bsmmdispatch(8, 48, 96, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
+  }
+  {
+    const libxsmm_blasint lda = 8, ldb = 96, ldc = 80;
+    const float alpha = 1, beta = 0;
+    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A;
+    polydl_gemm1_kernel[1][0][0][0] =
+        libxsmm_bsmmdispatch(8, 48, 96, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
+  }
+}
+
+/* A product of bfloat16s summed as float, then ReLU. */
+/* bfloat16 in C: the upper half of a float. Loop nests compute with floats, and convert what they read and write. */
+#ifndef POLYDL_BFLOAT16_H
+#define POLYDL_BFLOAT16_H
+
+typedef unsigned short bfloat16;
+
+/* Not `inline`, or pet would look for loops in these functions. Compilers inline them all the same. */
+#ifdef __GNUC__
+#define POLYDL_BFLOAT16_FUNCTION __attribute__((unused)) static
+#else
+#define POLYDL_BFLOAT16_FUNCTION static
+#endif
+
+/* Exact. */
+POLYDL_BFLOAT16_FUNCTION float bfloat16_to_float(bfloat16 x)
+{
+  union { unsigned int bits; float value; } wide;
+  wide.bits = (unsigned int)x << 16;
+  return wide.value;
+}
+
+/* The nearest bfloat16, the even one of two; what is not a number stays that. */
+POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
+{
+  union { float value; unsigned int bits; } wide;
+  wide.value = x;
+  return (bfloat16)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}
+
+#endif
+
+enum { M = 48, N = 80, K = 96 };
+
+void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+{
+  {
+    pthread_once(&polydl_once, polydl_setup);
+    #pragma omp parallel for
+    for (int j_t2 = 0; j_t2 <= 4; ++j_t2) {
+      for (int j_t1 = 2 * j_t2; j_t1 <= ((2 * j_t2) + 1); ++j_t1) {
+        polydl_gemm1_run(&B[0][8 * j_t1], &A[0][0], &C[0][8 * j_t1], 0, 0, 0, 1, 1);
+        for (int i = 0; i <= 47; ++i) {
+          #pragma omp simd simdlen(8)
+          for (int j = 8 * j_t1; j <= ((8 * j_t1) + 7); ++j) {
+            C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
+          }
+        }
+      }
+    }
+  }
+}

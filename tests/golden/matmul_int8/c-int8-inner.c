@@ -1,0 +1,135 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+static const long polydl_gemm0_offsets_a[34] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352, 4608, 4864, 5120, 5376, 5632, 5888, 6144, 6400, 6656, 6912, 7168, 7424, 7680, 7936, 0, 256};
+static const long polydl_gemm0_offsets_b[32] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
+typedef int polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef unsigned int polydl_gemm0_unsigned16 __attribute__((vector_size(64)));
+typedef int polydl_gemm0_four __attribute__((aligned(1), may_alias));
+#if (defined __AVX512VNNI__)
+#include <immintrin.h>
+#endif
+static inline polydl_gemm0_vector16 polydl_gemm0_dot(polydl_gemm0_vector16 sum, polydl_gemm0_vector16 plain, polydl_gemm0_vector16 with_sign)
+{
+#if defined __AVX512VNNI__
+  return (polydl_gemm0_vector16)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)plain, (__m512i)with_sign);
+#else
+  for (int byte = 0; byte < 4; ++byte)
+    sum += (polydl_gemm0_vector16)(((polydl_gemm0_unsigned16)plain >> 8 * byte) & 255) *
+           ((polydl_gemm0_vector16)((polydl_gemm0_unsigned16)with_sign << (24 - 8 * byte)) >> 24);
+  return sum;
+#endif
+}
+static const long polydl_gemm0_starts0[2] = {0, 1024};
+static inline void polydl_gemm0_block0_2x8(const signed char *a, const unsigned char *b, int *c, long k, long count)
+{
+  polydl_gemm0_vector16 c0_0 = *(polydl_gemm0_vector16 *)(c + 0);
+  polydl_gemm0_vector16 c1_0 = *(polydl_gemm0_vector16 *)(c + 16);
+  polydl_gemm0_vector16 c0_1 = *(polydl_gemm0_vector16 *)(c + 128);
+  polydl_gemm0_vector16 c1_1 = *(polydl_gemm0_vector16 *)(c + 144);
+  polydl_gemm0_vector16 c0_2 = *(polydl_gemm0_vector16 *)(c + 256);
+  polydl_gemm0_vector16 c1_2 = *(polydl_gemm0_vector16 *)(c + 272);
+  polydl_gemm0_vector16 c0_3 = *(polydl_gemm0_vector16 *)(c + 384);
+  polydl_gemm0_vector16 c1_3 = *(polydl_gemm0_vector16 *)(c + 400);
+  polydl_gemm0_vector16 c0_4 = *(polydl_gemm0_vector16 *)(c + 512);
+  polydl_gemm0_vector16 c1_4 = *(polydl_gemm0_vector16 *)(c + 528);
+  polydl_gemm0_vector16 c0_5 = *(polydl_gemm0_vector16 *)(c + 640);
+  polydl_gemm0_vector16 c1_5 = *(polydl_gemm0_vector16 *)(c + 656);
+  polydl_gemm0_vector16 c0_6 = *(polydl_gemm0_vector16 *)(c + 768);
+  polydl_gemm0_vector16 c1_6 = *(polydl_gemm0_vector16 *)(c + 784);
+  polydl_gemm0_vector16 c0_7 = *(polydl_gemm0_vector16 *)(c + 896);
+  polydl_gemm0_vector16 c1_7 = *(polydl_gemm0_vector16 *)(c + 912);
+  for (long r = 0; r < count; ++r) {
+    const signed char *ar = a + polydl_gemm0_offsets_a[r];
+    const unsigned char *br = b + polydl_gemm0_offsets_b[r];
+    (void)k;
+    __builtin_prefetch(ar + (2048));
+    __builtin_prefetch(ar + (2112));
+    const polydl_gemm0_vector16 a0 = *(const polydl_gemm0_vector16 *)(ar + 0);
+    const polydl_gemm0_vector16 a1 = *(const polydl_gemm0_vector16 *)(ar + 64);
+    const polydl_gemm0_vector16 b0 = *(const polydl_gemm0_four *)(br + 0) + (polydl_gemm0_vector16){0};
+    c0_0 = polydl_gemm0_dot(c0_0, b0, a0);
+    c1_0 = polydl_gemm0_dot(c1_0, b0, a1);
+    const polydl_gemm0_vector16 b1 = *(const polydl_gemm0_four *)(br + 128) + (polydl_gemm0_vector16){0};
+    c0_1 = polydl_gemm0_dot(c0_1, b1, a0);
+    c1_1 = polydl_gemm0_dot(c1_1, b1, a1);
+    const polydl_gemm0_vector16 b2 = *(const polydl_gemm0_four *)(br + 256) + (polydl_gemm0_vector16){0};
+    c0_2 = polydl_gemm0_dot(c0_2, b2, a0);
+    c1_2 = polydl_gemm0_dot(c1_2, b2, a1);
+    const polydl_gemm0_vector16 b3 = *(const polydl_gemm0_four *)(br + 384) + (polydl_gemm0_vector16){0};
+    c0_3 = polydl_gemm0_dot(c0_3, b3, a0);
+    c1_3 = polydl_gemm0_dot(c1_3, b3, a1);
+    const polydl_gemm0_vector16 b4 = *(const polydl_gemm0_four *)(br + 512) + (polydl_gemm0_vector16){0};
+    c0_4 = polydl_gemm0_dot(c0_4, b4, a0);
+    c1_4 = polydl_gemm0_dot(c1_4, b4, a1);
+    const polydl_gemm0_vector16 b5 = *(const polydl_gemm0_four *)(br + 640) + (polydl_gemm0_vector16){0};
+    c0_5 = polydl_gemm0_dot(c0_5, b5, a0);
+    c1_5 = polydl_gemm0_dot(c1_5, b5, a1);
+    const polydl_gemm0_vector16 b6 = *(const polydl_gemm0_four *)(br + 768) + (polydl_gemm0_vector16){0};
+    c0_6 = polydl_gemm0_dot(c0_6, b6, a0);
+    c1_6 = polydl_gemm0_dot(c1_6, b6, a1);
+    const polydl_gemm0_vector16 b7 = *(const polydl_gemm0_four *)(br + 896) + (polydl_gemm0_vector16){0};
+    c0_7 = polydl_gemm0_dot(c0_7, b7, a0);
+    c1_7 = polydl_gemm0_dot(c1_7, b7, a1);
+  }
+  *(polydl_gemm0_vector16 *)(c + 0) = c0_0;
+  *(polydl_gemm0_vector16 *)(c + 16) = c1_0;
+  *(polydl_gemm0_vector16 *)(c + 128) = c0_1;
+  *(polydl_gemm0_vector16 *)(c + 144) = c1_1;
+  *(polydl_gemm0_vector16 *)(c + 256) = c0_2;
+  *(polydl_gemm0_vector16 *)(c + 272) = c1_2;
+  *(polydl_gemm0_vector16 *)(c + 384) = c0_3;
+  *(polydl_gemm0_vector16 *)(c + 400) = c1_3;
+  *(polydl_gemm0_vector16 *)(c + 512) = c0_4;
+  *(polydl_gemm0_vector16 *)(c + 528) = c1_4;
+  *(polydl_gemm0_vector16 *)(c + 640) = c0_5;
+  *(polydl_gemm0_vector16 *)(c + 656) = c1_5;
+  *(polydl_gemm0_vector16 *)(c + 768) = c0_6;
+  *(polydl_gemm0_vector16 *)(c + 784) = c1_6;
+  *(polydl_gemm0_vector16 *)(c + 896) = c0_7;
+  *(polydl_gemm0_vector16 *)(c + 912) = c1_7;
+}
+static void polydl_gemm0_run_000(const signed char *a, const unsigned char *b, int *c, long count)
+{
+  for (int i = 0; i < 2; ++i) {
+    polydl_gemm0_block0_2x8(a + 0, b + polydl_gemm0_starts0[i], c + 0 + polydl_gemm0_starts0[i], 4, count);
+  }
+}
+static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  (void)last_m;
+  (void)last_n;
+  (void)last_k;
+  (void)first;
+  if (1)
+    polydl_gemm0_run_000(a, b, c, count);
+}
+
+/* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
+enum { M = 48, N = 128, K = 128 };
+
+void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+                 const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
+{
+  {
+    for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+      #pragma omp parallel for collapse(2)
+      for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
+        for (int jt = 0; jt <= 1; ++jt) {
+          polydl_gemm0_run(&B[jt][0][32 * j_t1][0], &A[16 * i_t1][0][0], &C[16 * i_t1][jt][32 * j_t1], 0, 0, 0, 32, 0);
+        }
+      }
+    }
+    #pragma omp parallel for
+    for (int i = 0; i <= 47; ++i) {
+      for (int jt = 0; jt <= 1; ++jt) {
+        #pragma omp simd simdlen(16)
+        for (int j = 0; j <= 63; ++j) {
+          D[i][jt][j] = scale[jt][j] * (float)(C[i][jt][j]);
+        }
+      }
+    }
+  }
+}

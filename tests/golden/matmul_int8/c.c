@@ -1,0 +1,41 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+
+/* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
+enum { M = 48, N = 128, K = 128 };
+
+void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+                 const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
+{
+  {
+    #pragma omp parallel for
+    for (int i = 0; i <= 47; ++i) {
+      for (int jt = 0; jt <= 1; ++jt) {
+        for (int j = 0; j <= 63; ++j) {
+          for (int k = 0; k <= 31; ++k) {
+            {
+              int polydl_sum0 = 0;
+              #pragma omp simd reduction(+: polydl_sum0)
+              for (int q = 0; q <= 3; ++q) {
+                polydl_sum0 += (int)(A[i][k][q]) * (int)(B[jt][k][j][q]);
+              }
+              C[i][jt][j] += polydl_sum0;
+            }
+          }
+        }
+      }
+    }
+    #pragma omp parallel for
+    for (int i = 0; i <= 47; ++i) {
+      for (int jt = 0; jt <= 1; ++jt) {
+        #pragma omp simd simdlen(8)
+        for (int j = 0; j <= 63; ++j) {
+          D[i][jt][j] = scale[jt][j] * (float)(C[i][jt][j]);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+#include <stdlib.h>
+#include <sys/mman.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+static void *polydl_allocated(size_t size)
+{
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
+  }
+#endif
+  return aligned_alloc(64, size);
+}
+static _Thread_local void *polydl_kept[1];
+static int polydl_reserve(void)
+{
+  static const size_t sizes[1] = {5898240};
+  for (int i = 0; i < 1; ++i) {
+    if (!polydl_kept[i])
+      polydl_kept[i] = polydl_allocated(sizes[i]);
+    if (!polydl_kept[i])
+      return 0;
+  }
+  return 1;
+}
+static const long polydl_gemm2_offsets_a[1] = {0};
+static const long polydl_gemm2_offsets_b[1] = {0};
+typedef float polydl_gemm2_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
+static inline void polydl_gemm2_block0_2x14(const float *a, const float *b, float *c, long k, long count)
+{
+  polydl_gemm2_vector16 c0_0 = *(const polydl_gemm2_vector16 *)(c + 0);
+  polydl_gemm2_vector16 c1_0 = *(const polydl_gemm2_vector16 *)(c + 16);
+  polydl_gemm2_vector16 c0_1 = *(const polydl_gemm2_vector16 *)(c + 1152);
+  polydl_gemm2_vector16 c1_1 = *(const polydl_gemm2_vector16 *)(c + 1168);
+  polydl_gemm2_vector16 c0_2 = *(const polydl_gemm2_vector16 *)(c + 2304);
+  polydl_gemm2_vector16 c1_2 = *(const polydl_gemm2_vector16 *)(c + 2320);
+  polydl_gemm2_vector16 c0_3 = *(const polydl_gemm2_vector16 *)(c + 3456);
+  polydl_gemm2_vector16 c1_3 = *(const polydl_gemm2_vector16 *)(c + 3472);
+  polydl_gemm2_vector16 c0_4 = *(const polydl_gemm2_vector16 *)(c + 4608);
+  polydl_gemm2_vector16 c1_4 = *(const polydl_gemm2_vector16 *)(c + 4624);
+  polydl_gemm2_vector16 c0_5 = *(const polydl_gemm2_vector16 *)(c + 5760);
+  polydl_gemm2_vector16 c1_5 = *(const polydl_gemm2_vector16 *)(c + 5776);
+  polydl_gemm2_vector16 c0_6 = *(const polydl_gemm2_vector16 *)(c + 6912);
+  polydl_gemm2_vector16 c1_6 = *(const polydl_gemm2_vector16 *)(c + 6928);
+  polydl_gemm2_vector16 c0_7 = *(const polydl_gemm2_vector16 *)(c + 8064);
+  polydl_gemm2_vector16 c1_7 = *(const polydl_gemm2_vector16 *)(c + 8080);
+  polydl_gemm2_vector16 c0_8 = *(const polydl_gemm2_vector16 *)(c + 9216);
+  polydl_gemm2_vector16 c1_8 = *(const polydl_gemm2_vector16 *)(c + 9232);
+  polydl_gemm2_vector16 c0_9 = *(const polydl_gemm2_vector16 *)(c + 10368);
+  polydl_gemm2_vector16 c1_9 = *(const polydl_gemm2_vector16 *)(c + 10384);
+  polydl_gemm2_vector16 c0_10 = *(const polydl_gemm2_vector16 *)(c + 11520);
+  polydl_gemm2_vector16 c1_10 = *(const polydl_gemm2_vector16 *)(c + 11536);
+  polydl_gemm2_vector16 c0_11 = *(const polydl_gemm2_vector16 *)(c + 12672);
+  polydl_gemm2_vector16 c1_11 = *(const polydl_gemm2_vector16 *)(c + 12688);
+  polydl_gemm2_vector16 c0_12 = *(const polydl_gemm2_vector16 *)(c + 13824);
+  polydl_gemm2_vector16 c1_12 = *(const polydl_gemm2_vector16 *)(c + 13840);
+  polydl_gemm2_vector16 c0_13 = *(const polydl_gemm2_vector16 *)(c + 14976);
+  polydl_gemm2_vector16 c1_13 = *(const polydl_gemm2_vector16 *)(c + 14992);
+  for (long r = 0; r < count; ++r) {
+    const float *ar = a + polydl_gemm2_offsets_a[r];
+    const float *br = b + polydl_gemm2_offsets_b[r];
+    _Pragma("GCC unroll 4")
+    for (long l = 0; l < k; ++l) {
+      __builtin_prefetch(ar + (l + 8) * 64 + 0);
+      const polydl_gemm2_vector16 a0 = *(const polydl_gemm2_vector16 *)(ar + l * 64 + 0);
+      __builtin_prefetch(ar + (l + 8) * 64 + 16);
+      const polydl_gemm2_vector16 a1 = *(const polydl_gemm2_vector16 *)(ar + l * 64 + 16);
+      const float *bl = br + l * 1;
+      const float b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
+      const float b1 = bl[1280]; c0_1 += a0 * b1; c1_1 += a1 * b1;
+      const float b2 = bl[2560]; c0_2 += a0 * b2; c1_2 += a1 * b2;
+      const float b3 = bl[3840]; c0_3 += a0 * b3; c1_3 += a1 * b3;
+      const float b4 = bl[5120]; c0_4 += a0 * b4; c1_4 += a1 * b4;
+      const float b5 = bl[6400]; c0_5 += a0 * b5; c1_5 += a1 * b5;
+      const float b6 = bl[7680]; c0_6 += a0 * b6; c1_6 += a1 * b6;
+      const float b7 = bl[8960]; c0_7 += a0 * b7; c1_7 += a1 * b7;
+      const float b8 = bl[10240]; c0_8 += a0 * b8; c1_8 += a1 * b8;
+      const float b9 = bl[11520]; c0_9 += a0 * b9; c1_9 += a1 * b9;
+      const float b10 = bl[12800]; c0_10 += a0 * b10; c1_10 += a1 * b10;
+      const float b11 = bl[14080]; c0_11 += a0 * b11; c1_11 += a1 * b11;
+      const float b12 = bl[15360]; c0_12 += a0 * b12; c1_12 += a1 * b12;
+      const float b13 = bl[16640]; c0_13 += a0 * b13; c1_13 += a1 * b13;
+    }
+  }
+  *(polydl_gemm2_vector16 *)(c + 0) = c0_0;
+  *(polydl_gemm2_vector16 *)(c + 16) = c1_0;
+  *(polydl_gemm2_vector16 *)(c + 1152) = c0_1;
+  *(polydl_gemm2_vector16 *)(c + 1168) = c1_1;
+  *(polydl_gemm2_vector16 *)(c + 2304) = c0_2;
+  *(polydl_gemm2_vector16 *)(c + 2320) = c1_2;
+  *(polydl_gemm2_vector16 *)(c + 3456) = c0_3;
+  *(polydl_gemm2_vector16 *)(c + 3472) = c1_3;
+  *(polydl_gemm2_vector16 *)(c + 4608) = c0_4;
+  *(polydl_gemm2_vector16 *)(c + 4624) = c1_4;
+  *(polydl_gemm2_vector16 *)(c + 5760) = c0_5;
+  *(polydl_gemm2_vector16 *)(c + 5776) = c1_5;
+  *(polydl_gemm2_vector16 *)(c + 6912) = c0_6;
+  *(polydl_gemm2_vector16 *)(c + 6928) = c1_6;
+  *(polydl_gemm2_vector16 *)(c + 8064) = c0_7;
+  *(polydl_gemm2_vector16 *)(c + 8080) = c1_7;
+  *(polydl_gemm2_vector16 *)(c + 9216) = c0_8;
+  *(polydl_gemm2_vector16 *)(c + 9232) = c1_8;
+  *(polydl_gemm2_vector16 *)(c + 10368) = c0_9;
+  *(polydl_gemm2_vector16 *)(c + 10384) = c1_9;
+  *(polydl_gemm2_vector16 *)(c + 11520) = c0_10;
+  *(polydl_gemm2_vector16 *)(c + 11536) = c1_10;
+  *(polydl_gemm2_vector16 *)(c + 12672) = c0_11;
+  *(polydl_gemm2_vector16 *)(c + 12688) = c1_11;
+  *(polydl_gemm2_vector16 *)(c + 13824) = c0_12;
+  *(polydl_gemm2_vector16 *)(c + 13840) = c1_12;
+  *(polydl_gemm2_vector16 *)(c + 14976) = c0_13;
+  *(polydl_gemm2_vector16 *)(c + 14992) = c1_13;
+}
+static void polydl_gemm2_run_000(const float *a, const float *b, float *c, long count)
+{
+  polydl_gemm2_block0_2x14(a + 0, b + 0, c + 0 + 0, 512, count);
+  polydl_gemm2_block0_2x14(a + 32, b + 0, c + 32 + 0, 512, count);
+}
+static void polydl_gemm2_run_001(const float *a, const float *b, float *c, long count)
+{
+  polydl_gemm2_block0_2x14(a + 0, b + 0, c + 0 + 0, 256, count);
+  polydl_gemm2_block0_2x14(a + 32, b + 0, c + 32 + 0, 256, count);
+}
+static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  (void)last_m;
+  (void)last_n;
+  (void)first;
+  if (!last_k)
+    polydl_gemm2_run_000(a, b, c, count);
+  if (last_k)
+    polydl_gemm2_run_001(a, b, c, count);
+}
+
+/* C = A * B of sizes for which B is packed. */
+void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
+{
+  if (polydl_reserve()) {
+    float (*B_panels)[1280][64] = polydl_kept[0];
+    for (int B_0 = 0; B_0 <= 17; ++B_0) {
+      for (int B_1 = 0; B_1 <= 1279; ++B_1) {
+        #pragma omp simd simdlen(16)
+        for (int B_2 = 0; B_2 <= 63; ++B_2) {
+          B_panels[B_0][B_1][B_2] = B[B_1][64 * B_0 + B_2];
+        }
+      }
+    }
+    for (int i = 0; i <= 111; ++i) {
+      for (int j_block_ = 0; j_block_ <= 17; ++j_block_) {
+        #pragma omp simd simdlen(16)
+        for (int j = 0; j <= 63; ++j) {
+          C[i][64 * j_block_ + j] = 0.0f;
+        }
+      }
+    }
+    for (int i_t1 = 0; i_t1 <= 7; ++i_t1) {
+      for (int j_block = 0; j_block <= 17; ++j_block) {
+        for (int k_t1 = 0; k_t1 <= 2; ++k_t1) {
+          polydl_gemm2_run(&B_panels[j_block][512 * k_t1][0], &A[14 * i_t1][512 * k_t1], &C[14 * i_t1][64 * j_block], 0, 0, k_t1 == 2, 1, 0);
+        }
+      }
+    }
+  } else {
+  for (int i = 0; i < 112; i++)
+    for (int j = 0; j < 1152; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 1280; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+  }
+}

@@ -1,0 +1,50 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+#include <math.h>
+#ifdef __GNUC__
+float sqrtf(float) __attribute__((const));
+#endif
+#include <math.h>
+#if defined __x86_64__ && defined __GLIBC__ && !defined POLYDL_SCALAR_MATH
+#if __GLIBC_PREREQ(2, 22)
+#pragma omp declare simd notinbranch
+float expf(float);
+#endif
+#endif
+
+static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+
+/* Functions of <math.h> in sums and element by element. */
+#include <math.h>
+void softmax(float y[20][60], float x[20][60])
+{
+  {
+    float most_of[20];
+    float sum_of[20];
+    #pragma omp parallel for
+    for (int i = 0; i <= 19; ++i) {
+      most_of[i] = x[i][0];
+      for (int polydl_c3 = 1; polydl_c3 <= 59; ++polydl_c3) {
+        most_of[i] = fmaxf(most_of[i], x[i][polydl_c3]);
+      }
+      sum_of[i] = 0;
+      for (int polydl_c3 = 0; polydl_c3 <= 7; ++polydl_c3) {
+        {
+          float polydl_sum1 = 0;
+          #pragma omp simd simdlen(8) reduction(+: polydl_sum1)
+          for (int j = 8 * polydl_c3; j <= polydl_min(59, ((8 * polydl_c3) + 7)); ++j) {
+            y[i][j] = expf(x[i][j] - most_of[i]);
+            polydl_sum1 += y[i][j];
+          }
+          sum_of[i] += polydl_sum1;
+        }
+      }
+      #pragma omp simd simdlen(8)
+      for (int polydl_c3 = 0; polydl_c3 <= 59; ++polydl_c3) {
+        y[i][polydl_c3] = sqrtf(y[i][polydl_c3] / sum_of[i]);
+      }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+
+/* A Jacobi stencil of five points, from A to B and back in each step in time. */
+void stencil(float A[64][80], float B[64][80])
+{
+  {
+    for (int t = 0; t <= 3; ++t) {
+      #pragma omp parallel for
+      for (int i = 1; i <= 62; ++i) {
+        #pragma omp simd simdlen(8)
+        for (int j = 1; j <= 78; ++j) {
+          B[i][j] = 0.2f * ((((A[i][j] + A[i][j - 1]) + A[i][j + 1]) + A[i - 1][j]) + A[i + 1][j]);
+        }
+      }
+      #pragma omp parallel for
+      for (int i = 1; i <= 62; ++i) {
+        #pragma omp simd simdlen(8)
+        for (int j = 1; j <= 78; ++j) {
+          A[i][j] = 0.2f * ((((B[i][j] + B[i][j - 1]) + B[i][j + 1]) + B[i - 1][j]) + B[i + 1][j]);
+        }
+      }
+    }
+  }
+}

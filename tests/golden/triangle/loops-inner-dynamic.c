@@ -1,0 +1,34 @@
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+
+/* A product with a triangular matrix in blocks, and a pass over a triangle. */
+void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
+{
+  {
+    for (int kt = 0; kt <= 3; ++kt) {
+      #pragma omp parallel for collapse(2) schedule(dynamic)
+      for (int j_t1 = 0; j_t1 <= 2; ++j_t1) {
+        for (int it = kt; it <= 3; ++it) {
+          for (int k = 0; k <= 15; ++k) {
+            for (int i = 0; i <= 39; ++i) {
+              #pragma omp simd simdlen(4)
+              for (int j = 8 * j_t1; j <= ((8 * j_t1) + 7); ++j) {
+                C[it][i][j] += A[it][kt][i][k] * B[kt][k][j];
+              }
+            }
+          }
+        }
+      }
+    }
+    #pragma omp parallel for
+    for (int i = 0; i <= 60; ++i) {
+      #pragma omp simd simdlen(4)
+      for (int j = 0; j <= i; ++j) {
+        D[i][j] = (2.0 * D[i][j]) + 1.0;
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+"""The C of one variant of one nest: all that the golden tests ask of polydl."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl import pipeline, registry
+from polydl.ir.scop import Scop
+from polydl.ir.variant import UseMicrokernel, Variant
+from polydl.plan.apply import apply
+
+
+@dataclass(frozen=True)
+class Case:
+    """A variant of the nest in ``nest``, and what its C depends on besides."""
+
+    nest: Path
+    variant: Variant
+    vector_bytes: int
+    strict_fp: bool
+    defines: tuple[tuple[str, int], ...] = ()
+
+    @staticmethod
+    def from_json(nest: Path, fields: dict[str, Any]) -> Case:
+        """``fields`` has the steps, and the other fields by name; the variant's file holds it."""
+        defines = tuple(fields.get("defines", {}).items())
+        variant = Variant.from_json(fields["steps"])
+        return Case(nest, variant, fields["vector_bytes"], fields["strict_fp"], defines)
+
+    @property
+    def microkernels(self) -> tuple[str, ...]:
+        """In the order in which the registry prefers them."""
+        used = {step.name for step in self.variant.steps if isinstance(step, UseMicrokernel)}
+        return tuple(name for name in registry.names("microkernels") if name in used)
+
+
+@contextmanager
+def every_microkernel() -> Iterator[None]:
+    """The built-in ones all apply, whatever the processor and its LIBXSMM can do."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in registry.GROUPS["microkernels"]:
+            kind = type(registry.load("microkernels", name))
+            patch.setattr(kind, "unavailable", lambda self: None)
+            if hasattr(sys.modules[kind.__module__], "dispatch"):
+                patch.setattr(sys.modules[kind.__module__], "dispatch", lambda *shape: 1)
+        yield
+
+
+@lru_cache
+def _parsed(nest: Path, defines: tuple[tuple[str, int], ...]) -> Scop:
+    return pipeline.parse(nest, defines=dict(defines))
+
+
+def generated_c(case: Case) -> str:
+    """Raises IllegalVariantError."""
+    with every_microkernel():
+        kernels = [registry.load("microkernels", name) for name in case.microkernels]
+        scop = _parsed(case.nest, case.defines)
+        applied = apply(scop, case.variant, kernels, reassociate=not case.strict_fp)
+        return pipeline.kernel(applied, case.vector_bytes).c

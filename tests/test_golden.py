@@ -1,0 +1,109 @@
+"""The C that polydl generates for variants of many kinds, letter by letter.
+
+``tests/golden`` has a folder for each nest: ``nest.c``, and for each variant its steps (``<variant>.json``) and the C
+expected of them (``<variant>.c``). ``pytest tests/test_golden.py --update-golden`` writes what is generated now.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+from golden_code import Case, generated_c
+
+from polydl import registry
+from polydl.ir.variant import STEPS, Attach, Parallel, Winograd
+
+GOLDEN = Path(__file__).with_name("golden")
+FILES = sorted(GOLDEN.glob("*/*.json"))
+
+
+@cache
+def case_of(file: Path) -> Case:
+    return Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))
+
+
+def expected(file: Path) -> str:
+    return file.with_suffix(".c").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
+def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Config) -> None:
+    generated = generated_c(case_of(file))
+    path = file.with_suffix(".c")
+    if pytestconfig.getoption("--update-golden"):
+        path.write_text(generated, encoding="utf-8")
+    if not path.exists():
+        pytest.fail(f"there is no {path}: write it with --update-golden", pytrace=False)
+    if generated != expected(file):
+        lines = difflib.unified_diff(
+            expected(file).splitlines(), generated.splitlines(), str(path.relative_to(GOLDEN)), "generated", lineterm=""
+        )
+        pytest.fail("\n".join(["other C than expected (--update-golden accepts it):", *lines]), pytrace=False)
+
+
+def missing(wanted: Iterable[object], found: Iterable[object]) -> list[object]:
+    there = set(found)
+    return [each for each in wanted if each not in there]
+
+
+def test_every_expected_file_is_of_a_variant() -> None:
+    written = {path.with_suffix(".json") for path in GOLDEN.glob("*/*.c") if path.name != "nest.c"}
+    assert len(FILES) >= 40
+    assert sorted(written) == FILES
+
+
+def test_the_variants_use_every_step_and_every_microkernel() -> None:
+    steps = [step for file in FILES for step in case_of(file).variant.steps]
+    assert missing(STEPS.values(), map(type, steps)) == []
+    assert (
+        missing(registry.GROUPS["microkernels"], (name for file in FILES for name in case_of(file).microkernels)) == []
+    )
+    threads = [step for step in steps if isinstance(step, Parallel)]
+    assert any(step.combined for step in threads)
+    assert any(step.inner for step in threads)
+    assert any(step.dynamic for step in threads)
+    assert missing((True, False), (case_of(file).strict_fp for file in FILES)) == []
+
+
+def test_the_variants_finish_their_output_in_every_way() -> None:
+    steps = [step for file in FILES for step in case_of(file).variant.steps]
+    assert missing(("first", "last"), (step.place for step in steps if isinstance(step, Attach))) == []
+    assert any(step.after for step in steps if isinstance(step, Winograd))
+    finished = [case_of(file) for file in FILES if "_operands *" in expected(file)]
+    kernels = [(name, case.strict_fp) for case in finished for name in case.microkernels]
+    assert missing([("c", False), ("c", True), ("c-amx", False)], kernels) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pragma omp parallel for",
+        "collapse(2)",
+        "schedule(dynamic)",
+        "reduction(+",
+        "polydl_stream(",  # stores past the caches
+        "__builtin_prefetch",
+        ", ahead)",  # what later calls need
+        "_part(",  # the next tile, copied in calls
+        "== 0, ",  # the first call on a tile overwrites it
+        "aligned_alloc(",
+        "#pragma omp declare simd",  # functions with vectors
+        "_mm512_dpbusd_epi32",
+        "tdpbf16ps",
+        "bfloat16_to_float",
+        "libxsmm_smmdispatch_reducebatch_offs",
+        "if (n == 50)",  # sizes that are parameters
+    ],
+)
+def test_the_expected_code_has(text: str) -> None:
+    assert any(text in expected(file) for file in FILES)
+
+
+def test_the_expected_code_is_of_no_machine() -> None:
+    folders = (str(Path.home()), str(GOLDEN.parents[1]), "/usr/", "/tmp/")
+    assert [file for file in FILES if any(folder in expected(file) for folder in folders)] == []
