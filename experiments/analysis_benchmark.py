@@ -77,8 +77,8 @@ def machine() -> Machine:
 def tiled_orders(loops: str, levels: int, count: int, seed: int = 0) -> list[Variant]:
     """Distinct variants of a nest: each loop under ``levels`` tile loops of random sizes, all in a random order."""
     draw = random.Random(seed)
-    found: dict[Variant, None] = {}
-    while len(found) < count:
+    distinct: dict[Variant, None] = {}
+    while len(distinct) < count:
         steps: list[Tile | Interchange] = []
         chains: list[list[str]] = []
         for loop in loops:
@@ -91,22 +91,22 @@ def tiled_orders(loops: str, levels: int, count: int, seed: int = 0) -> list[Var
         order: list[str] = []
         while left := [chain for chain in chains if chain]:
             order.append(draw.choice(left).pop(0))
-        found[Variant((*steps, Interchange(0, tuple(order))))] = None
-    return list(found)
+        distinct[Variant((*steps, Interchange(0, tuple(order))))] = None
+    return list(distinct)
 
 
 def one_tiled(depth: int, count: int, seed: int = 0) -> list[Variant]:
     """Distinct variants of the contraction of ``depth`` loops, one of which is tiled, in a random order."""
     draw = random.Random(seed)
-    found: dict[Variant, None] = {}
-    while len(found) < count:
+    distinct: dict[Variant, None] = {}
+    while len(distinct) < count:
         loops = [f"i{number}" for number in range(depth)]
         tiled = draw.choice(loops)
         order = [*loops]
         draw.shuffle(order)
         order.insert(draw.randint(0, order.index(tiled)), f"{tiled}_t1")
-        found[Variant((Tile(0, tiled, (draw.randrange(2, _EXTENT - 1),)), Interchange(0, tuple(order))))] = None
-    return list(found)
+        distinct[Variant((Tile(0, tiled, (draw.randrange(2, _EXTENT - 1),)), Interchange(0, tuple(order))))] = None
+    return list(distinct)
 
 
 def contraction(depth: int) -> str:
@@ -117,8 +117,8 @@ def contraction(depth: int) -> str:
     operands = {"c": outer, "a": [*batch, summed], "b": [summed, last]} if depth > 2 else {}
     operands = operands or {"c": outer, "a": [*outer, summed], "b": [summed]}
     extents = {name: _EXTENT if name in loops[-3:] else 4 for name in loops}
-    declared = [f"float {name}{''.join(f'[{extents[i]}]' for i in own)}" for name, own in operands.items()]
-    element = {name: name + "".join(f"[{i}]" for i in own) for name, own in operands.items()}
+    declared = [f"float {name}{''.join(f'[{extents[i]}]' for i in indices)}" for name, indices in operands.items()]
+    element = {name: name + "".join(f"[{i}]" for i in indices) for name, indices in operands.items()}
     lines = [f"void contract({', '.join(declared)})", "{", "#pragma scop"]
     lines += [f"for (int {name} = 0; {name} < {extents[name]}; ++{name})" for name in loops]
     return "\n".join([*lines, f"  {element['c']} += {element['a']} * {element['b']};", "#pragma endscop", "}", ""])
@@ -185,32 +185,36 @@ def summary(seconds: Sequence[float]) -> Document:
 
 
 def per_variant(seconds: Sequence[float], variants: int) -> Document:
-    return summary([each / variants for each in seconds])
+    return summary([elapsed / variants for elapsed in seconds])
 
 
 def measure_rate() -> Document:
     """Working sets of 1,000 variants alone, and all that a ranker sees of them. New sizes, so that nothing is known."""
-    own = machine()
-    found: Document = {}
+    this_machine = machine()
+    document: Document = {}
     for number, case in enumerate(CASES):
         alone, whole = [], []
         for round_number in range(5):
             nest = case.nest(**({"nImg": 20 + round_number} if number == 0 else {"M": 1024 + 8 * round_number}))
             variants = case.variants(nest, _AMORTISED)
-            alone.append(timed(lambda nest=nest, variants=variants: analyze_variants(nest, variants, machine=own)))
+            alone.append(
+                timed(lambda nest=nest, variants=variants: analyze_variants(nest, variants, machine=this_machine))
+            )
             if round_number < 3:
-                whole.append(timed(lambda nest=nest, variants=variants: candidates(nest, variants, machine=own)))
-        found[case.name] = {
+                whole.append(
+                    timed(lambda nest=nest, variants=variants: candidates(nest, variants, machine=this_machine))
+                )
+        document[case.name] = {
             "variants": len(variants),
             "working_sets": per_variant(alone, len(variants)),
             "candidates": per_variant(whole, len(variants)),
         }
-    return found
+    return document
 
 
 def measure_isl() -> Document:
     """One variant by isl: of a nest that isl has not seen yet, and others of the same nest."""
-    own = machine()
+    this_machine = machine()
     nests: dict[str, Callable[[int], tuple[Scop, list[Variant]]]] = {
         CASES[0].name: lambda n: _with(convolution_variants, convolution(nImg=2 + n), n),
         CASES[1].name: lambda n: _with(product_variants, product(M=512 + 8 * n), n),
@@ -225,30 +229,30 @@ def measure_isl() -> Document:
         ),
     }
     # What the first call of all loads belongs to no variant.
-    analyze_variants(product(M=64, N=64, K=64), [Variant(())], machine=own, method="isl")
-    found: Document = {}
+    analyze_variants(product(M=64, N=64, K=64), [Variant(())], machine=this_machine, method="isl")
+    document: Document = {}
     for name, make in nests.items():
         first, later = [], []
         for number in range(12):
             nest, chosen = make(number)
             # Dependences and nests are found once, when the variants are generated.
-            analyze_variants(nest, [], machine=own)
+            analyze_variants(nest, [], machine=this_machine)
             for place, variant in enumerate(chosen):
-                took = timed(lambda n=nest, v=variant: analyze_variants(n, [v], machine=own, method="isl")[0])
+                took = timed(lambda n=nest, v=variant: analyze_variants(n, [v], machine=this_machine, method="isl")[0])
                 (later if place else first).append(took)
-        found[name] = {"first": summary(first), "later": summary(later)}
-    return found
+        document[name] = {"first": summary(first), "later": summary(later)}
+    return document
 
 
 def _with(variants: Callable[[Scop, int], list[Variant]], nest: Scop, number: int) -> tuple[Scop, list[Variant]]:
     """Some variants of a nest, others each time."""
-    found = variants(nest, 40)
-    return nest, [found[(7 * number + 3 * each) % len(found)] for each in range(4)]
+    pool = variants(nest, 40)
+    return nest, [pool[(7 * number + 3 * step) % len(pool)] for step in range(4)]
 
 
 def measure_loops() -> Document:
     """Time per variant by the number of loops: more iterators, and more levels of tiles over three of them."""
-    own = machine()
+    this_machine = machine()
     nests = {
         "contractions, one loop tiled": [(d + 1, parsed(contraction(d)), one_tiled(d, 200)) for d in range(2, 8)],
         "GEMM, 0 to 3 levels of tiles": [
@@ -256,17 +260,19 @@ def measure_loops() -> Document:
             for levels in range(4)
         ],
     }
-    found: Document = {}
+    document: Document = {}
     for name, points in nests.items():
         series = []
         for loops, nest, variants in points:
-            analyze_variants(nest, variants, machine=own)
-            together = [timed(lambda n=nest, v=variants: analyze_variants(n, v, machine=own)) for _ in range(3)]
+            analyze_variants(nest, variants, machine=this_machine)
+            together = [
+                timed(lambda n=nest, v=variants: analyze_variants(n, v, machine=this_machine)) for _ in range(3)
+            ]
             ways = {}
             for way, method, most in (("closed-form", "closed-form", 40), ("isl", "isl", 12)):
                 ways[way] = summary(
                     [
-                        timed(lambda n=nest, v=v, m=method: analyze_variants(n, [v], machine=own, method=m)[0])  # type: ignore[arg-type]
+                        timed(lambda n=nest, v=v, m=method: analyze_variants(n, [v], machine=this_machine, method=m)[0])  # type: ignore[arg-type]
                         for v in variants[:most]
                     ]
                 )
@@ -279,14 +285,14 @@ def measure_loops() -> Document:
                     "isl": ways["isl"],
                 }
             )
-        found[name] = series
-    return found
+        document[name] = series
+    return document
 
 
 def measure_count(name: str, most: int) -> Document:
     """Seconds for 1 to ``most`` variants of one nest."""
-    own = machine()
-    case = next(each for each in CASES if each.name == name)
+    this_machine = machine()
+    case = next(candidate for candidate in CASES if candidate.name == name)
     series = []
     counts = [10**power for power in range(round(math.log10(most)) + 1)]
     for number, count in enumerate(counts):
@@ -294,14 +300,14 @@ def measure_count(name: str, most: int) -> Document:
         generated = time.perf_counter()
         variants = case.variants(nest, count)
         generated = time.perf_counter() - generated
-        seconds = timed(lambda n=nest, v=variants: analyze_variants(n, v, machine=own))
+        seconds = timed(lambda n=nest, v=variants: analyze_variants(n, v, machine=this_machine))
         series.append({"variants": len(variants), "seconds": seconds, "seconds_to_generate": generated})
     return {name: series}
 
 
 def peak_memory(name: str, count: int) -> tuple[int, int, int, int]:
     """Variants analysed, dependences found, and bytes at most: before, and with all variants and their results."""
-    case = next(each for each in CASES if each.name == name)
+    case = next(candidate for candidate in CASES if candidate.name == name)
     nest = case.nest()
     analyze_variants(nest, case.variants(nest, 1), machine=machine())
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -325,35 +331,35 @@ def measure_memory(name: str, count: int) -> Document:
 def tables(document: Document) -> Iterator[Table]:
     if "rate" in document:
         table = Table("1,000 variants together", "working sets, ms", "all that a ranker sees, ms", title="Per variant")
-        for name, each in document["rate"].items():
-            table.add_row(name, _times(each["working_sets"]), _times(each["candidates"]))
+        for name, result in document["rate"].items():
+            table.add_row(name, _times(result["working_sets"]), _times(result["candidates"]))
         yield table
     if "isl" in document:
         table = Table("One variant, isl", "of a new nest, ms", "of the same nest, ms", title="By isl")
-        for name, each in document["isl"].items():
-            table.add_row(name, _times(each["first"]), _times(each["later"]))
+        for name, result in document["isl"].items():
+            table.add_row(name, _times(result["first"]), _times(result["later"]))
         yield table
     for name, series in document.get("loops", {}).items():
         table = Table("Loops", "together, ms", "one at a time, ms", "isl, ms", title=name)
-        for each in series:
-            table.add_row(str(each["loops"]), *(_times(each[way]) for way in ("together", "one_at_a_time", "isl")))
+        for point in series:
+            table.add_row(str(point["loops"]), *(_times(point[way]) for way in ("together", "one_at_a_time", "isl")))
         yield table
     for name, series in document.get("count", {}).items():
         table = Table("Variants", "seconds", "ms per variant", title=name)
-        for each in series:
-            per = 1e3 * each["seconds"] / each["variants"]
-            table.add_row(f"{each['variants']:,}", f"{each['seconds']:.3f}", f"{per:.3f}")
+        for point in series:
+            per = 1e3 * point["seconds"] / point["variants"]
+            table.add_row(f"{point['variants']:,}", f"{point['seconds']:.3f}", f"{per:.3f}")
         yield table
     if "memory" in document:
         table = Table("Memory", "variants", "dependences", "before, MB", "at most, MB", title="Peak memory")
-        for name, each in document["memory"].items():
-            sizes = (f"{each[size] / 1e6:.0f}" for size in ("bytes_before", "bytes"))
-            table.add_row(name, f"{each['variants']:,}", f"{each['dependences']:,}", *sizes)
+        for name, point in document["memory"].items():
+            sizes = (f"{point[size] / 1e6:.0f}" for size in ("bytes_before", "bytes"))
+            table.add_row(name, f"{point['variants']:,}", f"{point['dependences']:,}", *sizes)
         yield table
 
 
-def _times(each: Document) -> str:
-    return f"{each['median_ms']:.2f} ({each['shortest_ms']:.2f} to {each['longest_ms']:.2f})"
+def _times(result: Document) -> str:
+    return f"{result['median_ms']:.2f} ({result['shortest_ms']:.2f} to {result['longest_ms']:.2f})"
 
 
 def draw(document: Document, path: Path) -> None:
@@ -369,8 +375,8 @@ def draw(document: Document, path: Path) -> None:
     for (name, series), line in zip(document.get("loops", {}).items(), ("-", "--"), strict=False):
         for (way, label, marker), colour in zip(styles, ("tab:blue", "tab:orange", "tab:green"), strict=True):
             left.plot(
-                [each["loops"] for each in series],
-                [each[way]["median_ms"] for each in series],
+                [point["loops"] for point in series],
+                [point[way]["median_ms"] for point in series],
                 line, marker=marker, markersize=4, color=colour, label=f"{label}: {name}",
             )  # fmt: skip
     left.set(xlabel="loops, tile loops included", ylabel="ms per variant", yscale="log", title="Number of loops")

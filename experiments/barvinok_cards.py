@@ -37,15 +37,15 @@ class Nest:
         self.counted: dict[tuple[Times, Times], Counts] = {}
 
     def working_sets(self) -> list[list[Any]]:
-        found: dict[tuple[str, int, Times, Times, Times, str, str], set[str]] = {}
+        kinds_by_reuse: dict[tuple[str, int, Times, Times, Times, str, str], set[str]] = {}
         for source, array, first_kind, one in self.accesses:
             for target, other_array, second_kind, other in self.accesses:
                 if array == other_array:
                     for level, *times in self.dependences(one.apply_range(other.reverse())):
                         key = (array, level, times[0], times[1], times[2], source, target)
-                        found.setdefault(key, set()).add(KINDS[first_kind, second_kind])
+                        kinds_by_reuse.setdefault(key, set()).add(KINDS[first_kind, second_kind])
         rows = []
-        for (array, level, first, near, far, source, target), kinds in found.items():
+        for (array, level, first, near, far, source, target), kinds in kinds_by_reuse.items():
             loop = self.names[source][level]
             if loop["parallel"]:
                 least = most = self.footprint(first[:level], first[:level])
@@ -124,8 +124,8 @@ def point(single: isl.Set) -> Times:
 def main() -> None:
     for line in sys.stdin:
         start = time.process_time()
-        found = Nest(json.loads(line)).working_sets()
-        print(json.dumps({"working_sets": found, "seconds": time.process_time() - start}), flush=True)
+        working_sets = Nest(json.loads(line)).working_sets()
+        print(json.dumps({"working_sets": working_sets, "seconds": time.process_time() - start}), flush=True)
 
 
 if __name__ == "__main__":

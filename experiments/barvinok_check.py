@@ -66,7 +66,7 @@ def time_map(statement: Statement, dimensions: Sequence[int | Loop], levels: int
 def job(case: Case) -> dict[str, Any]:
     """What the other side needs to know: nothing that polydl derived but the schedule."""
     dimensions = dict(case.schedule.statements)
-    levels = max(len(each) for each in dimensions.values())
+    levels = max(len(statement_dimensions) for statement_dimensions in dimensions.values())
     return {
         "levels": levels,
         "line_bytes": case.expected.line_bytes or 0,
@@ -91,7 +91,7 @@ def job(case: Case) -> dict[str, Any]:
     }
 
 
-def rows(found: WorkingSets) -> list[list[Any]]:
+def rows(working_sets: WorkingSets) -> list[list[Any]]:
     return sorted(
         [
             sorted(d.kinds),
@@ -105,7 +105,7 @@ def rows(found: WorkingSets) -> list[list[Any]]:
             d.maximum_elements,
             d.maximum_bytes,
         ]
-        for d in found.dependences
+        for d in working_sets.dependences
     )
 
 
@@ -172,9 +172,9 @@ def main(
     wrong: list[str] = []
     for source in sources or (_EXAMPLES / "conv.c", _EXAMPLES / "matmul.c"):
         for unit in dict.fromkeys((None, line_bytes)):
-            chosen = list(cases(source, dict(each.split("=", 1) for each in defines), count, seed, unit))
+            chosen = list(cases(source, dict(define.split("=", 1) for define in defines), count, seed, unit))
             equal, compared, seconds, differences = check(python, chosen, timeout)
-            wrong += [f"{source.name}: {each}" for each in differences]
+            wrong += [f"{source.name}: {difference}" for difference in differences]
             name = "of elements" if unit is None else f"of {unit}-byte lines"
             table.add_row(source.name, name, str(len(chosen)), str(compared), str(equal), f"{seconds:.1f}")
     console.print(table)

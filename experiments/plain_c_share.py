@@ -83,7 +83,7 @@ def picks(scop: Scop, machine: Machine, microkernel: str, max_variants: int, cou
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
     generation = pipeline.generate(space, max_variants=max_variants)
     ranking = pipeline.rank(scop, generation.variants, machine=machine, microkernel=microkernel)
-    return [pipeline.kernel(space.apply(each.variant), machine.vector_bytes) for each in ranking.entries[:count]]
+    return [pipeline.kernel(space.apply(entry.variant), machine.vector_bytes) for entry in ranking.entries[:count]]
 
 
 def prepare(layer: str, machine: Machine, max_variants: int, count: int, directory: Path) -> None:
@@ -107,14 +107,16 @@ def measure(layer: str, prepared: Prepared) -> Share:
     reference, *candidates = prepared.built
     measured = executor.measure(candidates, reference, prepared.scop, threads=1, policy=POLICY, seed=0)
     best: dict[str, Measurement] = {}
-    for name, each in zip(prepared.microkernels, measured, strict=True):
-        if each.status == "ok" and (name not in best or _median(each) < _median(best[name])):
-            best[name] = each
+    for name, measurement in zip(prepared.microkernels, measured, strict=True):
+        if measurement.status == "ok" and (name not in best or _median(measurement) < _median(best[name])):
+            best[name] = measurement
     if len(best) < len(KERNELS):
-        failed = "; ".join(f"{each.status}: {each.message}" for each in measured if each.status != "ok")
+        failed = "; ".join(
+            f"{measurement.status}: {measurement.message}" for measurement in measured if measurement.status != "ok"
+        )
         raise ValueError(failed or "the microkernels make no difference to it")
     ours, theirs = best["c"], best["libxsmm"]
-    samples = [sample for each in (ours, theirs) for sample in each.samples]
+    samples = [sample for measurement in (ours, theirs) for sample in measurement.samples]
     return Share(
         layer,
         libxsmm_gflops=round(prepared.flops / _median(theirs) / 1e9, 1),
@@ -158,7 +160,7 @@ def measure_all(layers: Sequence[str], shares: list[Share], options: argparse.Na
         except ValueError as error:
             print(f"{layer}  {error}", flush=True)
             continue
-        shares[:] = [share, *(each for each in shares if each.layer != layer)]
+        shares[:] = [share, *(other for other in shares if other.layer != layer)]
         keep(options.out, shares)
         print(
             f"{layer}  LIBXSMM {share.libxsmm_gflops:6.1f}  plain C {share.c_gflops:6.1f} GFLOPS  {share.share:.2f}",

@@ -19,7 +19,7 @@ from matplotlib import pyplot as plt
 
 def plot(report: dict[str, Any], path: Path) -> None:
     """One point per candidate that gave the right answer, by its place in the ranking."""
-    passed = [each for each in report["candidates"] if each["status"] == "ok"]
+    passed = [candidate for candidate in report["candidates"] if candidate["status"] == "ok"]
     machine, nest = report["machine"], report["input"]
     peak = machine["peak_gflops"] * machine["threads"]
     plain = report["baseline"]["gflops"]
@@ -32,11 +32,15 @@ def plot(report: dict[str, Any], path: Path) -> None:
         len(passed) + 0.5, plain, f"plain nest, {plain:.1f}", ha="right", va="bottom", color="tab:red", fontsize=9
     )
     axes.scatter(
-        [each["rank"] for each in passed], [each["gflops"] for each in passed], s=18, color="tab:blue", zorder=3
+        [candidate["rank"] for candidate in passed],
+        [candidate["gflops"] for candidate in passed],
+        s=18,
+        color="tab:blue",
+        zorder=3,
     )
     axes.set_xlabel("place in the predicted ranking")
     axes.set_ylabel("GFLOPS")
-    axes.set_ylim(0, 1.12 * max(peak, *(each["gflops"] for each in passed)))
+    axes.set_ylim(0, 1.12 * max(peak, *(candidate["gflops"] for candidate in passed)))
     axes.set_title(
         f"{len(passed)} variants of {nest['function']}, {machine['name']}, {machine['threads']} threads", fontsize=10
     )

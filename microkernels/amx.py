@@ -8,7 +8,8 @@ summed as floats:
 
 which is less than the rounding of one product of floats (Henry, Tang and Heinecke, "Leveraging the bfloat16
 artificial intelligence datatype for higher-precision computations", ARITH 2019). Six tile products take 3/8 of the
-time of the multiply-adds that they replace, and their sums turn out closer to the true ones (docs/search-space.md).
+time of the multiply-adds that they replace, and their sums turn out closer to the true ones
+(docs/reference/microkernels.md).
 What differs: an infinite operand may give NaN in place of an infinity, magnitudes above 3.38e38 overflow, and of
 those below 1e-33 some bits are lost.
 
@@ -451,9 +452,9 @@ class Amx:
         else:
             even = sorted((d for d in divisors(extent) if 48 <= d <= 512), key=lambda d: (d / padded(d), d))
             wanted, whole = [*reversed(even[-4:]), 256, 128, 64], extent <= 1024
-        found = [extent] if whole else []
-        found += [size for size in wanted if size < extent]
-        return tuple(dict.fromkeys(found)) or (extent,)
+        sizes = [extent] if whole else []
+        sizes += [size for size in wanted if size < extent]
+        return tuple(dict.fromkeys(sizes)) or (extent,)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)

@@ -192,11 +192,11 @@ def finished_blocks(site: GemmSite, call: Blocks) -> list[str]:
     """The C table of the columns that each one or two blocks complete: first, number, place in C, twice."""
     if not site.after:
         return []
-    found = [
+    finished = [
         (row * call.shape.n + first, size, site.rows_c[row] + first * site.ldc) for row, first, size in call.blocks
     ]
-    found += [(0, 0, 0)] * (len(found) % 2)
-    pairs = [[*one, *two] for one, two in zip(found[::2], found[1::2], strict=True)]
+    finished += [(0, 0, 0)] * (len(finished) % 2)
+    pairs = [[*one, *two] for one, two in zip(finished[::2], finished[1::2], strict=True)]
     return [f"  static const long finished[][6] = {{\n{c_table(pairs)}\n  }};"]
 
 
@@ -245,11 +245,11 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
     """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
     kind = FORMATS[shape.element]
     step = kind.step_of(shape.k)
-    found = [_column_by_column(site, shape.n, shape.k, step)]
+    splits = [_column_by_column(site, shape.n, shape.k, step)]
     if kind.parts == 1 and shape.stride_bk == 1:
-        found.append(_in_place(site, shape.n, step))
+        splits.append(_in_place(site, shape.n, step))
     elif site.batch[0] == site.batch[1] and shape.stride_bk == 1:
-        found.append(_as_it_lies(site, shape.n, shape.k, step))
+        splits.append(_as_it_lies(site, shape.n, shape.k, step))
 
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
@@ -259,7 +259,7 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
         spilled = max(0, columns.length * kind.bytes * kind.parts - KEPT)
         return products + SPLIT_SHARE * kind.cycles * columns.elements + spilled
 
-    chosen = min(found, key=cost)
+    chosen = min(splits, key=cost)
     pieces = []
     for row, first, count in chosen.segments:
         for size in register_blocks(count, SIDE):

@@ -74,8 +74,15 @@ def dispatch(
     function = getattr(native.libxsmm_library(), f"libxsmm_{family.stem}dispatch{'_reducebatch_offs' if many else ''}")
     function.restype = ctypes.c_void_p
     number = ctypes.c_float if family.accumulator == "float" else ctypes.c_int
-    options = [*(ctypes.c_int(each) for each in leading), number(1), number(0 if first else 1), ctypes.c_int(_VNNI_A)]
-    address = function(*(ctypes.c_int(each) for each in sizes), *(ctypes.byref(each) for each in options), None)
+    options = [
+        *(ctypes.c_int(dimension) for dimension in leading),
+        number(1),
+        number(0 if first else 1),
+        ctypes.c_int(_VNNI_A),
+    ]
+    address = function(
+        *(ctypes.c_int(argument) for argument in sizes), *(ctypes.byref(argument) for argument in options), None
+    )
     return int(address or 0)
 
 
@@ -165,17 +172,17 @@ class _Writer:
         site, width = self.site, self.family.bytes
 
         def bytes_of(name: str, elements: tuple[int, ...]) -> str:
-            values = ", ".join(f"{width * each}ull" for each in elements)
+            values = ", ".join(f"{width * element}ull" for element in elements)
             return f"static const unsigned long long {name}[{len(elements)}] = {{{values}}};"
 
-        found = [bytes_of(f"{site.prefix}_bytes_b", self.batch.starts_b)]
+        tables = [bytes_of(f"{site.prefix}_bytes_b", self.batch.starts_b)]
         if not self.copies:
-            return [*found, bytes_of(f"{site.prefix}_bytes_a", self.batch.starts_a)]
+            return [*tables, bytes_of(f"{site.prefix}_bytes_a", self.batch.starts_a)]
         for (last_m, last_n, last_k), shape in site.shapes():
             if not last_n:
-                starts = tuple(each * shape.m * shape.k for each in range(len(site.offsets_a)))
-                found.append(bytes_of(f"{site.prefix}_bytes_a_{last_m}{last_k}", starts))
-        return found
+                starts = tuple(number * shape.m * shape.k for number in range(len(site.offsets_a)))
+                tables.append(bytes_of(f"{site.prefix}_bytes_a_{last_m}{last_k}", starts))
+        return tables
 
     def _loops(self) -> str:
         """Plain loops for where LIBXSMM has no kernel: small, since they are hardly ever called."""

@@ -35,13 +35,13 @@ def fetched_output(columns: int, lines: int, between: int, k: int, *, line: int,
     A product of few steps in each tile reads C from afar again and again, and each register block waits for its part.
     """
     copies = max(1, k // max(1, between))
-    each = -(-columns * lines // copies)
-    place = "copied" if each == 1 else f"({each} * copied + {{}})"
+    lines_per_copy = -(-columns * lines // copies)
+    place = "copied" if lines_per_copy == 1 else f"({lines_per_copy} * copied + {{}})"
     return [
         f"__builtin_prefetch(c + ({columns} + {place} / {lines}) * {ldc} + {place} % {lines} * {line}, 1, 3);".format(
             number, number
         )
-        for number in range(each)
+        for number in range(lines_per_copy)
     ]
 
 

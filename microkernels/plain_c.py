@@ -226,7 +226,7 @@ class Writer:
             starts.setdefault(alike, []).append((in_b[column], in_c[column], column))
             column += count
         lines = copied_rows(self.site, shape, rest) if rest else []
-        for (columns_b, columns_c), found in starts.items():
+        for (columns_b, columns_c), same_offsets in starts.items():
             next_b = self._next_b(columns_b, shape)
             calls = []
             for at, begins in pieces:
@@ -234,18 +234,18 @@ class Writer:
                 block = replace(block, copied=shape.m if copied else 0, between=between)
                 calls.append((self._block(block), at))
             in_tile = ""
-            if len(found) == 1:
-                b, c, in_tile = (str(offset) for offset in found[0])
+            if len(same_offsets) == 1:
+                b, c, in_tile = (str(offset) for offset in same_offsets[0])
                 indent = "  "
             else:
-                *offsets, firsts = zip(*found, strict=True)
-                b, c = (f"{self._starts(each)}[i]" for each in offsets)
+                *offsets, firsts = zip(*same_offsets, strict=True)
+                b, c = (f"{self._starts(offset_list)}[i]" for offset_list in offsets)
                 in_tile = f"{self._starts(firsts)}[i]" if self.site.after else ""
-                lines.append(f"  for (int i = 0; i < {len(found)}; ++i) {{")
+                lines.append(f"  for (int i = 0; i < {len(same_offsets)}; ++i) {{")
                 indent = "    "
             for place, (call, at) in enumerate(calls):
                 more, at_a = self.more, at * self.step_a
-                before = f"({number + place} + i * {len(calls)})" if len(found) > 1 else f"{number + place}"
+                before = f"({number + place} + i * {len(calls)})" if len(same_offsets) > 1 else f"{number + place}"
                 if self.site.ahead:
                     more += f", ahead + {before} * {share * LINE}"
                 if copied:
@@ -258,8 +258,8 @@ class Writer:
                 dots = self._dots(width, rest, shape.k * shape.batch, columns_b, columns_c)
                 more = self.more + (f", last, operands, {in_tile}, {whole.m}" if self.site.after else "")
                 lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole.m} + {c}, {shape.k}, count{more});")
-            number += len(calls) * len(found)
-            if len(found) > 1:
+            number += len(calls) * len(same_offsets)
+            if len(same_offsets) > 1:
                 lines.append("  }")
         return [*lines, *([] if finishes(self.site, second) else self._finished(shape))]
 

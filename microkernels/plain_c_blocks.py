@@ -297,14 +297,14 @@ def _fetched(site: GemmSite, block: Block) -> list[str]:
     columns = len(block.columns_b)
     stride = block.columns_b[1] - block.columns_b[0] if columns > 1 else 0
     column = f"(l & {length - 1}) * {columns} / {length}"
-    found = []
+    lines = []
     for place in range(0, columns, length):
         if columns > length:
             column = f"({place} + (l & {length - 1}))"
-        found.append(
+        lines.append(
             f"      __builtin_prefetch(br + (l & ~{length - 1}l) + {block.next_b} + {column} * {stride}, 0, 2);"
         )
-    return found
+    return lines
 
 
 def scalar_block(name: str, site: GemmSite, rows: int) -> str:

@@ -211,8 +211,8 @@ def rank(
         explanation = list(words)
 
     def document() -> report.Document:
-        made = report.ranking_document(scop, ranking, machine)
-        return {**made, "explanation": explanation} if explanation else made
+        shown = report.ranking_document(scop, ranking, machine)
+        return {**shown, "explanation": explanation} if explanation else shown
 
     return show(json_path, document, text)
 
@@ -253,13 +253,13 @@ def analyze(
     machine = target.machine()
     space = search.space(scop, machine)
     generation = search.generate(space)
-    found = [each for each in generation.variants if each.id.startswith(wanted or "")]
-    if not found or (wanted and len(found) > 1):
+    matching = [variant for variant in generation.variants if variant.id.startswith(wanted or "")]
+    if not matching or (wanted and len(matching) > 1):
         raise OptionError(
-            f"{len(found)} of the {len(generation.variants)} variants have an id that starts with {wanted!r}",
+            f"{len(matching)} of the {len(generation.variants)} variants have an id that starts with {wanted!r}",
             remedy="give an id that `polydl variants` lists for the same options",
         )
-    variant = found[0]
+    variant = matching[0]
     applied = space.apply(variant)
     working_sets = pipeline.analyze(applied, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
     table = results.variants_table([applied])

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -13,11 +15,14 @@ _FENCE = re.compile(r"^```(\w+)[ ]?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTA
 
 @dataclass(frozen=True)
 class Block:
-    """``mark`` is what follows the language on the fence, such as ``file=one.c`` or ``run``."""
+    """A fenced block of a document."""
 
+    #: What stands on the fence, as in ``sh`` or ``python``.
     language: str
+    #: What follows the language on the fence: ``run``, ``session``, ``same`` or ``file=one.c``.
     mark: str
     text: str
+    #: The line of the fence, from 1.
     line: int
 
 
@@ -25,9 +30,30 @@ def blocks(document: str) -> list[Block]:
     """The fenced blocks of a document, by its path from the root."""
     text = (ROOT / document).read_text(encoding="utf-8")
     return [
-        Block(found[1], found[2].strip(), found[3], text.count("\n", 0, found.start()) + 1)
-        for found in _FENCE.finditer(text)
+        Block(fence[1], fence[2].strip(), fence[3], text.count("\n", 0, fence.start()) + 1)
+        for fence in _FENCE.finditer(text)
     ]
+
+
+def with_output(document: str) -> Iterator[tuple[Block, Block]]:
+    """Each block to run that is followed by its exact output: a block marked ``same``."""
+    for block, following in pairwise(blocks(document)):
+        if following.mark == "same":
+            yield block, following
+
+
+def write_output(document: str, outputs: Mapping[int, str]) -> None:
+    """Put other text into blocks of a document, by the line of their fence."""
+    path = ROOT / document
+    text = path.read_text(encoding="utf-8")
+
+    def replaced(fence: re.Match[str]) -> str:
+        line = text.count("\n", 0, fence.start()) + 1
+        if line not in outputs:
+            return fence[0]
+        return f"```{fence[1]} {fence[2]}\n{outputs[line]}```"
+
+    path.write_text(_FENCE.sub(replaced, text), encoding="utf-8")
 
 
 def write_files(document: str, directory: Path) -> dict[str, Path]:

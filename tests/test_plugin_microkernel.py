@@ -1,4 +1,4 @@
-"""The example of docs/adding-a-microkernel.md, taken from the page, installed as a plug-in and checked."""
+"""The example of docs/guide/adding-a-microkernel.md, taken from the page, installed as a plug-in and checked."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.execute.toolchain import Toolchain
 from polydl.throughput import calibrated
 
-PAGE = "docs/adding-a-microkernel.md"
+PAGE = "docs/guide/adding-a-microkernel.md"
 MATMUL = """\
 void matmul(float C[40][48], float A[40][33], float B[33][48]) {
 #pragma scop

@@ -414,7 +414,7 @@ def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:
 # Recorded misses of cachegrind
 
 RECORDED = ("cachegrind.json", "cachegrind_unseen.json")
-# Half of its variants are within two per cent of each other in the last cache: see docs/cache-validation.md.
+# Half of its variants are within two per cent of each other in the last cache (docs/results/2026-11-21-cachegrind.md).
 ALIKE = "stencil 2-D in time"
 
 

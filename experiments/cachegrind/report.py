@@ -63,7 +63,7 @@ def predictions(document: dict[str, Any], nest: dict[str, Any]) -> Counts:
     return np.array(
         pipeline.predicted_misses(
             parse(nest["source"], nest["defines"]),
-            [Variant.from_json(each["steps"]) for each in nest["variants"]],
+            [Variant.from_json(variant["steps"]) for variant in nest["variants"]],
             machine=Machine.detect(threads=1).with_cache_sizes(sizes),
             ways=[cache["ways"] for cache in document["caches"]],
             microkernel="none",
@@ -77,12 +77,12 @@ def table(document: dict[str, Any], predicted: dict[str, Counts]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for nest in document["nests"]:
-        simulated = np.array([each["misses"] for each in nest["variants"]], dtype=np.float64)
+        simulated = np.array([variant["misses"] for variant in nest["variants"]], dtype=np.float64)
         for level, cache in enumerate(document["caches"]):
-            found = agreement(predicted[nest["name"]][:, level], simulated[:, level])
+            agreed = agreement(predicted[nest["name"]][:, level], simulated[:, level])
             lines.append(
-                f"| {nest['name'] if level == 0 else ''} | {cache['bytes'] >> 10} KiB | {found.spearman:.3f} "
-                f"| {found.median_error:.1%} | {found.worst:.2f} | {found.ordered:.1%} | {found.spread:.3g} |"
+                f"| {nest['name'] if level == 0 else ''} | {cache['bytes'] >> 10} KiB | {agreed.spearman:.3f} "
+                f"| {agreed.median_error:.1%} | {agreed.worst:.2f} | {agreed.ordered:.1%} | {agreed.spread:.3g} |"
             )
     return "\n".join(lines)
 
@@ -100,7 +100,7 @@ def plot(document: dict[str, Any], predicted: dict[str, Counts], path: Path) -> 
         len(document["caches"]), len(nests), figsize=(2.0 * len(nests), 6.2), layout="constrained", squeeze=False
     )
     for column, nest in enumerate(nests):
-        simulated = np.array([each["misses"] for each in nest["variants"]], dtype=np.float64)
+        simulated = np.array([variant["misses"] for variant in nest["variants"]], dtype=np.float64)
         for row, cache in enumerate(document["caches"]):
             axes = grid[row][column]
             mine, theirs = predicted[nest["name"]][:, row], simulated[:, row]
@@ -110,8 +110,8 @@ def plot(document: dict[str, Any], predicted: dict[str, Counts], path: Path) -> 
             axes.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
             axes.tick_params(labelsize=6)
             axes.minorticks_off()
-            found = agreement(mine, theirs)
-            axes.text(0.05, 0.93, f"{found.spearman:.3f}", transform=axes.transAxes, fontsize=8, va="top")
+            agreed = agreement(mine, theirs)
+            axes.text(0.05, 0.93, f"{agreed.spearman:.3f}", transform=axes.transAxes, fontsize=8, va="top")
             if row == 0:
                 axes.set_title(nest["name"], fontsize=9)
             if column == 0:

@@ -101,7 +101,7 @@ def _random_variant(spaces: Sequence[Any], generator: random.Random) -> Variant:
 def variants_of(scop: Scop, subject: Subject, settings: Settings) -> dict[str, KernelSource]:
     """Kernels by the JSON of their variant, in a fixed order."""
     space = pipeline.variant_space(scop, threads=1, vector_bytes=VECTOR_BYTES, microkernel="none")
-    found = pipeline.generate_variants(
+    variants = pipeline.generate_variants(
         scop,
         machine=Machine.detect(threads=1),
         max_variants=settings.variants // 2,
@@ -109,7 +109,9 @@ def variants_of(scop: Scop, subject: Subject, settings: Settings) -> dict[str, K
         microkernel="none",
     )
     generator = random.Random(subject.name * settings.seed)
-    kernels = {json.dumps(variant.to_json()): pipeline.kernel(space.apply(variant), VECTOR_BYTES) for variant in found}
+    kernels = {
+        json.dumps(variant.to_json()): pipeline.kernel(space.apply(variant), VECTOR_BYTES) for variant in variants
+    }
     for _ in range(50 * settings.variants):
         if len(kernels) == settings.variants:
             break
@@ -159,15 +161,15 @@ def simulate(scop: Scop, kernel: KernelSource, caches: Sequence[tuple[int, int]]
         source, binary = folder / "nest.c", folder / "nest"
         source.write_text(program(scop, kernel), encoding="utf-8")
         subprocess.run(["gcc", *FLAGS, *kernel.compile_flags, "-w", str(source), "-o", str(binary), "-lm"], check=True)
-        found: list[tuple[int, int, int]] = []
+        counts: list[tuple[int, int, int]] = []
         first, *outer = (f"{size},{ways},{LINE_BYTES}" for size, ways in caches)
         for last in outer:
             out = folder / "cachegrind.out"
             command = ["valgrind", "--tool=cachegrind", f"--D1={first}", f"--LL={last}", f"--I1=32768,8,{LINE_BYTES}"]
             subprocess.run([*command, f"--cachegrind-out-file={out}", str(binary)], check=True, capture_output=True)
-            found.append(misses(out.read_text(encoding="utf-8"), (scop.function.name, "polydl_invoke", "main")))
-    accesses, first_misses, _ = found[0]
-    return accesses, [first_misses, *(last_misses for _, _, last_misses in found)]
+            counts.append(misses(out.read_text(encoding="utf-8"), (scop.function.name, "polydl_invoke", "main")))
+    accesses, first_misses, _ = counts[0]
+    return accesses, [first_misses, *(last_misses for _, _, last_misses in counts)]
 
 
 def _version(command: str) -> str:

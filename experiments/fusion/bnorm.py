@@ -84,12 +84,12 @@ def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
     def add(kind: str, text: str, *, fuse: bool = True, on: polydl.Machine = machine) -> None:
         source = folder / f"{kind}.c"
         source.write_text(text)
-        found = polydl.optimize(
+        optimization = polydl.optimize(
             source, machine=on, defines=defines, max_variants=60, top_k=4, fuse=fuse, out=folder / kind, records=False
         )
-        assert found.winner is not None
-        variants[kind] = found.winner.ranked.variant.to_json()
-        libraries[kind] = str(found.files["library"])
+        assert optimization.winner is not None
+        variants[kind] = optimization.winner.ranked.variant.to_json()
+        libraries[kind] = str(optimization.files["library"])
 
     for kind, name in (("infer", "bnorm_relu"), ("train", "bnorm_train")):
         example = (_EXAMPLES / f"{name}.c").read_text()

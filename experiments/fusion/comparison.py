@@ -50,11 +50,13 @@ def drive(
     program: Path, arguments: Iterable[object], threads: int, environment: Mapping[str, str] | None = None
 ) -> Row:
     """What the driver found, as a dictionary."""
-    own = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"} | dict(environment or {})
+    environment_of_job = (
+        os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"} | dict(environment or {})
+    )
     command = [str(program), *map(str, arguments)]
-    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=own)
-    found: Row = json.loads(ended.stdout)
-    return found
+    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment_of_job)
+    row: Row = json.loads(ended.stdout)
+    return row
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -126,11 +128,11 @@ def ratio(row: Row, slower: str, faster: str) -> tuple[float, float, float]:
 
 
 def ratios_text(row: Row) -> str:
-    found = []
+    texts = []
     for slower, faster in row["compared"]:
         value, low, high = ratio(row, slower, faster)
-        found.append(f"{slower}/{faster} {value:.2f} ({low:.2f}-{high:.2f})")
-    return "  ".join(found)
+        texts.append(f"{slower}/{faster} {value:.2f} ({low:.2f}-{high:.2f})")
+    return "  ".join(texts)
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -143,11 +145,11 @@ def summary(rows: Mapping[str, Row]) -> list[str]:
     lines = []
     for slower, faster in pairs:
         asked = {name: row for name, row in rows.items() if [slower, faster] in row["compared"]}
-        found = {name: ratio(row, slower, faster) for name, row in asked.items()}
-        means = [geometric_mean([each[place] for each in found.values()]) for place in range(3)]
-        worst, best = min(found, key=lambda name: found[name][0]), max(found, key=lambda name: found[name][0])
+        ratios = {name: ratio(row, slower, faster) for name, row in asked.items()}
+        means = [geometric_mean([triple[place] for triple in ratios.values()]) for place in range(3)]
+        worst, best = min(ratios, key=lambda name: ratios[name][0]), max(ratios, key=lambda name: ratios[name][0])
         lines.append(
-            f"{slower}/{faster}: {means[0]:.3f} ({means[1]:.3f}-{means[2]:.3f}), geometric mean of {len(found)}; "
-            f"worst {found[worst][0]:.2f} {worst}, best {found[best][0]:.2f} {best}"
+            f"{slower}/{faster}: {means[0]:.3f} ({means[1]:.3f}-{means[2]:.3f}), geometric mean of {len(ratios)}; "
+            f"worst {ratios[worst][0]:.2f} {worst}, best {ratios[best][0]:.2f} {best}"
         )
     return lines

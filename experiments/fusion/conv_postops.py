@@ -22,9 +22,9 @@ OPERATIONS = ("relu6", "bias_relu")
 
 def sources(layer: Workload, operations: str) -> dict[str, str]:
     """C of the fused nest, of the convolution alone, of what follows it alone, and of each operator of that."""
-    found = re.search(r"float output((?:\[\d+\])+)", layer.source)
-    assert found is not None
-    extents = re.findall(r"\d+", found[1])
+    declared = re.search(r"float output((?:\[\d+\])+)", layer.source)
+    assert declared is not None
+    extents = re.findall(r"\d+", declared[1])
     output = "output[p0][p1][p2][p3][p4]"
     values = {
         "relu6": (f"{output} < 0.0f ? 0.0f : ({output} > 6.0f ? 6.0f : {output})",),
@@ -37,7 +37,7 @@ def sources(layer: Workload, operations: str) -> dict[str, str]:
     fused = layer.source.replace(")\n{", f"{bias})\n{{", 1)
 
     def alone(body: str) -> str:
-        return f"void post_operations(float output{found[1]}{bias})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+        return f"void post_operations(float output{declared[1]}{bias})\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
 
     body = "\n".join(nests)
     return {
@@ -57,7 +57,7 @@ def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
     for kind, text in (texts | {"unfused": texts["fused"]}).items():
         path = folder / f"{kind}.c"
         path.write_text(text)
-        found = polydl.optimize(
+        optimization = polydl.optimize(
             path,
             machine=machine,
             max_variants=400,
@@ -67,9 +67,9 @@ def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
             out=folder / kind,
             records=False,
         )
-        assert found.winner is not None
-        row["variants"][kind] = found.winner.ranked.variant.to_json()
-        row["libraries"][kind] = str(found.files["library"])
+        assert optimization.winner is not None
+        row["variants"][kind] = optimization.winner.ranked.variant.to_json()
+        row["libraries"][kind] = str(optimization.files["library"])
     return row
 
 
@@ -82,9 +82,9 @@ def measure(problem: str, prepared: Row, seconds: float) -> Row:
     libraries = dict(prepared["libraries"])
     first = [libraries.pop(kind) for kind in ("fused", "unfused", "convolution", "after")]
     arguments = (operations, *sizes, seconds, layer.function, *first, *libraries.values())
-    found = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
+    row = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
     pairs = [["unfused", "fused"], ["onednn", "fused"], ["unfused", "alone"]]
-    return found | {"compared": pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else [])}
+    return row | {"compared": pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else [])}
 
 
 def main() -> None:

@@ -30,26 +30,28 @@ def size(problem: str) -> int:
 
 def libraries(mkl: str | None) -> dict[str, str]:
     """The BLAS libraries that are there."""
-    found = {"openblas": "libopenblas.so.0"}
+    paths = {"openblas": "libopenblas.so.0"}
     places = [Path(sys.prefix, "lib"), Path(site.getuserbase(), "lib")]
-    own = [str(path) for place in places for path in place.glob("libmkl_rt.so.*")]
-    if mkl or own:
-        found["mkl"] = mkl or own[0]
-    return found
+    installed = [str(path) for place in places for path in place.glob("libmkl_rt.so.*")]
+    if mkl or installed:
+        paths["mkl"] = mkl or installed[0]
+    return paths
 
 
 def prepare(problem: str, folder: Path) -> Row:
     name = problem.split(":")[0]
     machine = polydl.Machine.detect(threads=1)
     top = 12 if problem.endswith("l2") else 6
-    found = polydl.fuse(
+    optimized = polydl.fuse(
         _EXAMPLES / f"{name}.c", machine=machine, defines={"N": size(problem)}, max_variants=300, top_k=top,
         out=folder / "fused", records=False,
     )  # fmt: skip
-    optimization = found.optimization
+    optimization = optimized.optimization
     assert optimization.winner is not None
     seconds = {
-        each.rank: each.measurement.seconds_minimum for each in optimization.tried if each.measurement.seconds_minimum
+        ranked.rank: ranked.measurement.seconds_minimum
+        for ranked in optimization.tried
+        if ranked.measurement.seconds_minimum
     }
     best = min(seconds.values())
     return {
@@ -63,7 +65,7 @@ def prepare(problem: str, folder: Path) -> Row:
         "rank_of_best": min(seconds, key=lambda rank: seconds[rank]),
         "first_of_best": best / seconds[1] if 1 in seconds else None,
         "worst_of_best": best / max(seconds.values()),
-        "speedup_over_unfused": found.speedup,
+        "speedup_over_unfused": optimized.speedup,
     }
 
 

@@ -47,15 +47,15 @@ class Settings:
 
 def installed(names: Sequence[str], setting: Setting) -> tuple[list[PeerKind], dict[str, MissingPeerError]]:
     """The peers that are there, and what the others lack."""
-    found: list[PeerKind] = []
+    kinds: list[PeerKind] = []
     missing: dict[str, MissingPeerError] = {}
     for name in names:
         try:
             KINDS[name].check(setting)
-            found.append(KINDS[name])
+            kinds.append(KINDS[name])
         except MissingPeerError as error:
             missing[name] = error
-    return found, missing
+    return kinds, missing
 
 
 def new_document(settings: Settings, machine: Machine, missing: dict[str, MissingPeerError]) -> Document:
@@ -69,7 +69,7 @@ def new_document(settings: Settings, machine: Machine, missing: dict[str, Missin
             "system": platform.platform(),
         },
         "settings": settings.to_json(),
-        "missing": {name: {"reason": each.reason, "remedy": each.remedy} for name, each in missing.items()},
+        "missing": {name: {"reason": error.reason, "remedy": error.remedy} for name, error in missing.items()},
         "results": {},
     }
 
@@ -100,11 +100,11 @@ def measure(
     beside the peers always is.
     """
     for name in names:
-        made = workload_of(name, settings)
+        nest = workload_of(name, settings)
         start = time.perf_counter()
         result: Document = {
-            "description": made.description,
-            "flops": made.flops,
+            "description": nest.description,
+            "flops": nest.flops,
             "date": _now(),
             "status": "ok",
             "message": "",
@@ -113,7 +113,7 @@ def measure(
             "peers": {},
         }
         try:
-            result |= _one(made, settings, machine, kinds, records, progress)
+            result |= _one(nest, settings, machine, kinds, records, progress)
         except PolydlError as error:
             result |= {"status": "failed", "message": str(error)}
         result["seconds_spent"] = round(time.perf_counter() - start, 2)
@@ -121,7 +121,7 @@ def measure(
 
 
 def _one(
-    made: Workload,
+    nest: Workload,
     settings: Settings,
     machine: Machine,
     kinds: Sequence[PeerKind],
@@ -130,9 +130,9 @@ def _one(
 ) -> Document:
     setting = Setting(settings.threads, settings.accumulate, settings.cold)
     with tempfile.TemporaryDirectory(prefix="polydl-bench-") as directory:
-        found = optimize(
-            made.write(Path(directory)),
-            function=made.function,
+        optimization = optimize(
+            nest.write(Path(directory)),
+            function=nest.function,
             machine=machine,
             top_k=settings.top_k,
             max_variants=settings.max_variants,
@@ -140,12 +140,12 @@ def _one(
             timeout_seconds=settings.timeout_seconds,
             cold=settings.cold,
             records=records,
-            workload=made.name,
+            workload=nest.name,
             progress=progress,
         )
-        peers = [kind.program(made, setting) for kind in kinds if made.layout in kind.layouts]
+        peers = [kind.program(nest, setting) for kind in kinds if nest.layout in kind.layouts]
         compared = compare_with_peers(
-            found,
+            optimization,
             peers,
             leaders=settings.leaders,
             rounds=settings.rounds,
@@ -154,15 +154,15 @@ def _one(
             seed=settings.seed,
             cold=settings.cold,
             records=records,
-            workload=made.name,
+            workload=nest.name,
             progress=progress,
         )
     everyone = [compared.baseline, *(leader.measurement for leader in compared.leaders), *compared.peers]
-    probes = [rate for each in everyone for sample in each.samples for rate in sample.probe_gflops]
-    toolchain = found.toolchain
+    probes = [rate for measurement in everyone for sample in measurement.samples for rate in sample.probe_gflops]
+    toolchain = optimization.toolchain
     return {
-        "variants": len(found.generation.variants),
-        "optimize_seconds": round(found.seconds["total"], 2),
+        "variants": len(optimization.generation.variants),
+        "optimize_seconds": round(optimization.seconds["total"], 2),
         "compiler": None if toolchain is None else f"{toolchain.kind} {toolchain.version}",
         "best_probe_gflops": max(probes, default=0.0),
         "original": _timing(compared.baseline),
@@ -176,7 +176,7 @@ def _one(
             }
             for leader in compared.leaders
         ],
-        "peers": {each.id: _timing(each) for each in compared.peers},
+        "peers": {peer.id: _timing(peer) for peer in compared.peers},
     }
 
 

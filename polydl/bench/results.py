@@ -56,21 +56,21 @@ def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
     draws = _draws(result, peer)
     if draws is None:
         return None
-    own, other = _both(result, peer)
+    ours, theirs = _both(result, peer)
     low, high = _interval(draws)
-    return Ratio(float(np.median(other) / np.median(own)), low, high, min(other) / min(own))
+    return Ratio(float(np.median(theirs) / np.median(ours)), low, high, min(theirs) / min(ours))
 
 
 def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
     """The geometric mean over workloads, and the ratio of each; None if there is none."""
-    found = [(draws, ratio(result, peer)) for result in results if (draws := _draws(result, peer)) is not None]
-    ratios = [each for _, each in found if each is not None]
+    pairs = [(draws, ratio(result, peer)) for result in results if (draws := _draws(result, peer)) is not None]
+    ratios = [one for _, one in pairs if one is not None]
     if not ratios:
         return None
-    low, high = _interval(np.exp(np.mean([np.log(draws) for draws, _ in found], axis=0)))
-    value = geometric_mean([each.value for each in ratios])
-    of_minima = geometric_mean([each.of_minima for each in ratios])
-    return Ratio(value, low, high, of_minima), [each.value for each in ratios]
+    low, high = _interval(np.exp(np.mean([np.log(draws) for draws, _ in pairs], axis=0)))
+    value = geometric_mean([one.value for one in ratios])
+    of_minima = geometric_mean([one.of_minima for one in ratios])
+    return Ratio(value, low, high, of_minima), [one.value for one in ratios]
 
 
 def geometric_mean(values: Sequence[float]) -> float:
@@ -79,20 +79,20 @@ def geometric_mean(values: Sequence[float]) -> float:
 
 
 def _both(result: Mapping[str, Any], peer: str) -> tuple[list[float], list[float]]:
-    own, other = own_timing(result), result["peers"].get(peer)
-    if own is None or other is None or other["status"] != "ok":
+    ours, theirs = own_timing(result), result["peers"].get(peer)
+    if ours is None or theirs is None or theirs["status"] != "ok":
         return [], []
-    return seconds(own), seconds(other)
+    return seconds(ours), seconds(theirs)
 
 
 def _draws(result: Mapping[str, Any], peer: str) -> np.ndarray[Any, Any] | None:
     """The ratio of medians of samples drawn anew, with replacement."""
-    own, other = _both(result, peer)
-    if not own:
+    ours, theirs = _both(result, peer)
+    if not ours:
         return None
     # Apart for each pair, so that chance does not strike all workloads alike.
     generator = np.random.default_rng(zlib.crc32(f"{result['description']} {peer}".encode()))
-    medians = [np.median(generator.choice(each, (_DRAWS, len(each))), axis=1) for each in (other, own)]
+    medians = [np.median(generator.choice(samples, (_DRAWS, len(samples))), axis=1) for samples in (theirs, ours)]
     divided: np.ndarray[Any, Any] = medians[0] / medians[1]
     return divided
 
@@ -115,8 +115,8 @@ def rate(result: Mapping[str, Any], timing: Mapping[str, Any]) -> float:
 
 def part_of_probe(result: Mapping[str, Any], threads: int) -> float | None:
     """polydl's GFLOPS as a part of what the probe reached on all cores at its best."""
-    own = own_timing(result)
-    return None if own is None else rate(result, own) / (threads * result["best_probe_gflops"])
+    ours = own_timing(result)
+    return None if ours is None else rate(result, ours) / (threads * result["best_probe_gflops"])
 
 
 def concluded(document: Mapping[str, Any]) -> Document:
@@ -128,11 +128,11 @@ def concluded(document: Mapping[str, Any]) -> Document:
     if parts:
         summary["of_probe"] = geometric_mean(parts)
     for peer in peers:
-        found = mean_ratio(results.values(), peer)
-        if found is not None:
-            mean, each = found
-            counts = {"workloads": len(each), "ahead": sum(value >= 1 for value in each)}
-            summary["peers"][peer] = {**asdict(mean), "worst": min(each), "best": max(each), **counts}
+        mean_and_ratios = mean_ratio(results.values(), peer)
+        if mean_and_ratios is not None:
+            mean, ratios = mean_and_ratios
+            counts = {"workloads": len(ratios), "ahead": sum(value >= 1 for value in ratios)}
+            summary["peers"][peer] = {**asdict(mean), "worst": min(ratios), "best": max(ratios), **counts}
     return {
         **document,
         "results": {name: _with_ratios(result, peers, threads) for name, result in results.items()},
@@ -141,11 +141,11 @@ def concluded(document: Mapping[str, Any]) -> Document:
 
 
 def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) -> Document:
-    own = own_timing(result)
-    ratios = {peer: asdict(found) for peer in peers if (found := ratio(result, peer)) is not None}
+    ours = own_timing(result)
+    ratios = {peer: asdict(peer_ratio) for peer in peers if (peer_ratio := ratio(result, peer)) is not None}
     return {
         **result,
-        "gflops": None if own is None else rate(result, own),
+        "gflops": None if ours is None else rate(result, ours),
         "of_probe": part_of_probe(result, threads),
         "ratios": ratios,
     }

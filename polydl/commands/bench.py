@@ -98,8 +98,8 @@ def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, 
         workload_of(name, settings)
     machine = Machine.detect(threads=settings.threads)
     kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate))
-    for name, each in missing.items():
-        screen.print(missing_text(name, each.reason, each.remedy), highlight=False)
+    for name, error in missing.items():
+        screen.print(missing_text(name, error.reason, error.remedy), highlight=False)
     document = new_document(settings, machine, missing)
     if out.exists():
         document = continued(read(out), document, str(out))
@@ -124,7 +124,7 @@ def _print(document: Document, screen: Console) -> None:
 def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
     from polydl.workloads import suite, suites
 
-    chosen = [name for each in suite_names for name in suite(each)] + list(names)
+    chosen = [name for name_of_suite in suite_names for name in suite(name_of_suite)] + list(names)
     if not chosen:
         raise OptionError("there is nothing to measure", remedy=f"name a --suite ({', '.join(suites())}) or --workload")
     return list(dict.fromkeys(chosen))

@@ -41,13 +41,13 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     from polydl.presentation.calibration import profile_text
     from polydl.presentation.progress import progress_bar
 
-    found = machine.find()
-    place = path or found.calibration_path(machine.default_directory())
+    machine_found = machine.find()
+    place = path or machine_found.calibration_path(machine.default_directory())
     failures: tuple[tuple[str, str], ...] = ()
     if show:
-        profile = profiles.read_for(place, found.identity)
+        profile = profiles.read_for(place, machine_found.identity)
     else:
-        here = Surroundings(found.identity, found.memory_bytes, found.vector_bytes, place)
+        here = Surroundings(machine_found.identity, machine_found.memory_bytes, machine_found.vector_bytes, place)
         with progress_bar(wanted=json_path != STANDARD_OUTPUT) as bar:
             result = run(
                 here,

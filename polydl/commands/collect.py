@@ -18,10 +18,10 @@ _SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -> float:
-    found = _BUDGET.fullmatch(value.strip())
-    if found is None:
+    budget = _BUDGET.fullmatch(value.strip())
+    if budget is None:
         raise OptionError(f"{value!r} is no length of time", remedy="such as 90s, 20m or 2h")
-    return float(found.group(1)) * _SECONDS[found.group(2)]
+    return float(budget.group(1)) * _SECONDS[budget.group(2)]
 
 
 @click.command()
@@ -108,7 +108,7 @@ def collect(
             click.echo(f"{result.name:24} {measured}  {result.seconds:5.1f} s")
 
     with progress_bar() as progress:
-        found: Any = collect(
+        collected: Any = collect(
             names,
             directory,
             machine=Machine.detect(threads=threads),
@@ -118,10 +118,10 @@ def collect(
             progress=progress,
             done=say,
         )
-    skipped = sum(result.skipped for result in found)
-    left = len(names) - len(found)
+    skipped = sum(result.skipped for result in collected)
+    left = len(names) - len(collected)
     click.echo(
-        f"{len(found) - skipped} nests {'compiled' if compile_only else 'measured'}, {skipped} were there, "
+        f"{len(collected) - skipped} nests {'compiled' if compile_only else 'measured'}, {skipped} were there, "
         f"{left} left; records in {directory}"
     )
     return 0
@@ -136,11 +136,11 @@ def _export(directory: Path, path: Path, threads: int) -> int:
     machine = Machine.detect(threads=threads)
     runs = chosen_runs(read_records(directory))
     enough = [run for run in runs if len(run) >= LEAST_EXPORTED and run[0].setting.cpu == machine.cpu_id]
-    own = [record for run in enough for record in run]
+    complete = [record for run in enough for record in run]
     with progress_bar() as progress:
-        found = analysed_anew(own, machine, progress=progress)
-    count = write_compressed(found, path)
+        analysed = analysed_anew(complete, machine, progress=progress)
+    count = write_compressed(analysed, path)
     machine.save(profile_path(path, machine.cpu_id))
-    nests = len({record.nest for record in found})
+    nests = len({record.nest for record in analysed})
     click.echo(f"{count} records of {nests} nests in {path}, the machine's profile beside them")
     return 0

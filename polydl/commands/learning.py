@@ -83,16 +83,18 @@ def evaluate(
     _, nests, machine = _measured(data)
     errors: tuple[evaluation.RegressionError, ...] = ()
     with progress_bar(wanted=json_path != "-") as progress:
-        found = evaluation.evaluate(nests, machine, rankers=rankers or evaluation.RANKERS, seed=seed, progress=progress)
+        evaluated = evaluation.evaluate(
+            nests, machine, rankers=rankers or evaluation.RANKERS, seed=seed, progress=progress
+        )
         if regression_errors:
             errors = evaluation.regression_errors(nests, machine, seed=seed, progress=progress)
-    text = learning.evaluation_text(found)
+    text = learning.evaluation_text(evaluated)
     if errors:
         text += f"\n\n{learning.regression_table(errors)}"
     if figures is not None:
-        drawn = learning.draw_distributions(found, figures)
+        drawn = learning.draw_distributions(evaluated, figures)
         text += "\n\n" + "\n".join(f"Drawn  {path}" for path in drawn)
-    return show(json_path, learning.evaluation_document(found, errors), text)
+    return show(json_path, learning.evaluation_document(evaluated, errors), text)
 
 
 def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machine]:

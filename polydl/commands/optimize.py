@@ -221,7 +221,7 @@ def check_destinations(source: Source, directory: Path, json_path: str | None) -
                 file=source.file,
                 remedy="choose another --out or --json",
             )
-    there = next(each for each in (directory, *directory.absolute().parents) if each.exists())
+    there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
 

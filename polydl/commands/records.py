@@ -88,9 +88,9 @@ def list_(records: Path | None, json_path: str | None, **criteria: Any) -> int:
     from polydl.records.queries import summaries
 
     reading = _Reading(records)
-    found = summaries(reading.select(_criteria(criteria)))
-    text = summaries_table(found) if found else f"no records in {reading.directory}"
-    show(json_path, _document("list", reading, "settings", [summary_document(each) for each in found]), text)
+    lines = summaries(reading.select(_criteria(criteria)))
+    text = summaries_table(lines) if lines else f"no records in {reading.directory}"
+    show(json_path, _document("list", reading, "settings", [summary_document(line) for line in lines]), text)
     reading.report()
     return 0
 
@@ -110,9 +110,9 @@ def show_(identity: str, limit: int, records: Path | None, json_path: str | None
     from polydl.records.queries import to_json
 
     reading = _Reading(records)
-    found = deque(reading.select(_criteria({**criteria, "id": identity})), maxlen=limit)
-    text = records_table(list(found)) if found else f"no such records in {reading.directory}"
-    show(json_path, _document("show", reading, "records", [to_json(each) for each in found]), text)
+    matching = deque(reading.select(_criteria({**criteria, "id": identity})), maxlen=limit)
+    text = records_table(list(matching)) if matching else f"no such records in {reading.directory}"
+    show(json_path, _document("show", reading, "records", [to_json(record) for record in matching]), text)
     reading.report()
     return 0
 
@@ -128,9 +128,9 @@ def best(records: Path | None, json_path: str | None, **criteria: Any) -> int:
     from polydl.records import queries
 
     reading = _Reading(records)
-    found = queries.best(reading.select(_criteria(criteria)))
-    text = best_text(found) if found else f"no such records in {reading.directory}"
-    show(json_path, _document("best", reading, "records", [queries.to_json(each) for each in found]), text)
+    fastest = queries.best(reading.select(_criteria(criteria)))
+    text = best_text(fastest) if fastest else f"no such records in {reading.directory}"
+    show(json_path, _document("best", reading, "records", [queries.to_json(record) for record in fastest]), text)
     reading.report()
     return 0
 

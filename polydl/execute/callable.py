@@ -91,7 +91,7 @@ class LoadedKernel:
         unknown = [name for name in arguments if name not in names]
         if missing or unknown:
             lists = {"missing": missing, "unknown": unknown}
-            problem = "; ".join(f"{what} {', '.join(found)}" for what, found in lists.items() if found)
+            problem = "; ".join(f"{what} {', '.join(wrong)}" for what, wrong in lists.items() if wrong)
             raise ArgumentError(f"{self.name}: {problem}", remedy=f"its arguments are {', '.join(names)}")
 
     def _check_overlaps(self, arguments: Mapping[str, Any]) -> None:

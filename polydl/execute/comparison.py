@@ -1,4 +1,4 @@
-"""Is a result that of the original nest? docs/measuring.md states the norm and the tolerance.
+"""Is a result that of the original nest? docs/guide/measuring.md states the norm and the tolerance.
 
 Imported by the child processes: NumPy and the standard library only. Arrays are walked in chunks, so that a
 comparison needs no copy of them.

@@ -16,7 +16,7 @@ from polydl.ir.scop import Scop
 
 @dataclass(frozen=True)
 class TimingPolicy:
-    """How one nest's candidates are timed; docs/measuring.md explains each field.
+    """How one nest's candidates are timed; docs/guide/measuring.md explains each field.
 
     ``warmup`` counts the untimed invocations before each sample. ``budget_seconds`` bounds the timing of all
     candidates together, and ``timeout_seconds`` each single invocation. With ``cold`` the arrays are flushed from the
@@ -72,7 +72,7 @@ class Built:
 class Peer:
     """Another program that solves the nest's problem, to be timed in the same rounds as the candidates.
 
-    ``command`` gets two file descriptors as further arguments and speaks the protocol of docs/benchmarks.md;
+    ``command`` gets two file descriptors as further arguments and speaks the protocol of docs/guide/benchmarking.md;
     ``problem`` goes along with ``start``. ``environment`` overrides what children get; None removes a variable.
     ``bytes`` is the memory that its arrays take at most. It makes its own data and checks its own result.
     """

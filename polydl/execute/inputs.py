@@ -25,9 +25,9 @@ _POLL_SECONDS = 0.002
 class Holder:
     """Each public method answers the command of its name. ``own`` are descriptors that forked workers must not keep."""
 
-    def __init__(self, connection: int, own: tuple[int, ...]) -> None:
+    def __init__(self, connection: int, not_for_workers: tuple[int, ...]) -> None:
         self._socket = socket.socket(fileno=connection)
-        self._own = own
+        self._own = not_for_workers
         self._buffers: dict[str, Buffer] = {}
         self._data = Data(0, True)
 

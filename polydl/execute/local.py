@@ -103,8 +103,8 @@ def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> i
             f"the arrays take {array_bytes / 1e9:.2f} GB, and {available / 1e9:.2f} GB of memory are free",
             remedy="use smaller sizes, or free memory",
         )
-    each = array_bytes - shared + _PROCESS_BYTES
-    return max(1, min(int((_TOGETHER * available - shared) / each), _MOST_PROCESSES))
+    process_bytes = array_bytes - shared + _PROCESS_BYTES
+    return max(1, min(int((_TOGETHER * available - shared) / process_bytes), _MOST_PROCESSES))
 
 
 def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, directory: Path) -> Job:
@@ -148,10 +148,10 @@ def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any
 @contextmanager
 def _temporary_directory(parent: Path) -> Iterator[Path]:
     try:
-        made = tempfile.TemporaryDirectory(prefix="measuring-", dir=parent)
+        temporary = tempfile.TemporaryDirectory(prefix="measuring-", dir=parent)
     except OSError as error:
         if error.errno in DISK_FULL:
             raise disk_full(parent) from None
         raise ResourceError(f"can't write to {parent}: {error.strerror}") from None
-    with made as directory:
+    with temporary as directory:
         yield Path(directory)

@@ -1,6 +1,6 @@
 """Which samples to take, and what to make of them: the arithmetic of timing, without any process.
 
-The procedure is in docs/measuring.md.
+The procedure is in docs/guide/measuring.md.
 """
 
 from __future__ import annotations
@@ -104,14 +104,14 @@ def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]
     by a rank-sum test (Mann and Whitney's U, some 3 % one-sided); three samples each are just enough if none overlap.
     Whoever has fewer than ``fewest`` samples can't be judged yet.
     """
-    judged = [place for place, own in enumerate(times) if len(own) >= fewest]
+    judged = [index for index, samples in enumerate(times) if len(samples) >= fewest]
     if not judged:
         return tuple(range(len(times)))
-    leader = min(judged, key=lambda place: statistics.median(times[place]))
+    leader = min(judged, key=lambda index: statistics.median(times[index]))
     return tuple(
-        place
-        for place, own in enumerate(times)
-        if place not in judged or place == leader or _slower(own, times[leader]) < _CLEARLY
+        index
+        for index, samples in enumerate(times)
+        if index not in judged or index == leader or _slower(samples, times[leader]) < _CLEARLY
     )
 
 
@@ -121,13 +121,13 @@ def settled(times: Sequence[Sequence[float]]) -> bool:
     What is left has some samples at least, so that its time is one to rely on.
     """
     if len(times) <= 1:
-        return all(len(own) >= _SOME for own in times)
-    medians = sorted(statistics.median(own) if own else 0.0 for own in times)
-    return min(len(own) for own in times) >= _MANY and medians[-1] <= (1 + _EQUAL) * medians[0]
+        return all(len(samples) >= _SOME for samples in times)
+    medians = sorted(statistics.median(samples) if samples else 0.0 for samples in times)
+    return min(len(samples) for samples in times) >= _MANY and medians[-1] <= (1 + _EQUAL) * medians[0]
 
 
-def _slower(own: Sequence[float], other: Sequence[float]) -> float:
+def _slower(samples: Sequence[float], other: Sequence[float]) -> float:
     """How many standard deviations of U the samples are larger than the other's, if both came from one distribution."""
-    pairs = len(own) * len(other)
-    larger = sum((a > b) + 0.5 * (a == b) for a in own for b in other)
-    return (larger - pairs / 2) / math.sqrt(pairs * (len(own) + len(other) + 1) / 12)
+    pairs = len(samples) * len(other)
+    larger = sum((a > b) + 0.5 * (a == b) for a in samples for b in other)
+    return (larger - pairs / 2) / math.sqrt(pairs * (len(samples) + len(other) + 1) / 12)

@@ -187,15 +187,15 @@ class Session:
 
     def _final(self, expected: _Expected, count: int, budget_seconds: float) -> None:
         """The fastest of all waves once more, side by side; what they took before does not count any more."""
-        usual = usual_rate(sample for each in self._others for sample in each.raw)
-        passed = [each for each in self._others if each.failure is None and each.raw]
-        passed.sort(key=lambda each: each.measurement(usual).seconds_median or 0.0)
+        usual = usual_rate(sample for participant in self._others for sample in participant.raw)
+        passed = [participant for participant in self._others if participant.failure is None and participant.raw]
+        passed.sort(key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
         finalists = passed[:count]
-        for each in passed:
-            each.final = each in finalists
-        for each in finalists:
-            each.raw = []
-            self._announced.discard(id(each))
+        for participant in passed:
+            participant.final = participant in finalists
+        for participant in finalists:
+            participant.raw = []
+            self._announced.discard(id(participant))
         self._rounds += self._job.policy.rounds
         self._wave(finalists, expected, [], budget_seconds)
 
@@ -235,7 +235,7 @@ class Session:
             return
         self._announced.add(id(participant))
         everyone = (self._original, *self._others)
-        usual = usual_rate(sample for each in everyone for sample in each.raw)
+        usual = usual_rate(sample for member in everyone for sample in member.raw)
         baseline = self._original.measurement(usual).seconds_minimum if self._original.raw else None
         self._finished(Finished(participant.measurement(usual), baseline, usual))
 
@@ -273,12 +273,12 @@ class Session:
 
     def _reference(self, stack: ExitStack) -> _Expected | None:
         """Run the original nest and keep its result; None if it fails."""
-        found: list[_Expected] = []
+        references: list[_Expected] = []
         self._attempt(self._original, lambda p: self._launch(p, True, stack))
         self._attempt(self._original, self._await)
-        self._attempt(self._original, lambda p: found.append(self._store(p)))
+        self._attempt(self._original, lambda p: references.append(self._store(p)))
         self._report_check(self._original)
-        return found[0] if found and self._original.failure is None else None
+        return references[0] if references and self._original.failure is None else None
 
     def _store(self, participant: Participant) -> _Expected:
         """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity."""
@@ -343,7 +343,7 @@ class Session:
         participant.cost = reply["cost"] + _OVERHEAD_SECONDS
 
     def _time(self, participants: Sequence[Participant], budget_seconds: float) -> None:
-        """See docs/measuring.md."""
+        """See docs/guide/measuring.md."""
         if self._job.policy.adaptive:
             self._time_contenders(participants, budget_seconds)
         else:
@@ -377,9 +377,9 @@ class Session:
                 usual = usual_rate(sample for participant in participants for sample in participant.raw)
                 active = [p for p in active if p is not self._original]
                 kept = contenders([p.undisturbed(usual) for p in active], policy.fewest_rounds)
-                for place, participant in enumerate(active):
-                    participant.final = place in kept
-                active = [active[place] for place in kept]
+                for position, participant in enumerate(active):
+                    participant.final = position in kept
+                active = [active[position] for position in kept]
                 if settled([p.undisturbed(usual) for p in active]):
                     break
             elif self._is_slow_original(self._original) and len(self._original.raw) >= _FEWEST_SAMPLES:

@@ -1,4 +1,4 @@
-"""How far a correct variant's result may lie from the original's (docs/measuring.md)."""
+"""How far a correct variant's result may lie from the original's (docs/guide/measuring.md)."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def roundings(scop: Scop) -> float:
     elements: dict[str, int] = defaultdict(int)
     for statement in scop.statements:
         for access in statement.writes:
-            own = {read.array for read in statement.reads}
-            (updates if access.array in own else assignments)[access.array] += statement.instances
+            read_arrays = {read.array for read in statement.reads}
+            (updates if access.array in read_arrays else assignments)[access.array] += statement.instances
             reached = _elements_reached(access, scop.array(access.array))
             elements[access.array] = max(elements[access.array], reached)
     total = 0.0

@@ -70,8 +70,8 @@ class Toolchain:
     @property
     def command(self) -> str:
         """The compiler as one would type it: its name alone if the search path leads to it."""
-        found = shutil.which(self.path.name)
-        return self.path.name if found is not None and Path(found) == self.path else str(self.path)
+        on_path = shutil.which(self.path.name)
+        return self.path.name if on_path is not None and Path(on_path) == self.path else str(self.path)
 
     def compile_line(self, kernel: KernelSource, source: str | Path, output: str | Path) -> str:
         """The shell line that compiles an emitted file; ``output``'s suffix chooses library, object or program."""

@@ -102,8 +102,8 @@ class Worker:
                 return {"offsets": {}, "finite": True, "wrong": damage}
             at = first_not_finite(buffer)
             if at is not None:
-                found = numbers(buffer.values[at : at + 1], buffer.dtype)[0]
-                value = f"`{buffer.element(at)}` is {found!s} on random data"
+                number = numbers(buffer.values[at : at + 1], buffer.dtype)[0]
+                value = f"`{buffer.element(at)}` is {number!s} on random data"
                 return {"offsets": {}, "finite": False, "wrong": value}
         offsets = store(arrays, self._data, Path(path))
         self._expect(offsets)

@@ -47,14 +47,14 @@ def substitute_annotations(text: str, file: str) -> tuple[EditedText, tuple[Anno
         calls.append((start, stop))
         edits.append(Edit(start, stop, "{ " + loops + " }" + "\n" * text.count("\n", start, stop)))
     edited = EditedText(text).apply(edits)
-    found = []
+    annotations = []
     shift = 0
     for (start, stop), edit in zip(calls, edits, strict=True):
         edited_end = start + shift + len(edit.replacement)
         call = one_line(without_comments(text[start:stop], keep_strings=True), limit=10_000)
-        found.append(Annotation(call, line_of(text, start), start, stop, start + shift, edited_end))
+        annotations.append(Annotation(call, line_of(text, start), start, stop, start + shift, edited_end))
         shift += len(edit.replacement) - (stop - start)
-    return edited, tuple(found)
+    return edited, tuple(annotations)
 
 
 def _loops(clean: str, start: int, after: int, file: str) -> tuple[str, int]:

@@ -262,12 +262,12 @@ def check_conversions(body: Expression, elements: Mapping[str, str], offset: int
 
     def computed_with(node: Expression) -> bool:
         converts = node.kind == "call" and node.text == bfloat16.TO_FLOAT
-        return any(computed_with(each) or (narrow(each) and not converts) for each in node.arguments)
+        return any(computed_with(argument) or (narrow(argument) and not converts) for argument in node.arguments)
 
     target, value = body.arguments
-    made = narrow(value) or (value.kind == "call" and value.text == bfloat16.FROM_FLOAT) or value.text == "0"
+    converted = narrow(value) or (value.kind == "call" and value.text == bfloat16.FROM_FLOAT) or value.text == "0"
     if narrow(target):
-        stray = body.text != "=" or not made or computed_with(value)
+        stray = body.text != "=" or not converted or computed_with(value)
     else:
         stray = narrow(value) or computed_with(value)
     if stray:

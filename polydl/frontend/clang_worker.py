@@ -94,12 +94,12 @@ def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
     library = conf.lib
     library.clang_getSkippedRanges.restype = ctypes.POINTER(Ranges)
     library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(Ranges)]
-    found = library.clang_getSkippedRanges(unit, unit.get_file(unit.spelling))
-    if not found:
+    skipped = library.clang_getSkippedRanges(unit, unit.get_file(unit.spelling))
+    if not skipped:
         return []
-    ranges = [found.contents.ranges[i] for i in range(found.contents.count)]
+    ranges = [skipped.contents.ranges[i] for i in range(skipped.contents.count)]
     inactive = [(skipped.start.offset, skipped.end.offset) for skipped in ranges]
-    library.clang_disposeSourceRangeList(found)
+    library.clang_disposeSourceRangeList(skipped)
     return inactive
 
 
@@ -176,10 +176,12 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "bound": {parameter: bound[parameter] for parameter in parameters if parameter in bound},
         "macros": macros,
         "variables": [_variable(variable, view) for variable in reader.variables.values()],
-        "constructs": [asdict(found) | {"offset": view.origins[found.offset]} for found in reader.constructs],
+        "constructs": [
+            asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
+        ],
         "branches": [
-            asdict(found) | {"offset": view.origins[found.offset], "end": view.origins[found.end]}
-            for found in reader.branches
+            asdict(branch) | {"offset": view.origins[branch.offset], "end": view.origins[branch.end]}
+            for branch in reader.branches
         ],
     }
 

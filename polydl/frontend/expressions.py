@@ -130,7 +130,7 @@ class Translator:
 
 def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | None:
     """Each subscript as an integer combination of the iterators; None where one isn't."""
-    found = []
+    forms = []
     for position in range(index.dim(isl.dim_type.out)):
         pieces = index.get_pw_aff(position).intersect_domain(domain).coalesce().get_pieces()
         if len(pieces) != 1:
@@ -138,8 +138,8 @@ def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | N
         form = affine(pieces[0][1])
         if form is None:
             return None
-        found.append(form)
-    return tuple(found)
+        forms.append(form)
+    return tuple(forms)
 
 
 def affine(form: isl.Aff) -> Affine | None:

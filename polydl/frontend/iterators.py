@@ -36,7 +36,7 @@ def _renamed(statement: Statement) -> Statement:
         return statement
 
     def renamed(text: str) -> str:
-        return re.sub(r"[A-Za-z_]\w*", lambda found: names.get(found.group(), found.group()), text)
+        return re.sub(r"[A-Za-z_]\w*", lambda word: names.get(word.group(), word.group()), text)
 
     def rewritten(node: Expression) -> Expression:
         text = renamed(node.text) if node.kind == "affine" else node.text

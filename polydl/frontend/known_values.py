@@ -21,13 +21,13 @@ from polydl.frontend.source import Edit
 
 def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
     """The variables of the function that have one value throughout, by the reader's key."""
-    found = {}
+    values = {}
     for key, variable in reader.variables.items():
         if not variable.shape.is_scalar_integer or not variable.references:
             continue
         if variable.storage == "parameter":
             if variable.name in bound:
-                found[key] = (variable, bound[variable.name])
+                values[key] = (variable, bound[variable.name])
             continue
         changed = any(r.role in ("write", "update", "address") for r in variable.references)
         if any(reference.role == "address" for reference in variable.references):
@@ -35,8 +35,8 @@ def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, 
         if variable.shape.is_const or (variable.storage != "global" and not variable.loop_counter and not changed):
             value = integer_value(variable.declaration)
             if value is not None:
-                found[key] = (variable, value)
-    return found
+                values[key] = (variable, value)
+    return values
 
 
 def value_edits(known: Iterable[tuple[Variable, int]], function: Any) -> list[Edit]:

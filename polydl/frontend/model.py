@@ -258,7 +258,10 @@ class _Builder:
                 variable = by_name[evaluation.access.array]
                 bounds.check_subscripts(evaluation, variable, draft.offset, draft.text, self.place)
                 bounds.check_defined(evaluation, draft.offset, draft.text, self.place)
-            elements = {each.access.reference: by_name[each.access.array].shape.element for each in draft.evaluations}
+            elements = {
+                evaluation.access.reference: by_name[evaluation.access.array].shape.element
+                for evaluation in draft.evaluations
+            }
             checks.check_conversions(draft.body, elements, draft.offset, draft.text, self.place)
         arrays = self._arrays()
         declared = {array.name: array for array in arrays}
@@ -322,11 +325,11 @@ class _Builder:
         return str(schedule_tree(named))
 
     def statements(self, order: Mapping[str, Order]) -> list[Statement]:
-        made = []
+        statements = []
         for number, draft in enumerate(self.drafts):
             domain = draft.domain.set_tuple_name(f"S{number}")
             place = order[draft.pet_name]
-            made.append(
+            statements.append(
                 Statement(
                     name=f"S{number}",
                     iterators=tuple(str(name) for name in domain.get_var_names(isl.dim_type.set)),
@@ -341,7 +344,7 @@ class _Builder:
                     text=draft.text,
                 )
             )
-        return made
+        return statements
 
     def counted(self, statement: Statement) -> Statement:
         if statement.box is not None:

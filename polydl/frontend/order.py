@@ -34,12 +34,12 @@ _Node = _Leaf | _Loop
 
 def original_order(schedule: isl.Schedule, kept: Mapping[str, int]) -> dict[str, Order]:
     """The order of the statements in ``kept`` (pet's names with their depths)."""
-    found: dict[str, Order] = {}
-    _number(_sequence(schedule.get_root().child(0), frozenset(kept), 0), (), (), found)
+    orders: dict[str, Order] = {}
+    _number(_sequence(schedule.get_root().child(0), frozenset(kept), 0), (), (), orders)
     for name, depth in kept.items():
-        if name not in found or len(found[name].directions) != depth:
+        if name not in orders or len(orders[name].directions) != depth:
             raise AnalysisError(f"the place of statement {name} in the schedule isn't known")
-    return found
+    return orders
 
 
 def _sequence(node: isl.ScheduleNode, statements: frozenset[str], depth: int) -> tuple[_Node, ...]:
@@ -94,15 +94,15 @@ def _directions(schedule: isl.UnionPwAff, statements: frozenset[str], depth: int
 
 
 def _number(
-    nodes: Sequence[_Node], betas: tuple[int, ...], directions: tuple[tuple[str, int], ...], found: dict[str, Order]
+    nodes: Sequence[_Node], betas: tuple[int, ...], directions: tuple[tuple[str, int], ...], orders: dict[str, Order]
 ) -> None:
     for position, node in enumerate(nodes):
         if isinstance(node, _Leaf):
-            own = tuple(direction for name, direction in directions if name == node.statement)
-            found[node.statement] = Order((*betas, position), own)
+            loop_directions = tuple(direction for name, direction in directions if name == node.statement)
+            orders[node.statement] = Order((*betas, position), loop_directions)
         else:
             inner = (*directions, *node.directions.items())
-            _number(node.children, (*betas, position), inner, found)
+            _number(node.children, (*betas, position), inner, orders)
 
 
 def schedule_tree(statements: Sequence[tuple[isl.Set, Order]]) -> isl.Schedule:

@@ -52,8 +52,8 @@ class Job:
     @property
     def include_options(self) -> list[str]:
         headers = builtin_headers()
-        own = [str(headers)] if headers is not None else []
-        return [f"-I{directory}" for directory in [*self.include_directories, str(INCLUDE), *own]]
+        shipped = [str(headers)] if headers is not None else []
+        return [f"-I{directory}" for directory in [*self.include_directories, str(INCLUDE), *shipped]]
 
 
 def clang_pass(job: Job, shift: int = 0) -> SourceFacts:

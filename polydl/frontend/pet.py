@@ -54,7 +54,7 @@ def parse(
     macros = _defines(defines or {})
     directories = _directories(include_directories)
     annotated, annotations = substitute_annotations(original, file)
-    found = find_pet_library(library)
+    pet_library = find_pet_library(library)
     with _temporary_folder() as folder:
         job = Job(
             file=str(Path(path).absolute()),
@@ -71,7 +71,7 @@ def parse(
         place = Place(file, annotated.text)
         checks.check_before(facts, place)
         try:
-            model = _model(job, facts, found, place, annotations)
+            model = _model(job, facts, pet_library, place, annotations)
         except RecursionError:
             raise UnsupportedConstructError(
                 "an expression is nested too deeply", file=file, remedy="split it into several statements"
@@ -161,9 +161,9 @@ def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:
 
 def _used_directories(directories: tuple[str, ...], path: Path, text: str) -> tuple[str, ...]:
     """With the file's own folder where it includes a header of its own, so that generated code finds it too."""
-    own = str(path.absolute().parent)
-    if re.search(r'^\s*#\s*include\s*"', text, re.MULTILINE) and own not in directories:
-        return (own, *directories)
+    source_directory = str(path.absolute().parent)
+    if re.search(r'^\s*#\s*include\s*"', text, re.MULTILINE) and source_directory not in directories:
+        return (source_directory, *directories)
     return directories
 
 

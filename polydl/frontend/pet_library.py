@@ -47,13 +47,13 @@ def find_pet_library(library: str | Path | None = None) -> PetLibrary:
     folder = _tadashi_folder("tadashi.libs")
     if folder is None:
         raise MissingComponentError("libpet, which reads the C loop nests, is not installed", remedy=INSTALL_REMEDY)
-    found: list[str] = []
+    paths: list[str] = []
     for name in _BUNDLED:
         matches = sorted(glob.glob(f"{folder}/lib{name}-*.so*"))
         if not matches and name in ("isl", "pet"):
             raise MissingComponentError(f"{folder} holds no lib{name}", remedy=INSTALL_REMEDY)
-        found += matches[:1]
-    return PetLibrary(tuple(found), "tadashi wheel")
+        paths += matches[:1]
+    return PetLibrary(tuple(paths), "tadashi wheel")
 
 
 def builtin_headers() -> Path | None:

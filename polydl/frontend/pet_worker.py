@@ -107,13 +107,13 @@ class _Pet:
         vector = self.ffi.new("char *[]", [*arguments, self.ffi.NULL])
         self.pet.pet_options_parse(self.pet.isl_ctx_peek_pet_options(context), len(arguments), vector, _ALL_ARGUMENTS)
         self.pet.pet_options_set_autodetect(context, int(autodetect))
-        found: list[dict[str, Any]] = []
+        scops: list[dict[str, Any]] = []
         failures: list[BaseException] = []
 
         @self.ffi.callback("isl_printer *(isl_printer *, pet_scop *, void *)")
         def take(printer: Any, scop: Any, _user: Any) -> Any:
             try:
-                found.append(self.scop(scop))
+                scops.append(self.scop(scop))
             except BaseException as failure:
                 failures.append(failure)
             self.pet.pet_scop_free(scop)
@@ -124,7 +124,7 @@ class _Pet:
         self.libc.fclose(output)
         if failures:
             raise failures[0]
-        return found
+        return scops
 
     def scop(self, scop: Any) -> dict[str, Any]:
         return {

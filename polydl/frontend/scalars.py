@@ -34,9 +34,9 @@ def without_local_scalars(scop: Scop) -> Scop:
             if array.storage != "local" or array.extents or _is_marked(scop, array):
                 continue
             for rewrite in (_forwarded, _promoted, _expanded):
-                made = rewrite(scop, array)
-                if made is not None:
-                    scop, changed = made, True
+                rewritten = rewrite(scop, array)
+                if rewritten is not None:
+                    scop, changed = rewritten, True
                     break
             if changed:
                 break
@@ -232,14 +232,14 @@ def _expanded(scop: Scop, array: Array) -> Scop | None:
     extents = tuple(high + 1 for _, high in first.box)
     if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
         return None
-    taken = {each.name for each in scop.arrays}
+    taken = {other.name for other in scop.arrays}
     name = f"{array.name}_of"
     while name in taken:
         name += "_"
     expanded = replace(array, name=name, extents=extents)
     changed = {user.name: _with_element(user, array, expanded) for user in users}
-    made = _without(scop, set(), changed, array)
-    return replace(made, arrays=(*made.arrays, expanded))
+    without = _without(scop, set(), changed, array)
+    return replace(without, arrays=(*without.arrays, expanded))
 
 
 def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:

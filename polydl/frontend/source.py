@@ -81,13 +81,13 @@ class EditedText:
 
     def breakpoints(self) -> list[tuple[int, int]]:
         """The origins in short: where they stop counting up by one, and what they jump to."""
-        found = []
+        breakpoints = []
         expected = -1
         for position, origin in enumerate(self.origins):
             if origin != expected:
-                found.append((position, origin))
+                breakpoints.append((position, origin))
             expected = origin + 1
-        return found
+        return breakpoints
 
     @staticmethod
     def from_breakpoints(text: str, breakpoints: Sequence[Sequence[int]]) -> EditedText:

@@ -1,11 +1,11 @@
-"""Affine forms of a statement's iterators, and boxes of integers that these run over."""
+"""Affine forms of a statement's iterators, and the boxes of integers that iterators run over."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Inclusive ranges of every dimension.
+# Inclusive (low, high) bounds of each dimension.
 Box = tuple[tuple[int, int], ...]
 
 
@@ -13,32 +13,45 @@ Box = tuple[tuple[int, int], ...]
 class Affine:
     """``sum(coefficient * iterator) + constant`` over the iterators of one statement."""
 
+    #: one for each iterator of the statement, outermost first
     coefficients: tuple[int, ...]
     constant: int = 0
 
     def at(self, point: tuple[int, ...]) -> int:
+        """The value for one value of each iterator."""
         return self.constant + sum(c * x for c, x in zip(self.coefficients, point, strict=True))
 
+    @property
+    def single_iterator(self) -> int | None:
+        """``p`` where the form is ``iterator[p] + constant`` with any constant; None for every other form."""
+        used = [position for position, coefficient in enumerate(self.coefficients) if coefficient]
+        return used[0] if len(used) == 1 and self.coefficients[used[0]] == 1 else None
 
-def iterator_form(place: int, depth: int, constant: int = 0) -> Affine:
-    """The iterator at one of ``depth`` places, and a constant."""
-    return Affine(tuple(int(other == place) for other in range(depth)), constant)
+
+def iterator_form(position: int, depth: int, constant: int = 0) -> Affine:
+    """``iterator[position] + constant`` over ``depth`` iterators."""
+    return Affine(tuple(int(other == position) for other in range(depth)), constant)
 
 
 def composed(form: Affine, loops: Sequence[Affine], depth: int) -> Affine:
-    """A form of iterators that are themselves forms of ``depth`` others."""
-    made = combined(loops, form.coefficients) if loops else Affine((0,) * depth)
-    return Affine(made.coefficients, made.constant + form.constant)
+    """``form`` with each of its iterators replaced by the form in ``loops``, which is over ``depth`` new iterators."""
+    linear = combined(loops, form.coefficients) if loops else Affine((0,) * depth)
+    return Affine(linear.coefficients, linear.constant + form.constant)
 
 
 def combined(forms: Sequence[Affine], factors: Sequence[int]) -> Affine:
-    """The sum of the forms, each multiplied."""
+    """The linear combination ``sum(factor * form)``. The forms, at least one, are over the same iterators."""
     rows = zip(*(form.coefficients for form in forms), strict=True)
     coefficients = tuple(sum(f * c for f, c in zip(factors, row, strict=True)) for row in rows)
     return Affine(coefficients, sum(f * form.constant for f, form in zip(factors, forms, strict=True)))
 
 
 def value_range(form: Affine, box: Box) -> tuple[int, int]:
-    """The least and the greatest value of a form over a box."""
+    """The least and the greatest value of a form whose iterators run over ``box``."""
     ends = [(c * low, c * high) for c, (low, high) in zip(form.coefficients, box, strict=True)]
     return form.constant + sum(map(min, ends)), form.constant + sum(map(max, ends))
+
+
+def box_extents(box: Box) -> tuple[int, ...]:
+    """The number of integers in each dimension of a box."""
+    return tuple([high - low + 1 for low, high in box])

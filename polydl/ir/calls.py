@@ -1,4 +1,4 @@
-"""Calls that stand for the innermost loops of a statement."""
+"""Calls that take the place of the innermost loops of a statement."""
 
 from __future__ import annotations
 
@@ -9,64 +9,78 @@ from typing import Literal
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Statement
 
+# Exact rows of equal length.
 Matrix = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Of a tile that begins at ``step`` times a loop's iteration, what lies below ``limit`` is there."""
+    """The bound of an array along one axis of a tile: its elements at ``step * iterator + offset < limit`` exist."""
 
+    #: loop over tiles, an index into the statement's iterators
     loop: int
+    #: elements from the start of one tile to that of the next
     step: int
+    #: extent of the array along the axis, in elements
     limit: int
 
 
 @dataclass(frozen=True)
 class TileTransform:
-    """Linear maps of the axes of small tiles, one matrix for each axis, with a row per element of the result.
+    """A transform of small tiles between an array and the transform domain of a bilinear algorithm (Winograd's).
 
-    A single matrix where there are several axes maps all of them together, the last of which runs fastest.
-
-    ``results`` and ``sources`` are the loops (of the statement's iterators) along the axes of what is written and what
-    is read; ``lanes`` is the loop over channels, and elements of the side that is not ``clipped`` lie side by side
-    along it. Of the other side, "source" or "result", elements that are not ``inside`` are read as zero, or not
-    written; None is for an axis that is there everywhere. With ``adds``, results are added to what was there. Where
-    lanes of that side lie apart, the call goes through all tiles of the loop ``walk``, and brings the lanes of many of
-    them together. Statements that come ``after`` run on each element of a result, whose loops are given over those of
-    the call's statement.
+    Such an algorithm maps tiles of its inputs into the transform domain, multiplies there, and maps the products back.
+    A transform reads a tile of one array (its source) and writes one of another (its result). One of the two, the
+    ``clipped`` side, is an image, at whose edge tiles are cut off; the other is the array of the transform domain.
+    Loops are indices into the iterators of the call's statement.
     """
 
+    #: one matrix for each axis of a tile, applied axis by axis, or one for all axes, of which the last runs fastest;
+    #: rows are elements of the result, columns elements of the source
     matrices: tuple[Matrix, ...]
+    #: loops along the axes of the result
     results: tuple[int, ...]
+    #: loops along the axes of the source
     sources: tuple[int, ...]
+    #: loop over channels, which runs across vector lanes; it is contiguous in the array that is not ``clipped``
     lanes: int
+    #: where the clipped array ends along each axis; None for an axis along which every tile is whole
     inside: tuple[Inside | None, ...]
+    #: the side with edges: beyond them a source reads as zero, and a result is not written
     clipped: Literal["source", "result"] = "source"
+    #: whether results are added to the elements of the result array, in place of overwriting them
     adds: bool = False
+    #: loop run inside the call, so that channels with a stride can be transposed in registers; None if they are
+    #: contiguous in the clipped array
     walk: int | None = None
+    #: element-wise statements to run on each element of the result, each with its iterators as forms of the call's
     after: tuple[tuple[Statement, tuple[Affine, ...]], ...] = ()
 
     @property
     def together(self) -> bool:
-        """Whether one matrix maps elements along several axes."""
+        """Whether one matrix maps all axes at once."""
         return len(self.matrices) < max(len(self.results), len(self.sources))
 
     @property
     def outside(self) -> tuple[int, ...]:
-        """The loops along the axes of the side that is no array of points."""
+        """The loops along the axes of the clipped side, the one that is not in the transform domain."""
         return self.results if self.clipped == "result" else self.sources
 
 
 @dataclass(frozen=True)
 class AnnotatedCall:
-    """A microkernel call that a pragma marked, and the loops that stood in for it (paper, §4).
+    """A call in place of the innermost loops of statements (paper, §4).
 
-    ``inner_loops`` of the statement's loops, the innermost, belong to the call. A rewrite may have put a ``transform``
-    there instead.
+    Either a pragma marked it, and the loops of the source describe what it computes, or a rewrite put a
+    ``transform`` there.
     """
 
+    #: the whole call as C writes it; the name of the function where there is a ``transform``
     call: str
+    #: of the source, from 1
     line: int
+    #: names of the statements that describe it
     statements: tuple[str, ...]
+    #: number of innermost loops that belong to the call
     inner_loops: int
     transform: TileTransform | None = None

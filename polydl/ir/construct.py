@@ -1,11 +1,11 @@
-"""Statements and accesses made anew, with their isl strings written from boxes and subscripts."""
+"""Builders of statements and accesses for rewrites: isl strings are written from boxes and subscripts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
 
-from polydl.ir.affine import Affine, Box
+from polydl.ir.affine import Affine, Box, box_extents
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
@@ -24,7 +24,7 @@ def make_access(
     kind: AccessKind,
     subscripts: tuple[Affine, ...],
 ) -> Access:
-    """An access with its isl relations written from its subscripts."""
+    """An access of a statement whose domain is ``box``; its relation and its index are written from ``subscripts``."""
     head = f"{statement}[{', '.join(iterators)}]"
     elements = [_terms(form, iterators) for form in subscripts]
     bounds = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in zip(iterators, box, strict=True))
@@ -34,7 +34,7 @@ def make_access(
 
 
 def make_domain(statement: str, iterators: Sequence[str], box: Box) -> str:
-    """The isl set of a statement's instances, from its box."""
+    """The iteration domain of a statement whose iterators run over ``box``, as isl writes the set."""
     bounds = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in zip(iterators, box, strict=True))
     return f"{{ {statement}[{', '.join(iterators)}]{' : ' if bounds else ''}{bounds} }}"
 
@@ -50,13 +50,16 @@ def make_statement(
     line: int,
     text: str,
 ) -> Statement:
-    """A statement whose loops run forwards over a box; without ``betas`` in a nest of its own, at place 0."""
+    """A statement whose loops run forwards over ``box``.
+
+    ``betas`` are the constants of its 2d+1 schedule; all are 0 if they are left out.
+    """
     return Statement(
         name=name,
         iterators=iterators,
         domain=make_domain(name, iterators, box),
         box=box,
-        instances=prod(high - low + 1 for low, high in box),
+        instances=prod(box_extents(box)),
         betas=(0,) * (len(box) + 1) if betas is None else betas,
         directions=(1,) * len(box),
         body=body,
@@ -67,22 +70,22 @@ def make_statement(
 
 
 def assignment(reference: str, value: Expression) -> Expression:
-    """The value assigned to what a reference writes."""
+    """The statement body ``reference = value``, where ``reference`` is the id of the access written."""
     return Expression("op", "=", (Expression("access", reference), value))
 
 
 def zero_of(array: Array) -> Expression:
-    """A zero of the type of an array's elements."""
+    """The literal zero in the type of an array's elements."""
     return Expression("literal", {"float": "0.0f", "double": "0.0"}.get(array.element, "0"))
 
 
 def has_loops_alone(scop: Scop, statement: Statement) -> bool:
-    """Whether no other statement is in the nest of a statement, where nests come one after the other."""
-    return sum(each.betas[0] == statement.betas[0] for each in scop.statements) == 1
+    """Whether ``statement`` shares no loop: no other one has its first beta (the position of its outermost loop)."""
+    return sum(other.betas[0] == statement.betas[0] for other in scop.statements) == 1
 
 
 def fresh_name(scop: Scop, name: str) -> str:
-    """The name, with underscores after it until no array and no loop of the scop has it."""
+    """``name`` with as many underscores after it as it takes for no array and no loop of the scop to have it."""
     taken = {array.name for array in scop.arrays} | {name for s in scop.statements for name in s.iterators}
     while name in taken:
         name += "_"

@@ -1,4 +1,4 @@
-"""Generated C, and what it calls."""
+"""Generated C, and the microkernel calls in it."""
 
 from __future__ import annotations
 
@@ -7,50 +7,64 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class MicrokernelUse:
-    """What was matched in one nest, for people and for JSON. Leading dimensions are in elements.
+    """One microkernel call of a variant, described for people and for JSON. Leading dimensions are in elements."""
 
-    Each call fetches ``ahead`` bytes of the first operand for later calls, or copies ``copied`` of the next tile.
-    ``stride_bn`` and ``stride_bk`` say how the second one is walked along n and k.
-    """
-
+    #: index of the nest
     nest: int
+    #: of the microkernel
     name: str
     statement: str
+    #: elements of the output tile along its contiguous dimension
     m: int
+    #: columns of the output tile; with ``rows`` of them, columns of one row
     n: int
+    #: terms of each sum, per batch entry
     k: int
+    #: products that one call sums up
     batch: int
+    #: leading dimension of A
     lda: int
+    #: leading dimension of B: the larger of its strides along n and k
     ldb: int
+    #: leading dimension of C
     ldc: int
+    #: the loops m, n and k
     loops: tuple[str, str, str]
     batch_loops: tuple[str, ...]
+    #: the arrays A, B and C
     operands: tuple[str, str, str]
+    #: rows of ``n`` columns in one call
     rows: int = 1
     row_loops: tuple[str, ...] = ()
+    #: bytes of A that each call prefetches for later calls
     ahead: int = 0
+    #: elements from one column of B to the next
     stride_bn: int = 0
+    #: elements from one term of B to the next
     stride_bk: int = 0
+    #: bytes of the next tile that each call copies
     copied: int = 0
 
 
 @dataclass(frozen=True)
 class KernelSource:
-    """A complete C translation unit with the function of the original's name and signature.
+    """A complete C translation unit whose function has the name and the signature of the original."""
 
-    ``harness`` is C that, appended to ``c``, lets a process call the kernel without knowing its
-    signature: ``void polydl_invoke(void *const *arguments)``, one pointer per parameter (to the array, or to
-    the scalar's value) and then one per global array through ``void *polydl_global(int)``.
-    ``link_flags`` are what it needs beyond the C library and OpenMP; ``vector_functions`` are those of ``<math.h>``
-    that it calls with whole vectors where the C library can.
-    """
-
+    #: the variant's id
     id: str
+    #: name of the function
     function: str
+    #: text of the translation unit
     c: str
+    #: text of a header with the function's prototype
     header: str
+    #: C to append to ``c`` so that a process can call the kernel without knowing its signature: ``void
+    #: polydl_invoke(void *const *arguments)`` takes one pointer per parameter, to the array or to the scalar's value;
+    #: ``void *polydl_global(int)`` is the address of each global array
     harness: str
     compile_flags: tuple[str, ...] = ()
+    #: beyond the C library and OpenMP
     link_flags: tuple[str, ...] = ()
     microkernels: tuple[MicrokernelUse, ...] = ()
+    #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""An order of variants, with a reason for each place."""
+"""Rankings: variants in the order of their predicted speed, with a reason for each position."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from polydl.ir.working_sets import WorkingSets
 
 @dataclass(frozen=True)
 class RankedVariant:
-    """``score`` orders variants within one ranking only, lower first; None where a ranker has no scalar."""
+    """A variant at its position in a ranking."""
 
     variant: Variant
     working_sets: WorkingSets
+    #: lower is better; comparable within one ranking only. None for a ranker without a scalar score.
     score: float | None
+    #: why it stands there, in words for the user
     reason: str
 
 
 @dataclass(frozen=True)
 class Ranking:
+    """An order of variants by one ranker."""
+
+    #: name of the ranker
     ranker: str
+    #: best first
     entries: tuple[RankedVariant, ...]

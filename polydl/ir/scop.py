@@ -1,7 +1,7 @@
-"""A static control part: what one region of one C function does, exactly.
+"""A static control part (SCoP): what one region of one C function computes, exactly.
 
-Sets and relations are isl *strings* without parameters: they pickle, and isl objects never
-cross from one copy of isl (pet's) into another (islpy's). Sizes are in bytes unless a name says otherwise.
+Sets and relations are isl *strings* without parameters. Strings can be pickled, and no isl object crosses from one
+copy of isl (the one inside pet) into another (islpy's). Sizes are in bytes unless a name says otherwise.
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from polydl.ir.statement import Access, Statement
 
 @dataclass(frozen=True)
 class Array:
-    """An array or scalar of the source, its sizes known.
-
-    ``extents`` are in elements, outermost first, and ``()`` for a scalar. ``element`` is the
-    canonical C type, such as ``float`` or ``unsigned char``. ``storage`` says where it lives: a ``local`` one
-    belongs to the region alone, so that generated code declares it anew or does without; a ``function`` one is
-    declared in the function around the region, and values may flow in and out through it. ``view_of`` names the
-    array whose memory this one shows in another shape.
-    """
+    """An array or a scalar of the source, or one that a rewrite added. All sizes are known."""
 
     name: str
+    #: canonical C type of an element, such as ``float`` or ``unsigned char``
     element: str
     element_bytes: int
+    #: elements along each dimension, outermost first; ``()`` for a scalar
     extents: tuple[int, ...]
+    #: where it lives. A ``local`` array belongs to the region alone: generated code declares it or does without it. A
+    #: ``function`` array is declared in the function around the region, and carries values in and out.
     storage: Literal["parameter", "global", "local", "function"]
+    #: the array whose memory this one shows in another shape; "" for an array with memory of its own
     view_of: str = ""
 
     @property
     def elements(self) -> int:
+        """The number of elements; 1 for a scalar."""
         product = 1
         for extent in self.extents:
             product *= extent
@@ -47,12 +46,12 @@ class Array:
 
     @property
     def memory(self) -> str:
-        """The array whose memory this one shows: itself, if it is no view."""
+        """The name of the array that holds the elements: ``view_of`` for a view, else its own name."""
         return self.view_of or self.name
 
     @property
     def strides(self) -> tuple[int, ...]:
-        """Distance in elements between neighbours along each dimension (row-major)."""
+        """Elements between neighbours along each dimension (row-major)."""
         strides: list[int] = []
         step = 1
         for extent in reversed(self.extents):
@@ -63,65 +62,74 @@ class Array:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of the function, in the order of its signature.
-
-    ``array`` names the Array it carries (a scalar has extents ``()``). ``declaration`` is the
-    parameter as C writes it with all macros expanded, fit for a prototype. ``value`` is the
-    integer that ``-D NAME=VALUE`` bound it to, if any.
-    """
+    """One parameter of a function."""
 
     name: str
+    #: as C writes it in a prototype, with all macros expanded
     declaration: str
+    #: name of the Array that it carries (a scalar is one with extents ``()``)
     array: str
     is_pointer: bool
     is_const: bool
+    #: the integer that ``-D NAME=VALUE`` bound it to
     value: int | None = None
 
 
 @dataclass(frozen=True)
 class Function:
+    """The C function around a region."""
+
     name: str
     return_type: str
+    #: in the order of the signature
     parameters: tuple[Parameter, ...]
+    #: of its definition in the source, from 1
     line: int
 
 
 @dataclass(frozen=True)
 class SharedLoops:
-    """Statements whose ``loops`` outermost loops are to stay common to them; the first in ``parallel`` if so."""
+    """Loops that a rewrite fused, and that loop distribution must not split again."""
 
+    #: names of the statements inside
     statements: tuple[str, ...]
+    #: number of outer loops that they share
     loops: int
+    #: whether the outermost of these loops runs in parallel
     parallel: bool = False
+    #: arrays that its threads sum into copies of, which are added up at the end
     combined: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Scop:
-    """A static control part: what one region of one C function does, exactly.
+    """A static control part (SCoP): what one region of one C function computes, exactly."""
 
-    ``source`` is the file's text; ``region`` the offsets (characters, end exclusive) that generated code
-    replaces. ``defines`` are the ``-D`` macros given; integer parameters that were bound appear
-    as ``Parameter.value``. ``schedule`` is pet's schedule tree, restricted to the statements kept.
-    ``shared`` holds loops that were fused, and that distribution must not take apart again.
-    """
-
+    #: path of the source file
     file: str
     function: Function
+    #: in the order of the source
     statements: tuple[Statement, ...]
     arrays: tuple[Array, ...]
+    #: pet's schedule tree, restricted to the statements kept
     schedule: str
+    #: text of the source file
     source: str
+    #: offsets into ``source``, in characters and end exclusive, that generated code replaces
     region: tuple[int, int]
+    #: first line of the region, from 1
     line: int
+    #: ``-D`` macros as (name, value)
     defines: tuple[tuple[str, str], ...] = ()
+    #: microkernel calls that pragmas mark, or that a rewrite put in
     annotated_calls: tuple[AnnotatedCall, ...] = ()
     include_directories: tuple[str, ...] = ()
+    #: fused loops that loop distribution must keep
     shared: tuple[SharedLoops, ...] = ()
 
     @cached_property
     def digest(self) -> str:
-        """Identity of the nest: what it computes, not how its file is named or laid out."""
+        """16 hexadecimal digits that identify the computation, not its file's name or layout."""
         content = json.dumps(
             [
                 self.function.name,
@@ -134,6 +142,7 @@ class Scop:
 
     @property
     def flops(self) -> int:
+        """Arithmetic operations of all statements."""
         return sum(s.flops for s in self.statements)
 
     @cached_property
@@ -143,18 +152,23 @@ class Scop:
         return sum(array.bytes for array in self.arrays if array.name in used)
 
     def array(self, name: str) -> Array:
+        """The array of that name. Raises KeyError."""
         for array in self.arrays:
             if array.name == name:
                 return array
         raise KeyError(name)
 
     def stride(self, access: Access, iterator: int) -> int:
-        """Elements by which one step of an iterator of its statement moves an access with affine subscripts."""
+        """Elements by which one step of a loop moves an access.
+
+        The access must have affine subscripts; ``iterator`` is the loop's index among its statement's iterators.
+        """
         assert access.subscripts is not None
         steps = self.array(access.array).strides
         return sum(step * form.coefficients[iterator] for step, form in zip(steps, access.subscripts, strict=True))
 
     def statement(self, name: str) -> Statement:
+        """The statement of that name. Raises KeyError."""
         for statement in self.statements:
             if statement.name == name:
                 return statement

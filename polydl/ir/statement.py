@@ -1,7 +1,7 @@
-"""Statements: their iteration domains, accesses and expressions.
+"""Statements: their iteration domains, access relations and expressions.
 
-Sets and relations are isl *strings* without parameters: they pickle, and isl objects never
-cross from one copy of isl (pet's) into another (islpy's).
+Sets and relations are isl *strings* without parameters. Strings can be pickled, and no isl object crosses from one
+copy of isl (the one inside pet) into another (islpy's).
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ from functools import cached_property
 from typing import Literal
 
 from polydl.bfloat16 import CONVERSIONS
-from polydl.ir.affine import Affine
+from polydl.ir.affine import Affine, Box, box_extents
 
 AccessKind = Literal["read", "write"]
 
 
 @dataclass(frozen=True)
 class Access:
-    """One array reference of one statement.
+    """One array reference of one statement: a read or a write of one element per instance."""
 
-    ``relation`` is the isl map from the statement's domain to the elements. ``subscripts`` holds
-    one affine form per array dimension, or None where a subscript is affine only piecewise or
-    with a division (``a[i / 2]``). ``index`` is pet's index expression, as isl prints it.
-    """
-
+    #: id of the reference; the read and the write of a compound assignment's target share it
     reference: str
+    #: name of the array
     array: str
     kind: AccessKind
+    #: access relation: the isl map from the iteration domain to the elements
     relation: str
+    #: pet's index expression, an isl map as isl prints it
     index: str
+    #: one affine form per array dimension; None where one is affine only piecewise or divides (``a[i / 2]``)
     subscripts: tuple[Affine, ...] | None
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A node of a statement's right- or left-hand side.
+    """A node of a statement's body, which is a tree of expressions.
 
     ========  ==================================  =======================
     kind      text                                arguments
@@ -54,10 +54,13 @@ class Expression:
     """
 
     kind: Literal["access", "affine", "literal", "call", "cast", "op"]
+    #: what the node is, by kind: see the table
     text: str
+    #: the operands
     arguments: tuple[Expression, ...] = ()
 
     def walk(self) -> Iterator[Expression]:
+        """This node and all nodes below it, parents first."""
         yield self
         for argument in self.arguments:
             yield from argument.walk()
@@ -65,28 +68,45 @@ class Expression:
 
 @dataclass(frozen=True)
 class Statement:
-    """One assignment and the loops around it.
+    """One assignment, the loops around it, and its place in the order of the source.
 
-    ``betas`` and ``directions`` give the original schedule: statement instances run in the order
-    of ``(betas[0], directions[0] * iterators[0], betas[1], ..., betas[depth])``. ``box`` holds the
-    inclusive bounds of each iterator where the domain is exactly their product, else None.
+    That order is the 2d+1 form: for ``d`` loops, instances run in the lexicographic order of ``(betas[0],
+    directions[0] * iterators[0], betas[1], ..., directions[d-1] * iterators[d-1], betas[d])``.
     """
 
     name: str
+    #: names of the loops around it, outermost first
     iterators: tuple[str, ...]
+    #: iteration domain, an isl set
     domain: str
-    box: tuple[tuple[int, int], ...] | None
+    #: inclusive bounds of each iterator where the domain is exactly their product, else None
+    box: Box | None
+    #: number of points of the domain
     instances: int
+    #: beta vector of the 2d+1 form: position among its siblings at each depth; ``depth + 1`` numbers
     betas: tuple[int, ...]
+    #: 1 or -1 for each loop: whether its iterator counts up or down
     directions: tuple[int, ...]
+    #: the assignment, an ``op``
     body: Expression
+    #: all reads and writes
     accesses: tuple[Access, ...]
+    #: of the source, from 1
     line: int
+    #: the statement as the source has it
     text: str
 
     @property
     def depth(self) -> int:
+        """The number of loops around it."""
         return len(self.iterators)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Iterations of each loop, outermost first. Raises ValueError where the domain is no box."""
+        if self.box is None:
+            raise ValueError(f"the domain of {self.name} is no box")
+        return box_extents(self.box)
 
     @property
     def reads(self) -> tuple[Access, ...]:
@@ -97,6 +117,7 @@ class Statement:
         return tuple(a for a in self.accesses if a.kind == "write")
 
     def access(self, reference: str, kind: AccessKind | None = None) -> Access:
+        """The access with that reference id, of that kind if one is given. Raises KeyError."""
         for candidate in self.accesses:
             if candidate.reference == reference and kind in (None, candidate.kind):
                 return candidate
@@ -104,7 +125,7 @@ class Statement:
 
     @cached_property
     def flops_per_instance(self) -> int:
-        """Arithmetic operations on elements; calls count as one, conversions and subscripts as none."""
+        """Arithmetic operations of one instance. A call counts as one; a conversion and a subscript as none."""
         counted = {"+", "-", "*", "/", "+=", "-=", "*=", "/="}
         return sum(
             1
@@ -114,4 +135,5 @@ class Statement:
 
     @property
     def flops(self) -> int:
+        """Arithmetic operations of all instances."""
         return self.flops_per_instance * self.instances

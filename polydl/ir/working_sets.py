@@ -1,4 +1,4 @@
-"""Working sets of dependences, and what each cache level holds. Sizes are in bytes unless a name says otherwise."""
+"""Working sets of dependences, and the cache levels that hold them. Sizes are in bytes unless a name says otherwise."""
 
 from __future__ import annotations
 
@@ -10,17 +10,22 @@ DependenceKind = Literal["RAW", "WAR", "WAW", "RAR"]
 
 @dataclass(frozen=True)
 class DependenceWorkingSet:
-    """Working sets of one dependence (paper, Algorithm 1), in elements and bytes.
+    """The working sets of one dependence (paper, Algorithm 1): all data touched from its source to its target.
 
-    ``loop`` is the name of the loop that carries it, and ``""`` where the statements' order does. A dependence that
-    spans a parallel loop has equal minimum and maximum.
+    The minimum is over the nearest target of a source, the maximum over its farthest one.
     """
 
+    #: kinds of the dependences with these source, target and loop
     kinds: tuple[DependenceKind, ...]
+    #: the array through which they depend
     array: str
+    #: statement of the source
     source: str
+    #: statement of the target
     target: str
+    #: name of the loop that carries the dependence; "" where the order of the statements does
     loop: str
+    #: whether it spans a parallel loop; then minimum and maximum are equal
     parallel: bool
     minimum_elements: int
     maximum_elements: int
@@ -30,15 +35,14 @@ class DependenceWorkingSet:
 
 @dataclass(frozen=True)
 class WorkingSets:
-    """All working sets of a variant, and what each cache level holds (Algorithm 2), in bytes.
-
-    ``levels`` has one entry per cache, innermost first; ``memory`` is what fits none. ``method``
-    says how it was counted: ``closed-form`` or ``isl``. With ``line_bytes``, all bytes are those of whole cache
-    lines of that size.
-    """
+    """All working sets of a variant, and how much of them each cache level holds (paper, Algorithm 2)."""
 
     dependences: tuple[DependenceWorkingSet, ...]
+    #: bytes that fit each cache, innermost first
     levels: tuple[int, ...]
+    #: bytes that fit no cache
     memory: int
+    #: how points were counted
     method: Literal["closed-form", "isl"]
+    #: size of a cache line if sizes are those of whole lines, else None
     line_bytes: int | None = None

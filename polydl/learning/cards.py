@@ -43,7 +43,7 @@ def train(
     trainer: Trainer = registry.load("trainers", name)
     groups = sorted({nest.group for nest in nests})
     order = np.random.default_rng(seed).permutation(len(groups))
-    held = {groups[place] for place in order[: max(1, len(groups) // _HELD_OUT)]}
+    held = {groups[index] for index in order[: max(1, len(groups) // _HELD_OUT)]}
     problems = {nest.problem for nest in nests if nest.group in held}
     kept = [nest for nest in nests if nest.group not in held and nest.problem not in problems]
     scores: dict[str, float] = {}
@@ -78,10 +78,10 @@ def train(
 
 
 def _scores(ranker: TrainedRanker, nests: Sequence[MeasuredNest], machine: Machine) -> dict[str, float]:
-    found = [judge(ranker, nest, machine) for nest in nests]
-    scores = {f"top {count}": geomean([each.top[place] for each in found]) for place, count in enumerate(TOP)}
-    scores["worst top 1"] = min(each.top[0] for each in found)
-    scores["tau"] = float(np.mean([each.tau or 0.0 for each in found]))
+    qualities = [judge(ranker, nest, machine) for nest in nests]
+    scores = {f"top {count}": geomean([quality.top[k] for quality in qualities]) for k, count in enumerate(TOP)}
+    scores["worst top 1"] = min(quality.top[0] for quality in qualities)
+    scores["tau"] = float(np.mean([quality.tau or 0.0 for quality in qualities]))
     return {name: round(value, 4) for name, value in scores.items()}
 
 

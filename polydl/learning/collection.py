@@ -98,17 +98,17 @@ def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
     The suite ``networks`` stands for each of the networks. Nests of fewer than ``FEWEST_OPERATIONS`` are left out:
     what they take is the call. Raises OptionError for a suite that is not known.
     """
-    found: dict[str, str] = {}
-    each_network = tuple(dict.fromkeys(network for network in groups_of_workloads().values() if network in known()))
-    for name in (other for one in suites for other in (each_network if one == NETWORKS else (one,))):
+    by_problem: dict[str, str] = {}
+    networks = tuple(dict.fromkeys(network for network in groups_of_workloads().values() if network in known()))
+    for name in (other for one in suites for other in (networks if one == NETWORKS else (one,))):
         fresh: dict[str, str] = {}
-        for each in suite(name):
-            problem = repr(workload(each).problem)
-            if problem not in found and workload(each).flops >= FEWEST_OPERATIONS:
-                fresh.setdefault(problem, each)
+        for layer in suite(name):
+            problem = repr(workload(layer).problem)
+            if problem not in by_problem and workload(layer).flops >= FEWEST_OPERATIONS:
+                fresh.setdefault(problem, layer)
         chosen = spread_evenly(list(fresh.values()), layers or len(fresh))
-        found.update({problem: each for problem, each in fresh.items() if each in chosen})
-    return tuple(sorted(found.values(), key=lambda name: workload(name).flops))
+        by_problem.update({problem: layer for problem, layer in fresh.items() if layer in chosen})
+    return tuple(sorted(by_problem.values(), key=lambda name: workload(name).flops))
 
 
 def collect(
@@ -136,21 +136,21 @@ def collect(
             complete = _complete(read(directory), setting, options)
         elif work is not None:
             complete = compiled(work)
-    found: list[Collected] = []
+    results: list[Collected] = []
     for number, name in enumerate(names):
         if time.monotonic() - started > options.budget_seconds:
             break
         if name in complete:
             result = Collected(name, 0, 0, 0.0, skipped=True)
         else:
-            with _directory(work, name) as place:
-                result = _one(name, place, directory, machine, toolchain, setting, options, run)
-        found.append(result)
+            with _directory(work, name) as nest_directory:
+                result = _one(name, nest_directory, directory, machine, toolchain, setting, options, run)
+        results.append(result)
         if done is not None:
             done(result)
         if progress is not None:
             progress(Stage("collect", number + 1, len(names)))
-    return tuple(found)
+    return tuple(results)
 
 
 def _complete(records: Iterable[Record], setting: Setting, options: CollectionOptions) -> frozenset[str]:
@@ -176,9 +176,9 @@ def compiled(work: Path) -> frozenset[str]:
 @contextmanager
 def _directory(work: Path | None, name: str) -> Iterator[Path]:
     if work is not None:
-        place = work / name
-        place.mkdir(parents=True, exist_ok=True)
-        yield place
+        nest_directory = work / name
+        nest_directory.mkdir(parents=True, exist_ok=True)
+        yield nest_directory
         return
     with tempfile.TemporaryDirectory(prefix="polydl-collect-") as place_name:
         yield Path(place_name)
@@ -186,7 +186,7 @@ def _directory(work: Path | None, name: str) -> Iterator[Path]:
 
 def _one(
     name: str,
-    place: Path,
+    nest_directory: Path,
     directory: Path,
     machine: Machine,
     toolchain: Toolchain,
@@ -196,16 +196,16 @@ def _one(
 ) -> Collected:
     start = time.monotonic()
     executor: Executor = registry.load("executors", "local")
-    kept = place / _COMPILED
+    kept = nest_directory / _COMPILED
     if run and kept.exists():
         with kept.open("rb") as file:
             scop, chosen, default, built = pickle.load(file)
     else:
-        scop = pipeline.parse(workload(name, images=options.images).write(place))
+        scop = pipeline.parse(workload(name, images=options.images).write(nest_directory))
         chosen, default = choose(scop, machine, options)
         space = pipeline.space_on(scop, machine, microkernel=options.microkernel)
-        kernels = [pipeline.kernel(space.apply(each.variant), machine.vector_bytes) for each in chosen]
-        built = executor.build([original(scop), *kernels], toolchain, place)
+        kernels = [pipeline.kernel(space.apply(candidate.variant), machine.vector_bytes) for candidate in chosen]
+        built = executor.build([original(scop), *kernels], toolchain, nest_directory)
     if not run:
         with written_atomically(kept) as stream:
             pickle.dump((scop, chosen, default, built), stream)
@@ -235,10 +235,10 @@ def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[li
     space = pipeline.space_on(scop, machine, microkernel=kernel)
     generation = pipeline.generate(space, max_variants=options.pool, seed=options.seed)
     candidates = pipeline.candidates(scop, generation.variants, machine=machine, microkernel=kernel)
-    analysed = {each.variant.id: each for each in candidates}
+    analysed = {candidate.variant.id: candidate for candidate in candidates}
     ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)
     entries = ranker.rank(tuple(analysed.values()), machine).entries
-    leaders = [entries[place].variant for place in leading(len(entries), options.leaders)]
+    leaders = [entries[position].variant for position in leading(len(entries), options.leaders)]
     variants = [variant for variant in generation.variants if variant.id in analysed]
     first = [variants[0], *leaders]
     chosen = balanced(variants, options.variants, options.seed, first=first)
@@ -255,8 +255,8 @@ def _records(
     measured: Sequence[Measurement],
 ) -> list[Record]:
     run = uuid4().hex[:12]
-    probes = [rate for each in measured for sample in each.samples for rate in sample.probe_gflops]
-    made = []
+    probes = [rate for one in measured for sample in one.samples for rate in sample.probe_gflops]
+    records = []
     for candidate, kernel, measurement in zip(chosen, built[1:], measured[1:], strict=True):
         record = make_record(
             replace(measurement, id=candidate.variant.id),
@@ -273,8 +273,8 @@ def _records(
             peak_gflops=max(probes, default=None),
             features=describe(candidate, default=candidate.variant.id == default),
         )
-        made.append(record)
-    return made
+        records.append(record)
+    return records
 
 
 def analysed_anew(
@@ -287,16 +287,16 @@ def analysed_anew(
     for record in records:
         if record.workload is not None and record.variant is not None:
             by_nest.setdefault(record.workload, []).append(record)
-    found: list[Record] = []
-    with tempfile.TemporaryDirectory(prefix="polydl-analysis-") as place:
-        for number, (name, own) in enumerate(sorted(by_nest.items()), 1):
-            scop = pipeline.parse(workload(name).write(place))
-            for record in own:
+    analysed: list[Record] = []
+    with tempfile.TemporaryDirectory(prefix="polydl-analysis-") as directory:
+        for number, (name, nest_records) in enumerate(sorted(by_nest.items()), 1):
+            scop = pipeline.parse(workload(name).write(directory))
+            for record in nest_records:
                 assert record.variant is not None
                 with suppress(IllegalVariantError, AnalysisError):
                     (candidate,) = pipeline.candidates(scop, [record.variant], machine=machine)
                     features = describe(candidate, default=bool(record.features.get("default")))
-                    found.append(replace(record, features=features))
+                    analysed.append(replace(record, features=features))
             if progress is not None:
                 progress(Stage("analyse", number, len(by_nest)))
-    return tuple(found)
+    return tuple(analysed)

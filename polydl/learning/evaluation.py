@@ -29,9 +29,9 @@ class Judged:
     trained: bool
     qualities: tuple[Quality | None, ...]
 
-    def top(self, place: int) -> list[float]:
+    def top(self, k: int) -> list[float]:
         """Performance of the best of the first ``TOP[place]`` for each nest that has one."""
-        return [each.top[place] for each in self.qualities if each is not None]
+        return [quality.top[k] for quality in self.qualities if quality is not None]
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def evaluate(
             advance()
             continue
         trainer: Trainer = registry.load("trainers", name)
-        found: dict[int, Quality] = {}
+        qualities: dict[int, Quality] = {}
         for group in groups:
             ranker = trainer.train(without(nests, group), machine, seed=seed)
-            own = {place: judge(ranker, nest, machine) for place, nest in enumerate(nests) if nest.group == group}
-            found.update(own)
+            held_out = {index: judge(ranker, nest, machine) for index, nest in enumerate(nests) if nest.group == group}
+            qualities.update(held_out)
             advance()
-        judged[name] = Judged(name, True, tuple(found[place] for place in range(len(nests))))
+        judged[name] = Judged(name, True, tuple(qualities[index] for index in range(len(nests))))
     return Evaluation(nests, {**_references(nests), **judged}, seed)
 
 
@@ -115,15 +115,15 @@ def judge(ranker: Ranker, nest: MeasuredNest, machine: Machine) -> Quality:
 def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
     by_lot = tuple(random_quality(nest.seconds) for nest in nests)
     perfect = tuple(quality(sorted(nest.seconds)) for nest in nests)
-    own: list[Quality | None] = []
+    defaults: list[Quality | None] = []
     for nest in nests:
         if nest.default is None:
-            own.append(None)
+            defaults.append(None)
             continue
         reached = min(nest.seconds) / nest.seconds[nest.default]
-        own.append(Quality((reached,) * len(TOP), reached, None, None))
+        defaults.append(Quality((reached,) * len(TOP), reached, None, None))
     return {
-        DEFAULT_ORDER: Judged(DEFAULT_ORDER, False, tuple(own)),
+        DEFAULT_ORDER: Judged(DEFAULT_ORDER, False, tuple(defaults)),
         RANDOM: Judged(RANDOM, False, by_lot),
         ORACLE: Judged(ORACLE, False, perfect),
     }
@@ -131,25 +131,25 @@ def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
 
 def summaries(evaluation: Evaluation, *, group: str | None = None) -> tuple[Summary, ...]:
     """A line for each ranker, over all nests or those of one group."""
-    places = [place for place, nest in enumerate(evaluation.nests) if group in (None, nest.group)]
-    found = []
+    indices = [index for index, nest in enumerate(evaluation.nests) if group in (None, nest.group)]
+    lines = []
     for name, judged in evaluation.rankers.items():
-        own = [quality for place in places if (quality := judged.qualities[place]) is not None]
-        if not own:
+        qualities = [quality for index in indices if (quality := judged.qualities[index]) is not None]
+        if not qualities:
             continue
-        found.append(
+        lines.append(
             Summary(
                 ranker=name,
-                top=tuple(bootstrap([each.top[k] for each in own], seed=evaluation.seed) for k in range(len(TOP))),
-                worst=tuple(min(each.top[k] for each in own) for k in range(len(TOP))),
-                top_part=geomean([each.top_part for each in own]),
-                tau=_mean([each.tau for each in own]),
-                pairs=_mean([each.pairs for each in own]),
-                over_default=_over(evaluation, name, DEFAULT_ORDER, places),
-                over_random=_over(evaluation, name, RANDOM, places),
+                top=tuple(bootstrap([one.top[k] for one in qualities], seed=evaluation.seed) for k in range(len(TOP))),
+                worst=tuple(min(one.top[k] for one in qualities) for k in range(len(TOP))),
+                top_part=geomean([one.top_part for one in qualities]),
+                tau=_mean([one.tau for one in qualities]),
+                pairs=_mean([one.pairs for one in qualities]),
+                over_default=_over(evaluation, name, DEFAULT_ORDER, indices),
+                over_random=_over(evaluation, name, RANDOM, indices),
             )
         )
-    return tuple(found)
+    return tuple(lines)
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
@@ -186,7 +186,7 @@ def regression_errors(
     """Errors like those of ISAAC's Table 2; every fifth group is held out in turn."""
     groups = tuple(dict.fromkeys(nest.group for nest in nests))
     variance = float(np.var(np.concatenate([_logarithms(nest.seconds, nest) for nest in nests])))
-    found = []
+    lines = []
     for number, hidden in enumerate(ARCHITECTURES):
         errors: dict[bool, list[float]] = {True: [], False: []}
         weights = 0
@@ -204,14 +204,14 @@ def regression_errors(
                     wanted = _logarithms(nest.seconds, nest)
                     guessed = trainer.predicted(ranker, nest, machine)
                     errors[logarithms] += ((guessed - wanted) ** 2).tolist()
-        found.append(
+        lines.append(
             RegressionError(
                 hidden, weights, float(np.mean(errors[True])) / variance, float(np.mean(errors[False])) / variance
             )
         )
         if progress is not None:
             progress(Stage("regression", number + 1, len(ARCHITECTURES)))
-    return tuple(found)
+    return tuple(lines)
 
 
 def _logarithms(seconds: Sequence[float], nest: MeasuredNest) -> Any:

@@ -73,7 +73,7 @@ def _expected_best(times: Sequence[float], count: int) -> float:
     """The expected performance of the best of ``count`` that are drawn without putting back; ascending ``times``."""
     total = len(times)
     count = min(count, total)
-    chances = (comb(total - 1 - place, count - 1) / comb(total, count) for place in range(total - count + 1))
+    chances = (comb(total - 1 - position, count - 1) / comb(total, count) for position in range(total - count + 1))
     return sum(chance * times[0] / time for chance, time in zip(chances, times, strict=False))
 
 
@@ -83,10 +83,10 @@ def geomean(values: Sequence[float]) -> float:
 
 def bootstrap(values: Sequence[float], *, seed: int, geometric: bool = True) -> Interval:
     """The (geometric) mean, and how far it varies when the nests are drawn anew with putting back."""
-    found = np.asarray(values, np.float64)
-    found = np.log(found) if geometric else found
+    numbers = np.asarray(values, np.float64)
+    numbers = np.log(numbers) if geometric else numbers
     generator = np.random.default_rng(seed)
-    means = found[generator.integers(0, len(found), (RESAMPLES, len(found)))].mean(axis=1)
-    points = (found.mean(), *np.percentile(means, (2.5, 97.5)))
+    means = numbers[generator.integers(0, len(numbers), (RESAMPLES, len(numbers)))].mean(axis=1)
+    points = (numbers.mean(), *np.percentile(means, (2.5, 97.5)))
     value, low, high = (float(np.exp(point)) if geometric else float(point) for point in points)
     return Interval(value, low, high)

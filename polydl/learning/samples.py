@@ -81,8 +81,8 @@ def measured_nests(records: Iterable[Record], groups: Mapping[str, str]) -> tupl
     Times of different runs are never compared. ``groups`` says which network a workload belongs to (by default its
     name is a group of its own). Runs of fewer than ``FEWEST`` usable variants are left out.
     """
-    found = [_measured(own, groups) for own in chosen_runs(records)]
-    return tuple(sorted(found, key=lambda nest: (nest.group, nest.name)))
+    nests = [_measured(run, groups) for run in chosen_runs(records)]
+    return tuple(sorted(nests, key=lambda nest: (nest.group, nest.name)))
 
 
 def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
@@ -92,9 +92,9 @@ def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
         if usable(record):
             runs.setdefault(record.nest, {}).setdefault(record.run, {})[record.id] = record
     chosen: list[tuple[Record, ...]] = []
-    for own in runs.values():
-        most = max(len(run) for run in own.values())
-        large = [run for run in own.values() if len(run) >= max(FEWEST, NEARLY * most)]
+    for nest_runs in runs.values():
+        most = max(len(run) for run in nest_runs.values())
+        large = [run for run in nest_runs.values() if len(run) >= max(FEWEST, NEARLY * most)]
         if large:
             last = max(large, key=lambda run: max(record.date for record in run.values()))
             chosen.append(tuple(sorted(last.values(), key=lambda record: record.id)))
@@ -104,7 +104,7 @@ def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
 def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredNest:
     first = records[0]
     name = first.workload or first.function
-    marked = [place for place, record in enumerate(records) if record.features.get("default")]
+    marked = [index for index, record in enumerate(records) if record.features.get("default")]
     return MeasuredNest(
         name=name,
         group=groups.get(name, name),
@@ -139,8 +139,8 @@ def groups_of_workloads() -> dict[str, str]:
 
     products = set(workloads.suite("gemm"))
     networks = [name for name in workloads.suites() if not name.startswith(("conv", "gemm"))]
-    found = {layer: network for network in networks for layer in workloads.suite(network)}
-    return {**found, **{product: product for product in products}}
+    groups = {layer: network for network in networks for layer in workloads.suite(network)}
+    return {**groups, **{product: product for product in products}}
 
 
 def read_records(source: Path) -> Iterator[Record]:

@@ -12,17 +12,17 @@ from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Varia
 def decisions(variant: Variant) -> tuple[Hashable, ...]:
     """What was decided for it, one by one: rewrites, each tile size, the microkernel's loops, which loops come first
     and last, the parallel loop."""
-    found: list[Hashable] = [("rewrites", variant.rewrites)]
+    taken: list[Hashable] = [("rewrites", variant.rewrites)]
     for step in variant.nest_steps:
         if isinstance(step, Tile):
-            found += [("tile", step.nest, step.loop, size) for size in step.sizes]
+            taken += [("tile", step.nest, step.loop, size) for size in step.sizes]
         elif isinstance(step, Interchange) and step.order:
-            found += [("outermost", step.nest, step.order[0]), ("innermost", step.nest, step.order[-1])]
+            taken += [("outermost", step.nest, step.order[0]), ("innermost", step.nest, step.order[-1])]
         elif isinstance(step, UseMicrokernel):
-            found.append(("microkernel", step))
+            taken.append(("microkernel", step))
         elif isinstance(step, Parallel):
-            found.append(("parallel", step.nest, step.loop, step.inner, step.dynamic))
-    return tuple(found)
+            taken.append(("parallel", step.nest, step.loop, step.inner, step.dynamic))
+    return tuple(taken)
 
 
 def balanced(variants: Sequence[Variant], count: int, seed: int, *, first: Sequence[Variant] = ()) -> list[Variant]:
@@ -35,17 +35,17 @@ def balanced(variants: Sequence[Variant], count: int, seed: int, *, first: Seque
     known = {variant.id for variant in chosen}
     left = [variant for variant in variants if variant.id not in known]
     random.Random(seed).shuffle(left)
-    own = {variant.id: decisions(variant) for variant in (*chosen, *left)}
-    taken = Counter(decision for variant in chosen for decision in own[variant.id])
+    decisions_of = {variant.id: decisions(variant) for variant in (*chosen, *left)}
+    taken = Counter(decision for variant in chosen for decision in decisions_of[variant.id])
 
     def frequency(variant: Variant) -> float:
-        return sum(taken[decision] for decision in own[variant.id]) / len(own[variant.id])
+        return sum(taken[decision] for decision in decisions_of[variant.id]) / len(decisions_of[variant.id])
 
     while left and len(chosen) < count:
-        place = min(range(len(left)), key=lambda number: frequency(left[number]))
-        variant = left.pop(place)
+        index = min(range(len(left)), key=lambda number: frequency(left[number]))
+        variant = left.pop(index)
         chosen.append(variant)
-        taken.update(own[variant.id])
+        taken.update(decisions_of[variant.id])
     return chosen
 
 
@@ -55,7 +55,7 @@ def spread_evenly(names: Sequence[str], count: int) -> tuple[str, ...]:
         return tuple(names)
     if count == 1:
         return (names[len(names) // 2],)
-    return tuple(names[round(place * (len(names) - 1) / (count - 1))] for place in range(count))
+    return tuple(names[round(index * (len(names) - 1) / (count - 1))] for index in range(count))
 
 
 def leading(total: int, count: int) -> tuple[int, ...]:
@@ -67,6 +67,6 @@ def leading(total: int, count: int) -> tuple[int, ...]:
     last = max(total // 2, near)
     far: list[int] = []
     for number in range(1, count - near + 1):
-        place = round(near * (last / near) ** (number / (count - near)))
-        far.append(max(place, far[-1] + 1 if far else near))
-    return (*range(near), *(place for place in far if place < total))
+        position = round(near * (last / near) ** (number / (count - near)))
+        far.append(max(position, far[-1] + 1 if far else near))
+    return (*range(near), *(position for position in far if position < total))

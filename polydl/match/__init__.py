@@ -1,1 +1,1 @@
-"""Which statement is a matrix product, a convolution, or sets to zero."""
+"""Recognition of statements: matrix products, convolutions, and assignments of zero."""

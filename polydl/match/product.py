@@ -1,8 +1,8 @@
-"""Find a matrix product in a statement, from its access relations and strides alone.
+"""Recognition of matrix products in statements, from access relations and strides alone.
 
-The statement must be ``x += y * z`` (or ``x = x + y * z``) over one array written and two others read. For
-each loop the distance in memory between neighbouring iterations is known for all three operands; which loops
-can be m, n and k follows from those strides, whatever the loops are called and however they are nested.
+The statement must be ``x += y * z`` (or ``x = x + y * z``), where x is an element of one array and y and z are
+elements of two others. Each loop has a stride in each of the three arrays. These strides decide which loops can be m,
+n and k; the names of the loops and their order do not matter.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from polydl.poly.domains import independent_loops
 
 @dataclass(frozen=True)
 class ProductForm:
-    """``c += a * b`` with the element strides of each operand along every iterator of the statement.
+    """A statement ``c += a * b``. Strides are in elements, one for each iterator of the statement."""
 
-    ``element`` is the type of a's elements, ``element_b`` that of b's.
-    """
-
+    #: name of the statement
     statement: str
+    #: type of A's elements
     element: str
+    #: type of B's elements
     element_b: str
+    #: type of C's elements
     accumulator: str
+    #: the write of C
     c: Access
     a: Access
     b: Access
@@ -37,6 +39,7 @@ class ProductForm:
     strides_b: tuple[int, ...]
 
     def swapped(self) -> ProductForm:
+        """The same product with A and B in each other's place."""
         return ProductForm(
             self.statement,
             self.element_b,
@@ -52,40 +55,43 @@ class ProductForm:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """As microkernels list what they take: the operands' type once if it is the same."""
+        """The types as ``Microkernel.elements`` lists them: that of the operands, once if it is the same, and C's."""
         return (*dict.fromkeys((self.element, self.element_b)), self.accumulator)
 
 
 @dataclass(frozen=True)
 class GemmMatch:
-    """Loops (indices of the statement's iterators) in the roles of one microkernel's pattern.
+    """One way to give a microkernel the loops of a product. Loops are indices into the statement's iterators."""
 
-    Any of ``batchable`` may be summed over in the same call, any of ``rowable`` give it further rows of columns.
-    """
-
+    #: name of the microkernel
     kernel: str
-    pattern: str
     form: ProductForm
     m: int
     n: int
     k: int
+    #: further loops that C does not move with: the same call may sum over them
     batchable: tuple[int, ...]
+    #: further loops that move C and B but not A: they give the same call further rows of n columns
     rowable: tuple[int, ...] = ()
 
     @property
     def lda(self) -> int:
+        """A's leading dimension: elements from one k to the next."""
         return self.form.strides_a[self.k]
 
     @property
     def ldc(self) -> int:
+        """C's leading dimension: elements from one column (n) to the next."""
         return self.form.strides_c[self.n]
 
     @property
     def stride_bn(self) -> int:
+        """Elements of B from one n to the next."""
         return self.form.strides_b[self.n]
 
     @property
     def stride_bk(self) -> int:
+        """Elements of B from one k to the next."""
         return self.form.strides_b[self.k]
 
     @property
@@ -96,8 +102,9 @@ class GemmMatch:
 
 @dataclass(frozen=True)
 class NoMatch:
-    """Why there is no match, in words for the user."""
+    """There is no match."""
 
+    #: why, in words for the user
     reason: str
 
 
@@ -112,14 +119,17 @@ def _factors(expression: Expression) -> tuple[Expression, Expression] | None:
 
 
 def _without_cast_to(expression: Expression, *types: str) -> Expression:
-    """The expression inside casts that change nothing because the value has, or is to have, that very type."""
+    """The expression inside of casts to any of ``types``, which the caller knows to keep its value."""
     while expression.kind == "cast" and _CANONICAL.get(expression.text, expression.text) in types:
         expression = expression.arguments[0]
     return expression
 
 
 def _operand(scop: Scop, statement: Statement, factor: Expression, accumulator: str) -> Access | None:
-    """The array element that a factor is, seen through casts and conversions that keep its value."""
+    """The read of the array element that is the factor; None for any other factor.
+
+    Casts and conversions around it that keep its value are ignored.
+    """
     inner = factor
     while inner.kind == "cast":
         inner = inner.arguments[0]
@@ -143,7 +153,7 @@ def _element_strides(scop: Scop, access: Access, depth: int) -> tuple[int, ...] 
 
 
 def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
-    """The statement as ``c += a * b`` with strides, or the reason why it isn't one."""
+    """The statement as ``c += a * b``, or the reason why it isn't a product."""
     body = statement.body
     if body.kind != "op" or body.text not in ("+=", "=") or len(body.arguments) != 2:
         return NoMatch("it is not an accumulation `x += y * z`")
@@ -156,14 +166,14 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     if body.text == "=":
         if value.kind != "op" or value.text != "+" or len(value.arguments) != 2:
             return NoMatch("it is not an accumulation `x += y * z`")
-        own = [
+        accumulated = [
             index
             for index, argument in enumerate(value.arguments)
             if argument.kind == "access" and statement.access(argument.text, "read").index == c.index
         ]
-        if len(own) != 1:
+        if len(accumulated) != 1:
             return NoMatch(f"`{c.array}` is overwritten, not accumulated into")
-        value = _without_cast_to(value.arguments[1 - own[0]], accumulator)
+        value = _without_cast_to(value.arguments[1 - accumulated[0]], accumulator)
     factors = _factors(value)
     if factors is None:
         return NoMatch("what is added is not a product of two array elements")
@@ -212,13 +222,13 @@ def _matches_of(
     ]
     reductions = [loop for loop in loops if form.strides_c[loop] == 0]
     columns = [loop for loop in loops if form.strides_c[loop] > 0 and form.strides_a[loop] == 0 < form.strides_b[loop]]
-    found = []
+    matches = []
     for m, n, k in product(*candidates):
         if len({m, n, k}) == 3:
             batchable = tuple(loop for loop in reductions if loop != k)
             rowable = tuple(loop for loop in columns if loop != n)
-            found.append(GemmMatch(kernel.name, pattern.name, form, m, n, k, batchable, rowable))
-    return found
+            matches.append(GemmMatch(kernel.name, form, m, n, k, batchable, rowable))
+    return matches
 
 
 def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel, loops: tuple[int, ...]) -> str:
@@ -238,10 +248,10 @@ def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel,
 def match(
     scop: Scop, statement: Statement, loops: tuple[int, ...], kernel: Microkernel
 ) -> tuple[GemmMatch, ...] | NoMatch:
-    """All role assignments of ``kernel`` for a statement, among its own ``loops`` (iterator indices).
+    """All ways to give ``kernel`` loops of a statement as m, n and k, or the reason why there is none.
 
-    Loops whose bounds depend on others stay outside of the call.
-    Assignments are ordered by how tightly the output tile is packed (small ldc first), then by pattern.
+    ``loops`` are the iterators (indices) that may be chosen: those that belong to the statement's nest alone. Loops
+    whose bounds depend on other loops stay outside of the call. Matches are ordered by ldc, then by ldb.
     """
     reason = kernel.unavailable()
     if reason is not None:
@@ -250,27 +260,27 @@ def match(
     if isinstance(form, NoMatch):
         return form
     independent = independent_loops(statement)
-    own = tuple(loop for loop in loops if loop in independent)
-    if len(own) < min(3, len(loops)):
+    rectangular = tuple(loop for loop in loops if loop in independent)
+    if len(rectangular) < min(3, len(loops)):
         return NoMatch("the loops' bounds depend on each other, so a tile is not a rectangle")
-    orientations = [each for each in (form, form.swapped()) if each.types in kernel.elements]
+    orientations = [orientation for orientation in (form, form.swapped()) if orientation.types in kernel.elements]
     if not orientations:
         operands = " by ".join(form.types[:-1])
         return NoMatch(f"`{kernel.name}` does not multiply {operands} into {form.accumulator}")
-    if len(own) < 3:
+    if len(rectangular) < 3:
         return NoMatch("a matrix product needs three loops of its own")
-    found: list[GemmMatch] = []
+    matches: list[GemmMatch] = []
     taken: set[tuple[str, int, int, int]] = set()
     for pattern in kernel.patterns:
         for oriented in orientations:
-            for candidate in _matches_of(kernel, pattern, oriented, own):
+            for candidate in _matches_of(kernel, pattern, oriented, rectangular):
                 key = (candidate.form.a.reference, candidate.m, candidate.n, candidate.k)
                 if key not in taken:
                     taken.add(key)
-                    found.append(candidate)
-    if not found:
-        return NoMatch(_stride_reason(statement, form, kernel, own))
-    return tuple(sorted(found, key=lambda candidate: (candidate.ldc, candidate.ldb)))
+                    matches.append(candidate)
+    if not matches:
+        return NoMatch(_stride_reason(statement, form, kernel, rectangular))
+    return tuple(sorted(matches, key=lambda candidate: (candidate.ldc, candidate.ldb)))
 
 
 _FLOATS = ("float", "double")
@@ -278,30 +288,35 @@ _FLOATS = ("float", "double")
 
 @dataclass(frozen=True)
 class PointProduct:
-    """A product ``form``, of whose loops points take the place of some, those that are ``gone``.
+    """A product that a bilinear algorithm (Winograd's, Strassen's) may compute in its transform domain.
 
-    Of the loops of A's sums, ``summed`` is the one closest together in A, and ``made`` that of the result which is
-    closest together there and moves B as well.
+    Loops are indices into the statement's iterators.
     """
 
     form: ProductForm
+    #: loops that the points of the transform domain replace
     gone: frozenset[int]
+    #: of the loops that move B and C but not A, the one with the smallest stride in C
     made: int
+    #: of the loops that move A and B but not C, the one with the smallest stride in A
     summed: int
 
     @property
     def columns(self) -> list[int]:
-        """Loops that move A and the result and not B, the innermost in the result last."""
+        """Loops that move A and C but not B, by decreasing stride in C."""
         c, a, b = self.form.strides_c, self.form.strides_a, self.form.strides_b
-        found = [loop for loop in range(len(c)) if c[loop] and a[loop] and not b[loop]]
-        return sorted(found, key=lambda loop: -c[loop])
+        loops = [loop for loop in range(len(c)) if c[loop] and a[loop] and not b[loop]]
+        return sorted(loops, key=lambda loop: -c[loop])
 
 
 def float_forms(scop: Scop, statement: Statement) -> tuple[ProductForm, ...]:
-    """The statement as a product of floats, its loops from zero on and forwards, either way round; none if it isn't."""
+    """A product of floats or doubles in both orientations, first as written; empty if the statement isn't one.
+
+    All its loops must start at 0 and count up, and its domain must be a box.
+    """
     form = product_form(scop, statement)
     if isinstance(form, NoMatch) or statement.box is None or any(way != 1 for way in statement.directions):
         return ()
-    if any(low for low, _ in statement.box) or form.types not in {(each, each) for each in _FLOATS}:
+    if any(low for low, _ in statement.box) or form.types not in {(element, element) for element in _FLOATS}:
         return ()
     return form, form.swapped()

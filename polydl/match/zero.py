@@ -1,4 +1,4 @@
-"""Statements that set to zero."""
+"""Statements that assign zero."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from polydl.ir.statement import Expression, Statement
 
 
 def is_zero(expression: Expression) -> bool:
-    """Whether the expression is a literal zero, in whatever type it was written."""
+    """Whether the expression is a literal zero of any type, with or without casts."""
     while expression.kind == "cast" and len(expression.arguments) == 1:
         expression = expression.arguments[0]
     if expression.kind == "affine":
@@ -20,5 +20,6 @@ def is_zero(expression: Expression) -> bool:
 
 
 def sets_to_zero(statement: Statement) -> bool:
+    """Whether the statement is ``x = 0``."""
     body = statement.body
     return body.kind == "op" and body.text == "=" and is_zero(body.arguments[1])

@@ -2,7 +2,7 @@
 
 ``fills`` predicts which lines miss, nest by nest, and knows what an earlier nest has left in a cache. ``traffic``
 weighs them for rankers. Estimates, fast enough to rank hundreds of thousands of variants; how much each reuse needs
-exactly is the business of ``polydl.reuse.working_sets``. ``docs/cache-validation.md`` compares them with simulated
+exactly is the business of ``polydl.reuse.working_sets``. ``docs/reference/cache-model.md`` compares them with simulated
 caches.
 """
 

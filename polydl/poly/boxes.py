@@ -1,4 +1,4 @@
-"""The box of integers around a set."""
+"""Bounding boxes of isl sets."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from polydl.ir.affine import Box
 
 
 def bounding_box(points: isl.Set) -> Box:
-    """The smallest box around a set that is bounded and not empty."""
+    """The bounding box of a set of integer points, which must be bounded and not empty."""
     dimensions = range(points.dim(isl.dim_type.set))
     return tuple([(points.dim_min_val(d).to_python(), points.dim_max_val(d).to_python()) for d in dimensions])

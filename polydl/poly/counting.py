@@ -1,9 +1,9 @@
-"""How many integer points a set holds, exactly.
+"""The exact number of integer points of a set, and quotas on isl's work.
 
-isl's own ``count_val`` walks the points but for those of the innermost dimension, which takes most of a minute for a
-box of 4096³. Here each disjoint piece is split into groups of dimensions that no constraint couples; a lone dimension
-is counted from its bounds. What is left is counted in rows along one dimension, with the bounds of all rows in arrays;
-isl walks only what is smaller than a row can express.
+isl's ``count_val`` enumerates the points of all dimensions but the innermost, which takes most of a minute for a box of
+4096³. Here each disjoint piece is split into groups of dimensions that constraints couple. A group of one dimension is
+counted from its bounds. A larger group is counted in rows along one dimension, with the bounds of all rows in arrays.
+isl enumerates only groups that have no such rows.
 """
 
 from __future__ import annotations
@@ -39,9 +39,10 @@ T = TypeVar("T")
 
 @dataclass
 class _Quota:
-    """A context that is limited, and what counting in rows may still spend."""
+    """The limit on work in one isl context."""
 
     context: isl.Context
+    #: operations that counting in rows may still spend
     left: int
 
 
@@ -50,15 +51,15 @@ _quotas: list[_Quota] = []
 
 
 def _quota_of(context: isl.Context) -> _Quota | None:
-    return next((each for each in _quotas if each.context == context), None)  # type: ignore[misc]
+    return next((granted for granted in _quotas if granted.context == context), None)  # type: ignore[misc]
 
 
 @contextmanager
 def quota(context: isl.Context, operations: int) -> Iterator[None]:
-    """Lets isl spend at most ``operations`` (at least 1) in its body, and counting in rows as much again.
+    """A context in which isl may spend at most ``operations`` (at least 1), and counting in rows as many again.
 
-    Raises AnalysisError when they are used up, and when isl fails. Within another quota of the same context, that one
-    alone counts.
+    Inside of another quota of the same isl context, only the outer one counts. Raises AnalysisError when the quota is
+    used up, and when isl fails.
     """
     if _quota_of(context) is not None:
         yield
@@ -66,8 +67,8 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
         return
     context.reset_operations()
     context.set_max_operations(operations)
-    own = _Quota(context, operations)
-    _quotas.append(own)
+    granted = _Quota(context, operations)
+    _quotas.append(granted)
     try:
         yield
         check_quota(context)
@@ -77,15 +78,15 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
             raise AnalysisError(f"isl failed: {error}", remedy=_REMEDY) from error
         raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
-        _quotas.remove(own)
+        _quotas.remove(granted)
         context.set_max_operations(0)
         context.reset_operations()
 
 
 def limited(function: Callable[Concatenate[Scop, P], T]) -> Callable[Concatenate[Scop, P], T]:
-    """Gives each call of ``function``, which uses isl's default context, a quota of some seconds.
+    """Decorator: gives each call of ``function``, which uses isl's default context, a quota of some seconds.
 
-    Raises AnalysisError, with the place of the nest that the function is asked about, when it is used up.
+    A call raises AnalysisError, with the file and the line of the scop, when its quota is used up.
     """
 
     @wraps(function)
@@ -100,14 +101,14 @@ def limited(function: Callable[Concatenate[Scop, P], T]) -> Callable[Concatenate
 
 
 def placed(error: AnalysisError, scop: Scop) -> AnalysisError:
-    """The same error with the place of the nest, if it has none."""
+    """The same error with the scop's file and line, unless it has a file already."""
     if error.file is not None:
         return error
     return AnalysisError(error.message, file=scop.file, line=scop.line, construct=error.construct, remedy=error.remedy)
 
 
 def check_quota(context: isl.Context) -> None:
-    """Raises isl's error if the quota has ended: ``count_val`` hands back what it had counted by then, without one."""
+    """Raises isl.Error if the quota has ended. It is needed after ``count_val``, which then returns a partial count."""
     isl.Set.read_from_str(context, "{ [] }").is_empty()
 
 
@@ -120,40 +121,44 @@ def _has_ended(context: isl.Context) -> bool:
 
 
 def count(points: str | isl.BasicSet | isl.Set | isl.UnionSet, *, operations: int = _OPERATIONS) -> int:
-    """The number of points of a bounded set, or union of sets, without parameters.
+    """The number of integer points of a set or a union of sets.
 
-    ``operations`` bounds the rows of one coupled group of dimensions, or what isl may spend on walking it. Raises
-    AnalysisError beyond it, for an unbounded set, and for one with parameters.
+    ``operations`` limits the work on one group of coupled dimensions: its rows, or the operations of isl. Raises
+    AnalysisError beyond that limit, for an unbounded set, and for a set with parameters.
     """
     union = isl.UnionSet(points) if isinstance(points, str) else points
     if isinstance(union, isl.BasicSet):
         union = isl.Set.from_basic_set(union)
     sets = _sets(union) if isinstance(union, isl.UnionSet) else [union]
-    return sum(_count_set(each, operations) for each in sets)
+    return sum(_count_set(piece, operations) for piece in sets)
 
 
 def components(coupled: Iterable[Sequence[int]], members: int) -> list[list[int]]:
-    """The connected components of ``members`` numbers of which some are coupled, each in ascending order."""
+    """The connected components of the numbers from 0 to ``members - 1``, each in ascending order.
+
+    All numbers of one sequence in ``coupled`` are connected.
+    """
     label = list(range(members))
     for group in coupled:
         for other in group[1:]:
             old, new = label[other], label[group[0]]
             if old != new:
-                label = [new if each == old else each for each in label]
-    found: dict[int, list[int]] = {}
-    for member, each in enumerate(label):
-        found.setdefault(each, []).append(member)
-    return list(found.values())
+                label = [new if current == old else current for current in label]
+    groups: dict[int, list[int]] = {}
+    for member, component in enumerate(label):
+        groups.setdefault(component, []).append(member)
+    return list(groups.values())
 
 
 def matrix_rows(matrix: isl.Mat) -> list[list[int]]:
+    """The rows of an isl matrix as Python integers."""
     columns = range(matrix.cols())
     return [[matrix.get_element_val(row, column).to_python() for column in columns] for row in range(matrix.rows())]
 
 
 def _sets(union: isl.UnionSet) -> list[isl.Set]:
-    found = union.get_set_list()
-    return [found.get_at(index) for index in range(found.n_set())]
+    sets = union.get_set_list()
+    return [sets.get_at(index) for index in range(sets.n_set())]
 
 
 def _count_set(points: isl.Set, operations: int) -> int:
@@ -166,7 +171,7 @@ def _count_set(points: isl.Set, operations: int) -> int:
 
 
 def coupled_dimensions(points: isl.BasicSet) -> list[list[int]]:
-    """Groups of dimensions that constraints relate; integer divisions, numbered after them, are members as well."""
+    """Groups of dimensions that constraints couple. Members are also integer divisions, numbered after dimensions."""
     members = range(points.dim(_SET) + points.dim(_DIV))
     equalities, inequalities = _constraints(points)
     rows = [*equalities, *inequalities, *(row for row in _divisions(points) if row is not None)]
@@ -181,30 +186,33 @@ def _count_basic(points: isl.BasicSet, operations: int) -> int:
     dimensions = points.dim(_SET)
     total = 1
     for group in coupled_dimensions(points):
-        own = [member for member in group if member < dimensions]
-        if not own:
+        coupled = [member for member in group if member < dimensions]
+        if not coupled:
             continue
         if len(group) == 1:
-            total *= _bounded_width(points, own[0])
+            total *= _bounded_width(points, coupled[0])
         else:
             alone = points
             for other in reversed(range(dimensions)):
-                if other not in own:
+                if other not in coupled:
                     alone = alone.project_out(_SET, other, 1)
             total *= _count_coupled(alone, operations)
     return total
 
 
 def _constraints(points: isl.BasicSet) -> tuple[list[list[int]], list[list[int]]]:
-    """Equalities and inequalities (at least 0): coefficients of dimensions and divisions, then the constant."""
+    """Equalities (``row = 0``) and inequalities (``row >= 0``).
+
+    A row has the coefficients of the dimensions, then those of the divisions, then the constant.
+    """
     order = _SET, _DIV, _PARAMETER, _CONSTANT
     return matrix_rows(points.equalities_matrix(*order)), matrix_rows(points.inequalities_matrix(*order))
 
 
 def _divisions(points: isl.BasicSet) -> list[list[int] | None]:
-    """What each integer division rounds down: numerators as the constraints' rows, and -denominator for itself.
+    """Each integer division as a row like those of ``_constraints``: its numerator, and -denominator as its own entry.
 
-    None for one that only the constraints determine.
+    None for a division that only the constraints determine.
     """
     dimensions, divisions = points.dim(_SET), points.dim(_DIV)
     if not divisions:
@@ -216,8 +224,8 @@ def _divisions(points: isl.BasicSet) -> list[list[int] | None]:
 def _division(rounded: isl.Aff, dimensions: int, divisions: int, number: int) -> list[int] | None:
     if rounded.is_nan():
         return None
-    values = [rounded.get_coefficient_val(isl.dim_type.in_, place) for place in range(dimensions)]
-    values += [rounded.get_coefficient_val(_DIV, place) for place in range(divisions)]
+    values = [rounded.get_coefficient_val(isl.dim_type.in_, position) for position in range(dimensions)]
+    values += [rounded.get_coefficient_val(_DIV, position) for position in range(divisions)]
     values.append(rounded.get_constant_val())
     denominator = rounded.get_denominator_val()
     row = [int((value * denominator).to_python()) for value in values]
@@ -226,7 +234,7 @@ def _division(rounded: isl.Aff, dimensions: int, divisions: int, number: int) ->
 
 
 def _bounded_width(points: isl.BasicSet, dimension: int) -> int:
-    """The number of values of a dimension whose constraints involve no other; the set is not empty."""
+    """The number of values of a dimension whose constraints involve no other one, in a set that isn't empty."""
     equalities, inequalities = _constraints(points)
     if any(row[dimension] for row in equalities):
         return 1
@@ -238,7 +246,7 @@ def _bounded_width(points: isl.BasicSet, dimension: int) -> int:
 
 
 def _count_coupled(points: isl.BasicSet, operations: int) -> int:
-    """Points of a set whose dimensions depend on each other, or on divisions."""
+    """The number of points of a set whose dimensions are coupled with each other or with divisions."""
     if not points.is_bounded():
         raise AnalysisError(f"an unbounded set can't be counted: {points}")
     determined = _determined_dimension(points)
@@ -254,7 +262,7 @@ def _count_coupled(points: isl.BasicSet, operations: int) -> int:
 
 
 def _determined_dimension(points: isl.BasicSet) -> int | None:
-    """A dimension that an equality makes an integer combination of the others, which thus adds no points."""
+    """A dimension that an equality makes an integer combination of the others, so that it adds no points; or None."""
     dimensions, divisions = points.dim(_SET), points.dim(_DIV)
     for row in _constraints(points)[0]:
         if any(row[dimensions : dimensions + divisions]):
@@ -266,7 +274,7 @@ def _determined_dimension(points: isl.BasicSet) -> int | None:
 
 
 def _arithmetic_progression(points: isl.Set) -> int | None:
-    """The number of points of a one-dimensional set of evenly spaced values, None where they are not."""
+    """The number of points of a one-dimensional set whose values are evenly spaced; None where they are not."""
     stride = points.get_stride(0).to_python()
     low, high = points.dim_min_val(0).to_python(), points.dim_max_val(0).to_python()
     text = f"{{ [x] : {low} <= x <= {high} and (x - ({low})) mod {stride} = 0 }}"
@@ -275,9 +283,10 @@ def _arithmetic_progression(points: isl.Set) -> int | None:
 
 
 def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
-    """The points in rows along the widest dimension that no division involves; None if there is none such.
+    """The number of points, counted in rows along the widest dimension that is in no division.
 
-    The other dimensions run over their ranges, in arrays.
+    The values of the other dimensions are arrays, ``_ROWS`` rows at a time. None where every dimension is in a
+    division, and where coefficients could overflow 64 bits.
     """
     dimensions = points.dim(_SET)
     divisions = [row for row in _divisions(points) if row is not None]
@@ -311,10 +320,10 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
         )
     total = 0
     for start in range(0, rows, _ROWS):
-        place = np.arange(start, min(start + _ROWS, rows))
+        remainder = np.arange(start, min(start + _ROWS, rows))
         values: dict[int, npt.NDArray[np.int64]] = {}
         for dimension, length in zip(reversed(others), reversed(lengths), strict=True):
-            place, value = np.divmod(place, length)
+            remainder, value = np.divmod(remainder, length)
             values[dimension] = value + ranges[dimension][0]
         total += _row_lengths(values, along, ranges[along], divisions, constraints, dimensions)
     return total
@@ -328,7 +337,11 @@ def _row_lengths(
     constraints: list[list[int]],
     dimensions: int,
 ) -> int:
-    """How many points the rows at ``values`` of the other dimensions have together."""
+    """The number of points in all rows.
+
+    ``values[d]`` has the value of dimension ``d`` in each row, for all dimensions other than ``along``; ``limits`` are
+    the inclusive bounds of ``along`` over all rows.
+    """
     count = len(next(iter(values.values()))) if values else 1
 
     def at(row: list[int]) -> npt.NDArray[np.int64]:
@@ -356,7 +369,7 @@ def _row_lengths(
 
 
 def _widest_last(points: isl.Set) -> isl.Set:
-    """The same points, the dimension with the largest range innermost, since isl counts that one at once."""
+    """The same points with the widest dimension innermost, which isl counts without enumerating it."""
     box = bounding_box(points)
     widest = max(range(len(box)), key=lambda d: (box[d][1] - box[d][0], d))
     names = [f"x{d}" for d in range(len(box))]

@@ -1,8 +1,8 @@
 """Exact data dependences between statement instances (paper, §3.2).
 
-A dependence relates every source instance to *every* later instance that touches the same element,
-as the paper's d1, d2 and d3 do: all pairs, in the order of the source. That makes the legality test
-both sound and exact, and gives the nearest and the farthest reuse.
+A dependence relates every source instance to *every* later instance that touches the same element, as the paper's d1,
+d2 and d3 do. Legality tests on it are therefore sound and exact, and reuse analysis finds the nearest and the farthest
+target in it.
 """
 
 from __future__ import annotations
@@ -24,19 +24,21 @@ ALL_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
 
 @dataclass(frozen=True)
 class Dependence:
-    """``relation`` is an isl map from source to target instances.
+    """All dependent instances of one pair of array references."""
 
-    ``reduction`` marks the dependences of an accumulation on itself: its terms may be added in any order
-    when reassociation is allowed, but not at the same time.
-    """
-
+    #: RAW, WAR or WAW; RAR where reuse analysis asks for it
     kind: DependenceKind
     array: str
+    #: statement that touches the element first
     source: str
+    #: statement that touches it later
     target: str
     source_reference: str
     target_reference: str
+    #: isl map from source instances to target instances
     relation: str
+    #: whether an accumulation depends on itself: with reassociation its terms may be added in any order, but not at
+    #: the same time
     reduction: bool
 
 
@@ -51,7 +53,7 @@ _ACCUMULATING = {"+=": "+", "-=": "+", "*=": "*"}
 
 
 def _truncates(scop: Scop, statement: Statement, array: str) -> bool:
-    """Whether terms with a fraction are added to an integer: then each addition rounds, and their order matters."""
+    """Whether an integer accumulates terms that may have a fraction: each addition then rounds, so order matters."""
     if scop.array(array).element in _FLOATING:
         return False
     return any(scop.array(access.array).element in _FLOATING for access in statement.reads) or any(
@@ -63,10 +65,10 @@ def _truncates(scop: Scop, statement: Statement, array: str) -> bool:
 
 
 def reduction_array(scop: Scop, statement: Statement) -> str | None:
-    """The array that a statement accumulates into with an associative, commutative operator, or None.
+    """The array of a reduction: one that the statement accumulates into with an associative, commutative operator.
 
-    Recognised are ``x += e``, ``x -= e``, ``x *= e`` and ``x = x + e`` (``x * e``, ``fmaxf(x, e)`` ...), where
-    ``e`` doesn't read the array of ``x`` and has no fraction that an integer ``x`` would lose.
+    Recognised are ``x += e``, ``x -= e``, ``x *= e`` and ``x = x + e`` (``x * e``, ``fmaxf(x, e)`` ...), where ``e``
+    doesn't read the array of ``x`` and has no fraction that an integer ``x`` would lose. None for other statements.
     """
     body = statement.body
     if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
@@ -86,8 +88,8 @@ def reduction_array(scop: Scop, statement: Statement) -> str | None:
     accumulates = (value.kind == "op" and value.text in ("+", "*") and len(value.arguments) == 2) or (
         value.kind == "call" and value.text in ("fmaxf", "fmax", "fminf", "fmin") and len(value.arguments) == 2
     )
-    own = [a for a in value.arguments if a.kind == "access" and a.text == reads[0].reference]
-    return array if accumulates and len(own) == 1 else None
+    accumulated = [a for a in value.arguments if a.kind == "access" and a.text == reads[0].reference]
+    return array if accumulates and len(accumulated) == 1 else None
 
 
 # Bytes; each thread gets a copy of these arrays on its stack.
@@ -95,7 +97,7 @@ _COMBINED_BYTES = 1 << 17
 
 
 def addition(scop: Scop, statement: Statement) -> Access | None:
-    """The element that a statement adds to (or subtracts from), if it does nothing else."""
+    """The write of a reduction by ``+`` or ``-``; None for other statements."""
     array = reduction_array(scop, statement)
     if array is None or len(statement.writes) != 1:
         return None
@@ -107,29 +109,30 @@ def addition(scop: Scop, statement: Statement) -> Access | None:
 
 
 def moves(target: Access, iterator: int) -> bool:
-    """Whether the iterations of a loop write different elements."""
+    """Whether the loop's iterator is in a subscript of ``target``; False where subscripts aren't affine."""
     return target.subscripts is not None and any(form.coefficients[iterator] for form in target.subscripts)
 
 
 def combinable(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> tuple[str, ...]:
-    """The arrays that a loop adds to in all its iterations, if threads may keep copies and add these up at the end.
+    """The arrays that a parallel loop may sum into one copy per thread, to be added up at the end.
 
-    ``loop`` is its place among each statement's iterators. Nothing else in it may touch these arrays, and they must be
-    small. Empty where one of the statements reduces in another way.
+    All iterations of the loop add to the same elements of these arrays. ``loop`` is the loop's index among the
+    iterators of each statement. Empty where another access in the loop touches one of the arrays, where the arrays
+    exceed ``_COMBINED_BYTES`` together, where one is a view, and where a statement reduces by another operator.
     """
-    found: list[str] = []
+    arrays: list[str] = []
     for statement in statements:
         if reduction_array(scop, statement) is None or moves(statement.writes[0], loop[statement.name]):
             continue
         target = addition(scop, statement)
         if target is None:
             return ()
-        found.append(target.array)
-    unique = tuple(dict.fromkeys(found))
+        arrays.append(target.array)
+    unique = tuple(dict.fromkeys(arrays))
     touched = [access.array for s in statements for access in s.accesses if access.array in unique]
     size = sum(scop.array(name).bytes for name in unique)
     # Each addition reads and writes its element once.
-    plain = len(touched) == 2 * len(found) and all(not scop.array(name).view_of for name in unique)
+    plain = len(touched) == 2 * len(arrays) and all(not scop.array(name).view_of for name in unique)
     return unique if plain and size <= _COMBINED_BYTES else ()
 
 
@@ -147,14 +150,17 @@ def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Stat
 
 @limited
 def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) -> tuple[Dependence, ...]:
-    """All dependences of the given kinds that are not empty, per pair of array references."""
+    """The dependences of the given kinds, one for each pair of array references that has any dependent instances.
+
+    Raises AnalysisError when isl's quota is used up.
+    """
     schedule = original_schedule(scop)
     length = schedule_length(schedule)
     times = {name: time_map(scop.statement(name), dimensions, length) for name, dimensions in schedule.statements}
     space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
     earlier = isl.Map.lex_lt(space)
     before: dict[tuple[str, str], isl.Map] = {}
-    found = []
+    nonempty = []
     for source, source_access, target, target_access in _pairs(scop, kinds):
         pair = (source.name, target.name)
         if pair not in before:
@@ -167,7 +173,7 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
         if relation.is_empty():
             continue
         array = source_access.array
-        found.append(
+        nonempty.append(
             Dependence(
                 kind=_KIND[source_access.kind, target_access.kind],
                 array=array,
@@ -179,4 +185,4 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
                 reduction=source.name == target.name and reduction_array(scop, source) == array,
             )
         )
-    return tuple(found)
+    return tuple(nonempty)

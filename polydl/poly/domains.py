@@ -1,4 +1,4 @@
-"""Loops of an iteration domain that no other loop bounds."""
+"""Loops of an iteration domain whose bounds depend on no other loop."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from polydl.poly.dependences import moves
 
 
 def independent_loops(statement: Statement) -> dict[int, tuple[int, int]]:
-    """Iterators whose values are the same whatever the others have, with their inclusive ranges.
+    """``{iterator: (low, high)}`` of the iterators that no constraint couples with another one; bounds are inclusive.
 
-    The domain is the product of these ranges and of what the other iterators may be together. In a convolution that
-    skips the rows of its padding, the loop over rows and that over the filter's rows bound each other, and all
-    others are independent.
+    The domain is the product of these ranges and of a set over the other iterators. An example: in a convolution
+    that skips the rows of its padding, the loop over rows and the loop over the filter's rows bound each other, and
+    all other loops are independent.
     """
     if statement.box is not None:
         return dict(enumerate(statement.box))
@@ -26,18 +26,18 @@ def independent_loops(statement: Statement) -> dict[int, tuple[int, int]]:
 @lru_cache(maxsize=1024)
 def _independent(domain: str) -> tuple[tuple[int, tuple[int, int]], ...]:
     points = isl.Set(domain)
-    found = []
+    ranges = []
     for position in range(points.dim(isl.dim_type.set)):
         low, high = points.dim_min_val(position), points.dim_max_val(position)
         free = points.eliminate(isl.dim_type.set, position, 1)
         free = free.lower_bound_val(isl.dim_type.set, position, low)
         free = free.upper_bound_val(isl.dim_type.set, position, high)
         if free.is_subset(points):
-            found.append((position, (int(low.to_python()), int(high.to_python()))))
-    return tuple(found)
+            ranges.append((position, (int(low.to_python()), int(high.to_python()))))
+    return tuple(ranges)
 
 
 def sums_run_alike(statement: Statement, loops: Sequence[int]) -> bool:
-    """Whether those of the loops that sum up have the same first and last iteration, whatever the others are at."""
+    """Whether each of ``loops`` (iterators) that reduces is independent, so that it always runs over the same range."""
     independent = independent_loops(statement)
     return all(loop in independent or moves(statement.writes[0], loop) for loop in loops)

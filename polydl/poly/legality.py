@@ -1,8 +1,8 @@
-"""Which orders, tilings and parallel loops keep every dependence.
+"""Legality of loop orders, tilings and parallel loops: whether they keep every dependence.
 
-Two tests that agree. ``directions`` reduces the dependences of one nest to the set of sign vectors of
-their distances, which answers for thousands of variants in microseconds. ``violations`` checks one complete
-schedule against the exact relations with isl; every variant that is run passes it.
+There are two tests, and they agree. ``directions`` reduces the dependences of one nest to direction vectors, with which
+thousands of variants are tested in microseconds each. ``violations`` checks one complete schedule against the exact
+dependence relations with isl; every variant that is run has passed it.
 """
 
 from __future__ import annotations
@@ -19,43 +19,45 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import schedule_length, time_map
 
+# A direction vector: -1, 0 or 1 for each loop of a nest.
 Signs = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Directions:
-    """Sign vectors (-1, 0, 1 per loop of the nest) of the distances between dependent instances.
+    """Direction vectors of a nest: the signs of the distances between dependent instances."""
 
-    ``ordering`` holds those whose order must be kept; ``reductions`` those of reorderable accumulations,
-    which forbid only that source and target run at the same time.
-    """
-
+    #: the nest's loops, outermost first
     loops: tuple[str, ...]
+    #: of dependences whose source must run before the target
     ordering: frozenset[Signs]
+    #: of reductions that may be reassociated: source and target may run in any order, but not at the same time
     reductions: frozenset[Signs]
 
 
 def _sign_vectors(deltas: isl.Set, prefix: Signs, depth: int) -> set[Signs]:
+    """The sign vectors, ``depth`` long and beginning with ``prefix``, of the points of a set of distances."""
     if deltas.is_empty():
         return set()
     if len(prefix) == depth:
         return {prefix}
     dimension = len(prefix)
-    found: set[Signs] = set()
+    vectors: set[Signs] = set()
     for sign, part in (
         (0, deltas.fix_val(isl.dim_type.set, dimension, isl.Val(0))),
         (1, deltas.lower_bound_val(isl.dim_type.set, dimension, isl.Val(1))),
         (-1, deltas.upper_bound_val(isl.dim_type.set, dimension, isl.Val(-1))),
     ):
-        found |= _sign_vectors(part, (*prefix, sign), depth)
-    return found
+        vectors |= _sign_vectors(part, (*prefix, sign), depth)
+    return vectors
 
 
 @limited
 def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, reassociate: bool = True) -> Directions:
-    """The sign vectors of all dependences inside ``nest`` that its shared outer loops do not carry.
+    """The direction vectors of all dependences inside ``nest`` that its shared outer loops don't carry.
 
-    With ``reassociate`` the terms of a recognised reduction may be added in any order.
+    With ``reassociate`` the terms of a recognised reduction may be added in any order. Raises AnalysisError when
+    isl's quota is used up.
     """
     members = set(nest.statements)
     depth = len(nest.loops)
@@ -73,22 +75,23 @@ def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, rea
         for kind in (isl.dim_type.in_, isl.dim_type.out):
             relation = relation.set_tuple_name(kind, "")
         statement = scop.statement(nest.statements[0])
-        found = {
+        vectors = {
             tuple(sign * way for sign, way in zip(signs, statement.directions[nest.depth :], strict=True))
             for signs in _sign_vectors(relation.deltas(), (), depth)
         }
-        (reductions if dependence.reduction and reassociate else ordering).update(found)
+        (reductions if dependence.reduction and reassociate else ordering).update(vectors)
     return Directions(nest.loops, frozenset(ordering), frozenset(reductions))
 
 
-def order_is_legal(found: Directions, order: Sequence[int]) -> bool:
-    """Whether time that runs through the loops in this order keeps all dependences.
+def order_is_legal(directions: Directions, order: Sequence[int]) -> bool:
+    """Whether a loop order keeps all dependences.
 
-    ``order`` names each time dimension by the loop that it belongs to; a loop appears once per level of its
-    tiling. A tile loop may be equal where its point loop differs, so each is tried both ways.
+    ``order`` gives the loop of each time dimension, outermost first, as an index into ``directions.loops``; a loop that
+    is tiled appears once per level of its tiling. Two instances may have the same tile and different points in it, so
+    a tile loop alone does not decide which one is first.
     """
     last = {loop: position for position, loop in enumerate(order)}
-    for signs in found.ordering:
+    for signs in directions.ordering:
         positions = [position for position, loop in enumerate(order) if signs[loop]]
         for position in positions:
             sign = signs[order[position]]
@@ -99,28 +102,29 @@ def order_is_legal(found: Directions, order: Sequence[int]) -> bool:
     return True
 
 
-def parallel_is_legal(found: Directions, order: Sequence[int], position: int) -> bool:
-    """Whether the time dimension at ``position`` may run its iterations on different threads."""
-    last = {loop: place for place, loop in enumerate(order)}
-    for signs in found.ordering | found.reductions:
+def parallel_is_legal(directions: Directions, order: Sequence[int], position: int) -> bool:
+    """Whether the time dimension at ``position`` of ``order`` may run its iterations on different threads."""
+    last = {loop: innermost for innermost, loop in enumerate(order)}
+    for signs in directions.ordering | directions.reductions:
         if not signs[order[position]]:
             continue
-        decided = any(signs[loop] and place == last[loop] for place, loop in enumerate(order[:position]))
+        decided = any(signs[loop] and outer == last[loop] for outer, loop in enumerate(order[:position]))
         if not decided:
             return False
     return True
 
 
-def sums_are_legal(found: Directions, order: Sequence[int], position: int) -> bool:
-    """``parallel_is_legal``, if those who run the iterations keep sums of their own and add them up at the end."""
-    return parallel_is_legal(Directions(found.loops, found.ordering, frozenset()), order, position)
+def sums_are_legal(directions: Directions, order: Sequence[int], position: int) -> bool:
+    """``parallel_is_legal`` for threads that sum into copies of the reduced arrays, which are added up at the end."""
+    return parallel_is_legal(Directions(directions.loops, directions.ordering, frozenset()), order, position)
 
 
 @dataclass(frozen=True)
 class Violation:
-    """A dependence that a schedule breaks; ``parallel`` names the loop if it is broken by concurrency."""
+    """A dependence that a schedule breaks."""
 
     dependence: Dependence
+    #: the parallel loop whose threads break it; None where the order does
     parallel: str | None = None
 
 
@@ -129,7 +133,7 @@ def _parallel_positions(dimensions: tuple[int | Loop, ...]) -> list[int]:
 
 
 def _apart(source: tuple[int | Loop, ...], target: tuple[int | Loop, ...]) -> bool:
-    """Whether a place in a sequence tells the two apart, so that the loops inside are different ones."""
+    """Whether two time prefixes have different positions in a sequence: the loops after them are different loops."""
     return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(source, target, strict=False))
 
 
@@ -137,7 +141,11 @@ def _apart(source: tuple[int | Loop, ...], target: tuple[int | Loop, ...]) -> bo
 def violations(
     scop: Scop, schedule: Schedule, dependences: Sequence[Dependence], *, reassociate: bool = True
 ) -> tuple[Violation, ...]:
-    """Every dependence that ``schedule`` breaks, decided exactly by isl. Empty means legal."""
+    """Every dependence that ``schedule`` breaks, decided exactly by isl; empty for a legal schedule.
+
+    With ``reassociate`` the terms of a recognised reduction may be added in any order. Raises AnalysisError when
+    isl's quota is used up.
+    """
     length = schedule_length(schedule)
     times = {name: time_map(scop.statement(name), dims, length) for name, dims in schedule.statements}
     space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])

@@ -24,34 +24,34 @@ from polydl.poly.dependences import Dependence
 
 @dataclass(frozen=True)
 class Nest:
-    """Statements with the same loops around them.
+    """Statements with the same loops around them."""
 
-    ``prefix`` places the nest in time: sequence positions, and loops that it shares with other nests and
-    that therefore stay as they are. ``loops`` are its own loops, outermost first, by the names of the first
-    statement's iterators; ``depth`` counts the shared ones before them. The innermost of ``loops`` stand for
-    ``call`` where a pragma marked one: they stay together, in their order.
-    """
-
+    #: position among the scop's nests
     index: int
     statements: tuple[str, ...]
+    #: time prefix: sequence positions, and the loops that are shared with other nests and therefore stay as they are
     prefix: tuple[int | Loop, ...]
+    #: number of shared loops, all of them in ``prefix``
     depth: int
+    #: loops that no other nest shares, outermost first, by the names of the first statement's iterators
     loops: tuple[str, ...]
+    #: what the innermost of ``loops`` stand for; these stay together, in their order
     call: AnnotatedCall | None = None
 
     @property
     def transform(self) -> TileTransform | None:
-        """That of the call, if a rewrite put one there."""
+        """The tile transform that the nest's call computes; None if there is no call or a pragma marked it."""
         return self.call.transform if self.call is not None else None
 
     @property
     def call_loops(self) -> tuple[str, ...]:
+        """The innermost loops that the call stands for; empty without a call."""
         return self.loops[len(self.loops) - self.call.inner_loops :] if self.call is not None else ()
 
 
 @dataclass(frozen=True)
 class _Block:
-    """Statements with equal loops and equal positions but for the last."""
+    """Statements of one innermost body: equal depths, and equal betas but for the last."""
 
     statements: tuple[Statement, ...]
 
@@ -78,6 +78,7 @@ def _blocks(statements: Sequence[Statement]) -> list[_Block]:
 
 
 def _separated(left: Statement, right: Statement, statements: Sequence[Statement]) -> bool:
+    """Whether a deeper loop stands between two statements of one body."""
     depth = left.depth
     return any(
         other.depth > depth
@@ -90,9 +91,9 @@ def _separated(left: Statement, right: Statement, statements: Sequence[Statement
 def _edges(
     blocks: Sequence[_Block], shared: int, dependences: Sequence[Dependence], kept: Sequence[SharedLoops]
 ) -> list[set[int]]:
-    """Successors of each block by the dependences that the ``shared`` outer loops do not carry.
+    """The successors of each block by the dependences that the ``shared`` outer loops don't carry.
 
-    Blocks whose next loop is to be ``kept`` in common follow each other both ways.
+    Blocks whose next loop must stay common (``kept``) get edges both ways.
     """
     owner = {statement.name: number for number, block in enumerate(blocks) for statement in block.statements}
     successors: list[set[int]] = [set() for _ in blocks]
@@ -114,7 +115,7 @@ def _edges(
 
 
 def _components(successors: Sequence[set[int]]) -> list[list[int]]:
-    """Strongly connected components in topological order, the earliest block first where several could come."""
+    """Strongly connected components in topological order; of several that could come next, the earliest block's."""
     count = len(successors)
     reach = [set(s) for s in successors]
     for middle in range(count):
@@ -138,6 +139,8 @@ def _components(successors: Sequence[set[int]]) -> list[list[int]]:
 
 
 class _Distribution:
+    """Allen and Kennedy's loop distribution; ``nests`` collects the result."""
+
     def __init__(
         self, dependences: Sequence[Dependence], calls: Sequence[AnnotatedCall], kept: Sequence[SharedLoops]
     ) -> None:
@@ -158,6 +161,7 @@ class _Distribution:
         self.nests.append(Nest(len(self.nests), names, prefix, shared, loops, call))
 
     def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
+        """Add the nests of ``statements``, which have ``shared`` outer loops and the time ``prefix`` in common."""
         blocks = _blocks(statements)
         components = _components(_edges(blocks, shared, self.dependences, self.kept))
         for position, component in enumerate(components):
@@ -177,14 +181,17 @@ class _Distribution:
 
 @limited
 def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...]:
-    """Split the scop into nests, in an order that keeps all ``dependences``."""
+    """Split the scop into nests by loop distribution, in an order that keeps all ``dependences``.
+
+    Raises AnalysisError when isl's quota is used up.
+    """
     distribution = _Distribution(dependences, scop.annotated_calls, scop.shared)
     distribution.split(scop.statements, (), 0)
     return tuple(distribution.nests)
 
 
 def distributed(scop: Scop, nests: Sequence[Nest]) -> Scop | None:
-    """The scop with its nests one after the other, as loop distribution orders them; None if they share loops."""
+    """The scop with betas that run its nests one after the other; None if two of them share a loop or one has none."""
     betas: dict[str, tuple[int, ...]] = {}
     for nest in nests:
         if nest.depth or not nest.loops:

@@ -1,8 +1,6 @@
-"""Schedules as isl relations: from statement instances to points in time."""
+"""Schedules as isl maps from statement instances to points in time."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 import islpy as isl
 
@@ -12,7 +10,7 @@ from polydl.ir.statement import Statement
 
 
 def original_schedule(scop: Scop) -> Schedule:
-    """The order in which the source runs: sequence positions and loops in turn (the 2d+1 form)."""
+    """The order of the source in 2d+1 form: positions in a sequence (betas) and loops take turns."""
     statements = []
     for statement in scop.statements:
         dimensions: list[int | Loop] = [statement.betas[0]]
@@ -23,7 +21,7 @@ def original_schedule(scop: Scop) -> Schedule:
 
 
 def time_expression(statement: Statement, dimension: int | Loop) -> str:
-    """One time dimension as isl writes it, over the statement's iterators."""
+    """One time dimension in isl's syntax, over the statement's iterators."""
     if isinstance(dimension, int):
         return str(dimension)
     expression = statement.iterators[dimension.iterator]
@@ -35,7 +33,7 @@ def time_expression(statement: Statement, dimension: int | Loop) -> str:
 
 
 def time_map(statement: Statement, dimensions: tuple[int | Loop, ...], length: int | None = None) -> isl.Map:
-    """The statement's schedule, restricted to its domain and padded with zeros to ``length`` dimensions."""
+    """The isl map from the statement's domain to time, padded with zeros to ``length`` dimensions."""
     expressions = [time_expression(statement, dimension) for dimension in dimensions]
     expressions += ["0"] * ((length or 0) - len(expressions))
     text = f"{{ {statement.name}[{', '.join(statement.iterators)}] -> [{', '.join(expressions)}] }}"
@@ -43,23 +41,5 @@ def time_map(statement: Statement, dimensions: tuple[int | Loop, ...], length: i
 
 
 def schedule_length(schedule: Schedule) -> int:
+    """The greatest number of time dimensions of a statement; 0 without statements."""
     return max((len(dimensions) for _, dimensions in schedule.statements), default=0)
-
-
-def time_relation(scop: Scop, schedule: Schedule) -> isl.UnionMap:
-    """The schedule of all statements in one space of time."""
-    length = schedule_length(schedule)
-    relation = isl.UnionMap("{ }")
-    for name, dimensions in schedule.statements:
-        relation = relation.union(isl.UnionMap.from_map(time_map(scop.statement(name), dimensions, length)))
-    return relation
-
-
-def without_parallel(schedule: Schedule) -> Schedule:
-    """The same order run by one thread."""
-    return Schedule(
-        tuple(
-            (name, tuple(replace(d, parallel=False) if isinstance(d, Loop) else d for d in dimensions))
-            for name, dimensions in schedule.statements
-        )
-    )

@@ -23,13 +23,13 @@ def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine:
     """Under each source line the reuses that start there, and what the levels hold."""
     blocks = []
     for statement in scop.statements:
-        found = [d for d in working_sets.dependences if d.source == statement.name]
-        if not found:
+        dependences = [d for d in working_sets.dependences if d.source == statement.name]
+        if not dependences:
             continue
-        made = table(*_HEADINGS, right=["nearest", "farthest"], fold=["reuse of"])
-        for dependence in found:
+        rows = table(*_HEADINGS, right=["nearest", "farthest"], fold=["reuse of"])
+        for dependence in dependences:
             carried = tile_name(plan.variant, dependence.loop) if dependence.loop else "order"
-            made.add_row(
+            rows.add_row(
                 references(scop, dependence),
                 " ".join(dependence.kinds),
                 carried + (" parallel" if dependence.parallel else ""),
@@ -38,7 +38,7 @@ def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine:
                 one_level_up(scop, plan, dependence, machine),
             )
         line = wrapped(f"{Path(scop.file).name}:{statement.line}  {statement.name}  {statement.text}", "")
-        blocks.append("\n".join([*line, rendered(made)]))
+        blocks.append("\n".join([*line, rendered(rows)]))
     held = ", ".join(
         f"{level.name} {size(used)} of {size(level.bytes)}"
         for level, used in zip(machine.caches, working_sets.levels, strict=True)
@@ -53,11 +53,11 @@ def _fit(count: int, machine: Machine) -> str:
 
 def references(scop: Scop, dependence: DependenceWorkingSet) -> str:
     """The array references that the dependence is between, as the source would write them."""
-    found = []
+    texts = []
     for name in dict.fromkeys((dependence.source, dependence.target)):
         statement = scop.statement(name)
-        found += [subscripted(access, statement) for access in statement.accesses if access.array == dependence.array]
-    return ", ".join(dict.fromkeys(found))
+        texts += [subscripted(access, statement) for access in statement.accesses if access.array == dependence.array]
+    return ", ".join(dict.fromkeys(texts))
 
 
 def one_level_up(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> str:

@@ -50,39 +50,42 @@ _CAPTION = (
 def summary_table(document: Document) -> Table:
     """One row per peer: geometric means over the workloads that both solved."""
     results, threads = document["results"].values(), document["settings"]["threads"]
-    own = [timing for result in results if (timing := own_timing(result)) is not None]
+    ours = [timing for result in results if (timing := own_timing(result)) is not None]
     parts = [part for result in results if (part := part_of_probe(result, threads)) is not None]
     of_probe = f"; {100 * geometric_mean(parts):.0f} % of the probe's peak (geometric mean)" if parts else ""
-    shown = Table(title=f"{len(own)} of {len(results)} workloads{of_probe}")
+    shown = Table(title=f"{len(ours)} of {len(results)} workloads{of_probe}")
     for heading in ("peer", "geometric mean", "of minima", "worst", "best", "polydl ahead"):
         shown.add_column(heading, justify="left" if heading == "peer" else "right", no_wrap=True)
     for peer in compared(document):
-        found = mean_ratio(results, peer)
-        if found is not None:
-            mean, each = found
-            ahead = f"{sum(1 for value in each if value >= 1)} of {len(each)}"
-            bounds = (f"{min(each):.3f}", f"{max(each):.3f}")
+        mean_and_ratios = mean_ratio(results, peer)
+        if mean_and_ratios is not None:
+            mean, ratios = mean_and_ratios
+            ahead = f"{sum(1 for value in ratios if value >= 1)} of {len(ratios)}"
+            bounds = (f"{min(ratios):.3f}", f"{max(ratios):.3f}")
             shown.add_row(peer, _ratio_text(mean), f"{mean.of_minima:.3f}", *bounds, ahead)
     return shown
 
 
 def _row(name: str, result: Mapping[str, Any], threads: int, peers: Sequence[str]) -> list[str]:
-    own, part = own_timing(result), part_of_probe(result, threads)
-    if own is None or part is None:
+    ours, part = own_timing(result), part_of_probe(result, threads)
+    if ours is None or part is None:
         return [name, f"[red]{result['status']}[/red]"]
-    cells = [name, f"{rate(result, own):.1f}{_mark(own)}", f"{100 * part:.0f}", str(own["rank"])]
+    cells = [name, f"{rate(result, ours):.1f}{_mark(ours)}", f"{100 * part:.0f}", str(ours["rank"])]
     for peer in peers:
-        timing, found = result["peers"].get(peer), ratio(result, peer)
+        timing, peer_ratio = result["peers"].get(peer), ratio(result, peer)
         if timing is None:
             cells.append("")
         else:
-            cells.append(f"[red]{timing['status']}[/red]" if found is None else _ratio_text(found) + _mark(timing))
+            cells.append(
+                f"[red]{timing['status']}[/red]" if peer_ratio is None else _ratio_text(peer_ratio) + _mark(timing)
+            )
     return cells
 
 
-def _ratio_text(found: Ratio) -> str:
-    colour = "green" if found.low >= 1 else "red" if found.high < 1 else "yellow"
-    return f"[{colour}]{found.value:.3f}[/{colour}] \\[{found.low:.2f}, {found.high:.2f}]"
+def _ratio_text(peer_ratio: Ratio) -> str:
+    low, high = peer_ratio.low, peer_ratio.high
+    colour = "green" if low >= 1 else "red" if high < 1 else "yellow"
+    return f"[{colour}]{peer_ratio.value:.3f}[/{colour}] \\[{low:.2f}, {high:.2f}]"
 
 
 def _mark(timing: Mapping[str, Any]) -> str:
@@ -98,8 +101,8 @@ def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> s
     """What one workload came to, as soon as it is measured."""
     if result["status"] != "ok":
         return f"{name}: [red]{escape(result['message'].splitlines()[0])}[/red]"
-    found = {peer: ratio(result, peer) for peer in peers}
-    against = ", ".join(f"{peer} {_ratio_text(each)}" for peer, each in found.items() if each is not None)
+    ratios = {peer: ratio(result, peer) for peer in peers}
+    against = ", ".join(f"{peer} {_ratio_text(value)}" for peer, value in ratios.items() if value is not None)
     return f"{name}: {against or 'no peer'}  ({result['seconds_spent']:.0f} s)"
 
 

@@ -50,61 +50,61 @@ def evaluation_text(evaluation: Evaluation) -> str:
     return "\n\n".join(parts)
 
 
-def summaries_table(found: Sequence[Summary]) -> str:
+def summaries_table(lines: Sequence[Summary]) -> str:
     """Two tables: how good each ranker is, and how much better than the default order and a random pick."""
     headings = ["ranker", "top 1", "95 %", *(f"top {count}" for count in TOP[1:]), "worst", "top 5 %", "tau", "pairs"]
-    made = table(*headings, right=headings[1:])
-    for each in found:
-        fixed = each.ranker == DEFAULT_ORDER
-        made.add_row(
-            each.ranker,
-            f"{each.top[0].value:.3f}",
-            _bounds(each.top[0]),
-            *(NOTHING if fixed else f"{interval.value:.3f}" for interval in each.top[1:]),
-            f"{each.worst[0]:.3f}",
-            NOTHING if fixed else f"{each.top_part:.3f}",
-            *(NOTHING if value is None else f"{value:.2f}" for value in (each.tau, each.pairs)),
+    performance = table(*headings, right=headings[1:])
+    for line in lines:
+        fixed = line.ranker == DEFAULT_ORDER
+        performance.add_row(
+            line.ranker,
+            f"{line.top[0].value:.3f}",
+            _bounds(line.top[0]),
+            *(NOTHING if fixed else f"{interval.value:.3f}" for interval in line.top[1:]),
+            f"{line.worst[0]:.3f}",
+            NOTHING if fixed else f"{line.top_part:.3f}",
+            *(NOTHING if value is None else f"{value:.2f}" for value in (line.tau, line.pairs)),
         )
     headings = ["top 1 of", "over default order", "95 %", "over random pick", "95 % "]
     beside = table(*headings, right=headings[1:])
-    for each in found:
+    for line in lines:
         cells: list[str] = []
-        for interval in (each.over_default, each.over_random):
+        for interval in (line.over_default, line.over_random):
             cells += [NOTHING, ""] if interval is None else [f"{interval.value:.3f}", _bounds(interval)]
-        beside.add_row(each.ranker, *cells)
-    return f"{rendered(made)}\n\n{rendered(beside)}"
+        beside.add_row(line.ranker, *cells)
+    return f"{rendered(performance)}\n\n{rendered(beside)}"
 
 
-def _bounds(found: Interval) -> str:
-    return f"{found.low:.3f}…{found.high:.3f}"
+def _bounds(interval: Interval) -> str:
+    return f"{interval.low:.3f}…{interval.high:.3f}"
 
 
 def _groups_table(evaluation: Evaluation, groups: Sequence[str]) -> str:
     names = [name for name in evaluation.rankers if name not in _LEFT_OUT]
     headings = [_SHORT.get(name, name) for name in names]
-    made = table("group", "nests", *headings, right=["nests", *headings])
+    rows = table("group", "nests", *headings, right=["nests", *headings])
     for group in groups:
-        found = {each.ranker: each.top[0].value for each in summaries(evaluation, group=group)}
+        top = {line.ranker: line.top[0].value for line in summaries(evaluation, group=group)}
         count = sum(nest.group == group for nest in evaluation.nests)
-        made.add_row(group, str(count), *(f"{found[name]:.3f}" if name in found else NOTHING for name in names))
-    return rendered(made)
+        rows.add_row(group, str(count), *(f"{top[name]:.3f}" if name in top else NOTHING for name in names))
+    return rendered(rows)
 
 
 def regression_table(errors: Sequence[RegressionError]) -> str:
-    made = table(
+    rows = table(
         "hidden layers", "weights", "MSE", "without logarithms", right=["weights", "MSE", "without logarithms"]
     )
-    for each in errors:
-        hidden = ", ".join(str(size) for size in each.hidden)
-        made.add_row(hidden, str(each.weights), f"{each.logarithms:.3f}", f"{each.plain:.3f}")
-    return f"Regression: mean squared error over variance, on held-out groups\n\n{rendered(made)}"
+    for error in errors:
+        hidden = ", ".join(str(size) for size in error.hidden)
+        rows.add_row(hidden, str(error.weights), f"{error.logarithms:.3f}", f"{error.plain:.3f}")
+    return f"Regression: mean squared error over variance, on held-out groups\n\n{rendered(rows)}"
 
 
 def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError]) -> dict[str, Any]:
     return {
         "command": "evaluate",
         "seed": evaluation.seed,
-        "summaries": [asdict(each) for each in summaries(evaluation)],
+        "summaries": [asdict(summary) for summary in summaries(evaluation)],
         "nests": [
             {
                 "name": nest.name,
@@ -112,13 +112,13 @@ def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError
                 "variants": len(nest.candidates),
                 "spread": max(nest.seconds) / min(nest.seconds),
                 "rankers": {
-                    name: None if (own := judged.qualities[place]) is None else asdict(own)
+                    name: None if (quality := judged.qualities[place]) is None else asdict(quality)
                     for name, judged in evaluation.rankers.items()
                 },
             }
             for place, nest in enumerate(evaluation.nests)
         ],
-        "regression_errors": [asdict(each) for each in errors],
+        "regression_errors": [asdict(error) for error in errors],
     }
 
 
@@ -167,14 +167,14 @@ def _drawn(evaluation: Evaluation, groups: Sequence[str]) -> bytes:
     figure, axes = pyplot.subplots(figsize=(max(7.0, 0.75 * len(places)), 4.0), layout="constrained")
     for x, place in enumerate(places):
         seconds = evaluation.nests[place].seconds
-        performance = [min(seconds) / each for each in seconds]
+        performance = [min(seconds) / duration for duration in seconds]
         axes.plot([x, x], [min(performance), 1.0], color="0.85", linewidth=7, solid_capstyle="butt", zorder=1)
         axes.scatter([x] * len(performance), performance, s=5, color="0.6", zorder=2)
     for name, (label, marker, colour) in _MARKS.items():
         judged = evaluation.rankers.get(name)
         if judged is not None:
-            found = _own(judged, places)
-            across, up = [x for x, _ in found], [quality.top[0] for _, quality in found]
+            qualities = _own(judged, places)
+            across, up = [x for x, _ in qualities], [quality.top[0] for _, quality in qualities]
             axes.scatter(across, up, s=32, marker=marker, color=colour, label=label, zorder=3, alpha=0.85)
     names = [evaluation.nests[place].name.removeprefix("gemm_") for place in places]
     axes.set_xticks(range(len(places)), names, rotation=30, ha="right", fontsize=8)
@@ -190,5 +190,5 @@ def _drawn(evaluation: Evaluation, groups: Sequence[str]) -> bytes:
 
 
 def _own(judged: Judged, places: Sequence[int]) -> list[tuple[int, Any]]:
-    found = ((x, judged.qualities[place]) for x, place in enumerate(places))
-    return [(x, quality) for x, quality in found if quality is not None]
+    qualities = ((x, judged.qualities[place]) for x, place in enumerate(places))
+    return [(x, quality) for x, quality in qualities if quality is not None]

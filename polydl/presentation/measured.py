@@ -15,30 +15,32 @@ _MESSAGE_LINES = 20
 def measured_table(document: Mapping[str, Any]) -> str:
     """One line per candidate that was run."""
     numbers = ["time (min)", "median", "spread", "samples", "GFLOPS", "of peak", "speed-up", "error"]
-    made = table("#", "id", *numbers, "status", right=["#", *numbers])
+    rows = table("#", "id", *numbers, "status", right=["#", *numbers])
     peak = _peak(document)
     baseline = document["baseline"]
-    for each in document["candidates"]:
-        seconds, rate = each["seconds_min"], each["gflops"]
-        made.add_row(
-            f"{each['rank']}",
-            each["id"],
+    for candidate in document["candidates"]:
+        seconds, rate = candidate["seconds_min"], candidate["gflops"]
+        rows.add_row(
+            f"{candidate['rank']}",
+            candidate["id"],
             duration(seconds),
-            duration(each["seconds_median"]),
-            percentage(each["spread"]),
-            f"{each['samples']} (-{each['disturbed']})" if each["disturbed"] else str(each["samples"]),
+            duration(candidate["seconds_median"]),
+            percentage(candidate["spread"]),
+            f"{candidate['samples']} (-{candidate['disturbed']})"
+            if candidate["disturbed"]
+            else str(candidate["samples"]),
             number(rate),
             percentage(None if rate is None else rate / peak),
             f"{baseline['seconds'] / seconds:.2f}" if baseline and seconds else NOTHING,
-            number(each["error"], 2),
-            each["status"],
+            number(candidate["error"], 2),
+            candidate["status"],
         )
-    return rendered(made)
+    return rendered(rows)
 
 
 def winner_text(document: Mapping[str, Any]) -> str:
     best, baseline = document["best"], document["baseline"]
-    rank = next(each["rank"] for each in document["candidates"] if each["id"] == best["id"])
+    rank = next(candidate["rank"] for candidate in document["candidates"] if candidate["id"] == best["id"])
     threads = counted(document["machine"]["threads"], "thread")
     lines = [
         f"Winner  {best['id']} (rank {rank}): {duration(best['seconds'])}, {number(best['gflops'])} GFLOPS, "
@@ -67,11 +69,11 @@ def records_text(document: Mapping[str, Any], asked_before: bool) -> str:
 def failures_text(document: Mapping[str, Any], directory: Path) -> str:
     """What each candidate that failed had to say; empty if none did."""
     blocks = []
-    for each in document["candidates"]:
-        if each["status"] not in (None, "ok"):
-            kept = directory / FAILED_FOLDER / f"{each['id']}.c"
-            title = f"candidate {each['rank']} ({each['id']}): {each['status']}, its C is kept in {kept}"
-            blocks.append(_failure(title, each["message"]))
+    for candidate in document["candidates"]:
+        if candidate["status"] not in (None, "ok"):
+            kept = directory / FAILED_FOLDER / f"{candidate['id']}.c"
+            title = f"candidate {candidate['rank']} ({candidate['id']}): {candidate['status']}, its C is kept in {kept}"
+            blocks.append(_failure(title, candidate["message"]))
     return "\n".join(blocks)
 
 

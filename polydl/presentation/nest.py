@@ -116,7 +116,7 @@ def rewrite_text(scop: Scop, step: Rewrite) -> str:
         return f"a copy of {step.array} with a dimension for each of {' '.join(step.loops)}"
     if isinstance(step, Winograd):
         tiles = " by ".join(f"{size} of {pixel}" for pixel, _, size in step.axes)
-        lines = sorted(each.line for each in scop.statements if each.name in step.after)
+        lines = sorted(statement.line for statement in scop.statements if statement.name in step.after)
         behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
         return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
     if isinstance(step, Strassen):

@@ -82,8 +82,8 @@ def loop_order(variant: Variant, nest: int) -> str:
 def parallel_loop(variant: Variant, nest: int) -> str:
     tiles = _tile_loops(variant, nest)
     steps = [step for step in variant.of_nest(nest) if isinstance(step, Parallel)]
-    found = [name for step in steps for name in (step.loop, step.inner) if name]
-    text = " ".join(tiles.get(name, name) for name in found) or NOTHING
+    names = [name for step in steps for name in (step.loop, step.inner) if name]
+    text = " ".join(tiles.get(name, name) for name in names) or NOTHING
     return f"{text} dynamic" if any(step.dynamic for step in steps) else text
 
 
@@ -107,12 +107,12 @@ def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
 
 def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:
     """m, n, k and batch of a nest's microkernel; n as rows*columns where its columns come in several rows."""
-    found = [
+    texts = [
         f"{use.m}x{f'{use.rows}*' if use.rows > 1 else ''}{use.n}x{use.k}x{use.batch}"
         for use in uses
         if use.nest == nest
     ]
-    return found[0] if found else NOTHING
+    return texts[0] if texts else NOTHING
 
 
 def level_columns(working_sets: WorkingSets) -> list[str]:
@@ -124,20 +124,20 @@ def table(*columns: str, right: Sequence[str] = (), fold: Sequence[str] = ()) ->
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    made = Table(box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True, header_style="bold")
+    headed = Table(box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True, header_style="bold")
     for heading in columns:
-        made.add_column(
+        headed.add_column(
             heading,
             justify="right" if heading in right else "left",
             no_wrap=heading not in fold,
             overflow="fold",
             ratio=1 if heading in fold else None,
         )
-    made.expand = bool(fold)
-    return made
+    headed.expand = bool(fold)
+    return headed
 
 
-def rendered(made: Table) -> str:
+def rendered(content: Table) -> str:
     """The table as text for the terminal that standard output is, or for 110 columns."""
     from rich.console import Console
 
@@ -151,5 +151,5 @@ def rendered(made: Table) -> str:
         markup=False,
         emoji=False,
     )
-    console.print(made)
+    console.print(content)
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")

@@ -70,8 +70,8 @@ class Source:
         """Itself, or for a workload the file that it becomes in a directory (its own below polydl-out)."""
         if self.workload is None:
             return self
-        made = self._workload()
-        path = made.write(directory or Path(OUT, made.function))
+        nest = self._workload()
+        path = nest.write(directory or Path(OUT, nest.function))
         return replace(self, file=str(path), workload=None, images=None, layout=None, element=None, padding=None)
 
     def parse(self) -> Scop:
@@ -171,8 +171,8 @@ def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
         def with_options(**values: Any) -> Any:
-            own = {field.name: values.pop(field.name) for field in fields(kind)}
-            return command(**values, **{name: kind(**own)})
+            gathered = {field.name: values.pop(field.name) for field in fields(kind)}
+            return command(**values, **{name: kind(**gathered)})
 
         decorated: Command = with_options
         for option in reversed(options):

@@ -24,24 +24,24 @@ from polydl.records.store import Damage
 
 def summaries_table(summaries: Sequence[Summary]) -> str:
     headings = ["nest", "of", "threads", "compiler", "variants", "failed", "best", "GFLOPS", "speed-up", "last"]
-    made = table(*headings, right=["threads", "variants", "failed", "best", "GFLOPS", "speed-up"], fold=["compiler"])
-    for each in summaries:
-        best, baseline = each.best, each.baseline_seconds
+    rows = table(*headings, right=["threads", "variants", "failed", "best", "GFLOPS", "speed-up"], fold=["compiler"])
+    for summary in summaries:
+        best, baseline = summary.best, summary.baseline_seconds
         seconds = best.seconds_minimum if best is not None else None
-        made.add_row(
-            each.nest,
-            each.workload or each.function,
-            f"{each.setting.threads}{' cold' if each.setting.cold else ''}",
-            each.setting.compiler,
-            str(each.variants),
-            str(each.failed),
+        rows.add_row(
+            summary.nest,
+            summary.workload or summary.function,
+            f"{summary.setting.threads}{' cold' if summary.setting.cold else ''}",
+            summary.setting.compiler,
+            str(summary.variants),
+            str(summary.failed),
             duration(seconds),
             number(best.gflops if best is not None else None),
             f"{baseline / seconds:.2f}" if baseline and seconds else NOTHING,
-            each.last[:10],
+            summary.last[:10],
         )
-    processors = sorted({each.setting.cpu for each in summaries})
-    return "\n".join([rendered(made), "", *(f"Processor  {cpu}" for cpu in processors)])
+    processors = sorted({summary.setting.cpu for summary in summaries})
+    return "\n".join([rendered(rows), "", *(f"Processor  {cpu}" for cpu in processors)])
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -63,40 +63,46 @@ def records_table(records: Sequence[Record]) -> str:
         "samples",
         "status",
     ]
-    made = table(*headings, right=headings[4:10])
-    for each in records:
-        share = each.gflops / (each.peak_gflops * each.setting.threads) if each.gflops and each.peak_gflops else None
-        disturbed = sum(sample.disturbed for sample in each.samples)
-        made.add_row(
-            each.date[:16].replace("T", " "),
-            each.nest,
-            each.workload or each.function,
-            each.id,
-            str(each.setting.threads),
-            duration(each.seconds_minimum),
-            duration(each.seconds_median),
-            number(each.gflops),
-            percentage(share),
-            f"{len(each.samples)}{f' (-{disturbed})' if disturbed else ''}",
-            each.status,
+    rows = table(*headings, right=headings[4:10])
+    for record in records:
+        share = (
+            record.gflops / (record.peak_gflops * record.setting.threads)
+            if record.gflops and record.peak_gflops
+            else None
         )
-    return rendered(made)
+        disturbed = sum(sample.disturbed for sample in record.samples)
+        rows.add_row(
+            record.date[:16].replace("T", " "),
+            record.nest,
+            record.workload or record.function,
+            record.id,
+            str(record.setting.threads),
+            duration(record.seconds_minimum),
+            duration(record.seconds_median),
+            number(record.gflops),
+            percentage(share),
+            f"{len(record.samples)}{f' (-{disturbed})' if disturbed else ''}",
+            record.status,
+        )
+    return rendered(rows)
 
 
 def best_text(records: Sequence[Record]) -> str:
-    made = table("nest", "of", "threads", "id", "loops, outermost first", "parallel", "best", "GFLOPS", "measured",
+    rows = table("nest", "of", "threads", "id", "loops, outermost first", "parallel", "best", "GFLOPS", "measured",
                  right=["threads", "best", "GFLOPS"], fold=["loops, outermost first"])  # fmt: skip
-    for each in records:
-        if each.variant is None:
+    for record in records:
+        if record.variant is None:
             continue
-        for place, nest in enumerate(nests_of(each.variant)):
-            structure = [loop_order(each.variant, nest), parallel_loop(each.variant, nest)]
+        for place, nest in enumerate(nests_of(record.variant)):
+            structure = [loop_order(record.variant, nest), parallel_loop(record.variant, nest)]
             if place:
-                made.add_row("", "", "", "", *structure, "", "", "")
+                rows.add_row("", "", "", "", *structure, "", "", "")
             else:
-                first = [each.nest, each.workload or each.function, str(each.setting.threads), each.id]
-                made.add_row(*first, *structure, duration(each.seconds_minimum), number(each.gflops), each.date[:10])
-    return rendered(made)
+                first = [record.nest, record.workload or record.function, str(record.setting.threads), record.id]
+                rows.add_row(
+                    *first, *structure, duration(record.seconds_minimum), number(record.gflops), record.date[:10]
+                )
+    return rendered(rows)
 
 
 def damage_text(damage: Damage) -> str:

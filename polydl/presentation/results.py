@@ -30,13 +30,13 @@ _MESSAGE_LINES = 20
 
 def variants_table(variants: Sequence[Applied]) -> str:
     """The structure of each variant, nest by nest."""
-    made = table("id", "loops, outermost first", "parallel", "m,n,k,batch", fold=["loops, outermost first"])
+    rows = table("id", "loops, outermost first", "parallel", "m,n,k,batch", fold=["loops, outermost first"])
     for applied in variants:
         variant, uses = applied.variant, applied.uses
         for place, nest in enumerate(nests_of(variant)):
             first = variant.id if place == 0 else ""
-            made.add_row(first, loop_order(variant, nest), parallel_loop(variant, nest), shape(uses, nest))
-    return rendered(made)
+            rows.add_row(first, loop_order(variant, nest), parallel_loop(variant, nest), shape(uses, nest))
+    return rendered(rows)
 
 
 def structure_table(
@@ -46,17 +46,17 @@ def structure_table(
     levels = [*(level.name for level in machine.caches), "memory"]
     loops = "loops, outermost first"
     headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, "cost"]
-    made = table(*headings, right=["#", *levels, "cost"], fold=[loops])
+    rows = table(*headings, right=["#", *levels, "cost"], fold=[loops])
     for rank, entry in places:
         uses = apply(entry.variant).uses
         for place, nest in enumerate(nests_of(entry.variant)):
             structure = [loop_order(entry.variant, nest), parallel_loop(entry.variant, nest), shape(uses, nest)]
             if place:
-                made.add_row("", "", *structure)
+                rows.add_row("", "", *structure)
             else:
                 sizes = level_columns(entry.working_sets)
-                made.add_row(str(rank), entry.variant.id, *structure, *sizes, number(entry.score))
-    return rendered(made)
+                rows.add_row(str(rank), entry.variant.id, *structure, *sizes, number(entry.score))
+    return rendered(rows)
 
 
 def reasons_text(entries: Sequence[RankedVariant]) -> str:

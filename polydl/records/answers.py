@@ -61,7 +61,7 @@ def question(
     ``directory`` is where the source lies, ``compilers`` are those that may be taken, ``options`` all others, as JSON
     has them.
     """
-    headers = _headers(source, directory, [Path(each) for each in include_directories])
+    headers = _headers(source, directory, [Path(path) for path in include_directories])
     plug_ins = _plug_ins()
     if headers is None or plug_ins is None:
         return None
@@ -84,23 +84,23 @@ def keep(records: Path, digest: str, answer: Answer) -> None:
     folder = records / _FOLDER / digest
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
+        folder_made = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
         try:
             for kind, path in answer.files.items():
-                shutil.copy(path, made / kind)
+                shutil.copy(path, folder_made / kind)
             taken = {**answer.document["records"]}
             document = {**answer.document, "records": {**taken, "measured": taken["measured"] or now()}}
             stored = {"form": FORM, "document": document, "kinds": sorted(answer.files)}
-            (made / _DOCUMENT).write_text(json.dumps(stored), encoding="utf-8")
+            (folder_made / _DOCUMENT).write_text(json.dumps(stored), encoding="utf-8")
             if folder.exists():
                 # A folder can't take the place of one that is not empty.
                 old = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
                 with suppress(OSError):
                     os.rename(folder, old / "old")
                 shutil.rmtree(old, ignore_errors=True)
-            os.rename(made, folder)
+            os.rename(folder_made, folder)
         finally:
-            shutil.rmtree(made, ignore_errors=True)
+            shutil.rmtree(folder_made, ignore_errors=True)
     except OSError as error:
         raise ResourceError(
             f"can't keep the result: {error.strerror}",
@@ -147,18 +147,18 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
 
     Headers that are in none of the directories are the compiler's own, and known by that.
     """
-    found: list[list[str]] = []
+    digests: list[list[str]] = []
     seen: set[Path] = set()
     left = [(source, directory)]
     while left:
-        text, place = left.pop()
+        text, including = left.pop()
         for directive in _DIRECTIVE.finditer(_SPLICE.sub(b"", text)):
             named = _HEADER.match(directive[1])
             if named is None:
                 return None
             name = os.fsdecode(named[1] or named[2])
             # All that have this name, since which of them is taken may depend on who includes it.
-            for path in dict.fromkeys(each / name for each in (place, directory, *others)):
+            for path in dict.fromkeys(searched / name for searched in (including, directory, *others)):
                 if path in seen or not path.is_file():
                     continue
                 seen.add(path)
@@ -166,9 +166,9 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
                     content = path.read_bytes()
                 except OSError:
                     return None
-                found.append([str(path.absolute()), hashlib.sha256(content).hexdigest()])
+                digests.append([str(path.absolute()), hashlib.sha256(content).hexdigest()])
                 left.append((content, path.parent))
-    return sorted(found)
+    return sorted(digests)
 
 
 def own_files() -> list[str]:
@@ -178,14 +178,18 @@ def own_files() -> list[str]:
     folders = [Path(polydl.__file__ or "").parent]
     for part in ("variants", "microkernels", "ranking", "fusion", "native"):
         spec = find_spec(f"polydl.{part}")
-        found = [Path(each) for each in (spec.submodule_search_locations or ())] if spec is not None else []
-        folders += [each for each in found if not any(each.is_relative_to(other) for other in folders)]
+        folders_of_part = (
+            [Path(candidate) for candidate in (spec.submodule_search_locations or ())] if spec is not None else []
+        )
+        folders += [
+            candidate for candidate in folders_of_part if not any(candidate.is_relative_to(other) for other in folders)
+        ]
     return [text for folder in folders for text in (str(folder), _tree(folder))]
 
 
 def _plug_ins() -> list[str] | None:
     """Names and digests of other distributions' plug-ins, with all files of the packages that they are in."""
-    found: list[str] = []
+    content: list[str] = []
     for point in chain.from_iterable(entry_points(group=f"polydl.{group}") for group in GROUPS):
         try:
             spec = find_spec(point.module.partition(".")[0])
@@ -195,10 +199,10 @@ def _plug_ins() -> list[str] | None:
             return None
         folders = [Path(folder) for folder in spec.submodule_search_locations or ()]
         version = point.dist.version if point.dist is not None else ""
-        found += [point.group, point.name, point.value, version, *map(_tree, folders)]
+        content += [point.group, point.name, point.value, version, *map(_tree, folders)]
         if not folders:
-            found.append(_digest(Path(spec.origin)))
-    return found
+            content.append(_digest(Path(spec.origin)))
+    return content
 
 
 def _tree(folder: Path) -> str:

@@ -52,7 +52,7 @@ class Criteria:
             record.nest.startswith(self.nest)
             and record.id.startswith(self.id)
             and record.setting.compiler.startswith(self.compiler)
-            and all(wanted is None or wanted == found for wanted, found in exact)
+            and all(wanted is None or wanted == actual for wanted, actual in exact)
             and record.date >= self.since
             and (not self.until or record.date[: len(self.until)] <= self.until)
         )
@@ -87,12 +87,16 @@ def latest(records: Iterable[Record]) -> dict[tuple[str, str, Setting], Record]:
 
 def best(records: Iterable[Record]) -> tuple[Record, ...]:
     """The fastest variant of each nest in each setting, by ``Record.cost``; those where none passed are left out."""
-    found: dict[tuple[str, Setting], Record] = {}
+    fastest: dict[tuple[str, Setting], Record] = {}
     for record in records:
         key = (record.nest, record.setting)
-        if record.kind == "variant" and record.status == "ok" and (key not in found or record.cost < found[key].cost):
-            found[key] = record
-    return tuple(found.values())
+        if (
+            record.kind == "variant"
+            and record.status == "ok"
+            and (key not in fastest or record.cost < fastest[key].cost)
+        ):
+            fastest[key] = record
+    return tuple(fastest.values())
 
 
 def summaries(records: Iterable[Record]) -> tuple[Summary, ...]:
@@ -100,25 +104,25 @@ def summaries(records: Iterable[Record]) -> tuple[Summary, ...]:
     groups: dict[tuple[str, Setting], list[Record]] = {}
     for record in records:
         groups.setdefault((record.nest, record.setting), []).append(record)
-    return tuple(_summary(own) for own in groups.values())
+    return tuple(_summary(group) for group in groups.values())
 
 
-def _summary(own: Sequence[Record]) -> Summary:
-    variants = [record for record in own if record.kind == "variant"]
+def _summary(records: Sequence[Record]) -> Summary:
+    variants = [record for record in records if record.kind == "variant"]
     fastest = best(variants)
-    last = own[-1]
+    last = records[-1]
     return Summary(
         nest=last.nest,
         function=last.function,
-        workload=next((record.workload for record in reversed(own) if record.workload), None),
+        workload=next((record.workload for record in reversed(records) if record.workload), None),
         setting=last.setting,
         variants=len({record.id for record in variants}),
-        records=len(own),
+        records=len(records),
         failed=sum(record.status != "ok" for record in variants),
-        runs=len({record.run for record in own}),
-        first=min(record.date for record in own),
-        last=max(record.date for record in own),
-        baseline_seconds=min((r.baseline_seconds for r in own if r.baseline_seconds), default=None),
+        runs=len({record.run for record in records}),
+        first=min(record.date for record in records),
+        last=max(record.date for record in records),
+        baseline_seconds=min((r.baseline_seconds for r in records if r.baseline_seconds), default=None),
         best=fastest[0] if fastest else None,
     )
 
@@ -158,7 +162,7 @@ class Pruning:
         for record in latest(records).values():
             if record.kind == "variant" and record.status == "ok":
                 groups.setdefault(record.setting, []).append(record)
-        return {id(record) for own in groups.values() for record in sorted(own, key=lambda each: each.cost)[:count]}
+        return {id(record) for group in groups.values() for record in sorted(group, key=lambda one: one.cost)[:count]}
 
 
 def row(record: Record) -> dict[str, Any]:

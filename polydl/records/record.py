@@ -175,13 +175,17 @@ def to_line(record: Record) -> bytes:
     if not _NEST.fullmatch(record.nest):
         raise RecordsError(f"{record.nest!r} is no identity of a nest", remedy="use Scop.digest")
     content: dict[str, Any] = {"version": VERSION}
-    for each in fields(record):
-        content[each.name] = getattr(record, each.name)
+    for record_field in fields(record):
+        content[record_field.name] = getattr(record, record_field.name)
     content["setting"] = {**asdict(record.setting), "libraries": dict(record.setting.libraries)}
     content["variant"] = None if record.variant is None else record.variant.to_json()
     content["samples"] = [
-        [float(f"{each.seconds:.7g}"), *(float(f"{probe:.5g}") for probe in each.probe_gflops), int(each.disturbed)]
-        for each in record.samples
+        [
+            float(f"{sample.seconds:.7g}"),
+            *(float(f"{probe:.5g}") for probe in sample.probe_gflops),
+            int(sample.disturbed),
+        ]
+        for sample in record.samples
     ]
     content["features"] = dict(record.features)
     text = json.dumps(_finite(content), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -192,8 +196,8 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def from_line(line: bytes) -> Record:
@@ -214,9 +218,9 @@ def from_line(line: bytes) -> Record:
             Sample(seconds, (before, after), bool(disturbed))
             for seconds, before, after, disturbed in content["samples"]
         )
-        made = Record(**content)
+        record = Record(**content)
     except (ValueError, KeyError, TypeError, AttributeError, OptionError) as error:
         raise ValueError(f"{type(error).__name__}: {error}") from None
-    if made.status not in get_args(Status) or made.kind not in get_args(Kind) or not _NEST.fullmatch(made.nest):
+    if record.status not in get_args(Status) or record.kind not in get_args(Kind) or not _NEST.fullmatch(record.nest):
         raise ValueError("its status, kind or nest makes no sense")
-    return made
+    return record

@@ -53,7 +53,7 @@ class Book:
         def write(finished: Finished) -> None:
             measurement = finished.measurement
             kind: Kind = "original" if measurement.id == ORIGINAL else "variant" if measurement.id in codes else "peer"
-            made = make_record(
+            record = make_record(
                 measurement,
                 kind=kind,
                 nest=self.scop.digest,
@@ -67,7 +67,7 @@ class Book:
                 baseline_seconds=finished.baseline_seconds,
                 peak_gflops=finished.probe_gflops or None,
             )
-            append(self.directory, [made])
+            append(self.directory, [record])
 
         return write
 
@@ -92,9 +92,11 @@ def book_of(
 def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:
     """Which of the candidates to measure, in their order: those that are not known and, unless the fastest of the
     known ones were measured side by side and there is nothing new, these."""
-    missing = [each for each in ids if each not in known]
-    passed = sorted((known[each] for each in ids if each in known), key=lambda record: (not record.final, record.cost))
+    missing = [identity for identity in ids if identity not in known]
+    passed = sorted(
+        (known[identity] for identity in ids if identity in known), key=lambda record: (not record.final, record.cost)
+    )
     leaders = [record for record in passed[:LEADERS] if record.status == "ok"]
     settled = not missing and len({record.run for record in leaders}) <= 1
     again = set() if settled else {record.id for record in leaders}
-    return tuple(each for each in ids if each not in known or each in again)
+    return tuple(identity for identity in ids if identity not in known or identity in again)

@@ -72,9 +72,9 @@ def append(directory: Path, records: Iterable[Record]) -> None:
     lines: dict[str, list[bytes]] = {}
     for record in records:
         lines.setdefault(record.nest, []).append(to_line(record))
-    for nest, own in lines.items():
+    for nest, nest_lines in lines.items():
         with _locked(file_of(directory, nest)) as descriptor:
-            _write(descriptor, own, directory)
+            _write(descriptor, nest_lines, directory)
 
 
 def read(
@@ -98,11 +98,11 @@ def files(directory: Path, nest: str | None = None) -> tuple[Path, ...]:
 
 def read_file(path: Path, damaged: Callable[[Damage], None] | None = None) -> Iterator[Record]:
     """See ``read``."""
-    for number, line, found in _parsed(path):
-        if isinstance(found, Record):
-            yield found
+    for number, line, parsed in _parsed(path):
+        if isinstance(parsed, Record):
+            yield parsed
         elif damaged is not None:
-            damaged(Damage(path, number, found, not line.endswith(b"\n")))
+            damaged(Damage(path, number, parsed, not line.endswith(b"\n")))
 
 
 def merge(directory: Path, sources: Sequence[Path]) -> Merged:
@@ -117,10 +117,10 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
         if not source.exists():
             raise RecordsError("there are no records", file=str(source), remedy="name a directory or a file of records")
         for path in files(source) if source.is_dir() else (source,):
-            own: dict[str, list[bytes]] = {}
+            by_nest: dict[str, list[bytes]] = {}
             for record in read_file(path, damaged.append):
-                own.setdefault(record.nest, []).append(to_line(record))
-            for nest, lines in own.items():
+                by_nest.setdefault(record.nest, []).append(to_line(record))
+            for nest, lines in by_nest.items():
                 with _locked(file_of(directory, nest)) as descriptor:
                     there = {_identity(line) for line in _lines(descriptor)}
                     fresh = {key: line for line in lines if (key := _identity(line)) not in there}
@@ -140,9 +140,9 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
     backups: list[Path] = []
     for path in files(directory):
         with _locked(path) as descriptor:
-            parsed = [(line, found) for _, line, found in _parsed(path, locked=True)]
-            sound = [(line, found) for line, found in parsed if isinstance(found, Record)]
-            verdicts = unwanted([found for _, found in sound])
+            parsed = [(line, content) for _, line, content in _parsed(path, locked=True)]
+            sound = [(line, content) for line, content in parsed if isinstance(content, Record)]
+            verdicts = unwanted([content for _, content in sound])
             left = [line for (line, _), goes in zip(sound, verdicts, strict=True) if not goes]
             removed += len(sound) - len(left)
             kept += len(left)

@@ -1,1 +1,1 @@
-"""Working sets of dependences and the caches that hold them (Algorithms 1 and 2)."""
+"""Working sets of dependences, and the cache levels that hold them (paper, §4, Algorithms 1 and 2)."""

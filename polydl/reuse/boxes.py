@@ -1,8 +1,9 @@
-"""The class of nests that is analysed without isl: boxes of iterators, and array elements that are products of ranges.
+"""The class of nests that are analysed in closed form, without isl.
 
-A nest belongs when every statement's domain is a box, every subscript is affine, and no iterator stands in two
-subscripts of one access. Linearised subscripts (``a[i * 64 + j]``) are split into digits first, so that they belong
-too. What is found here depends on the nest alone; the schedule, with its tile sizes, comes in ``reuse_closed_form``.
+A nest is in the class when every iteration domain is a box, every subscript is affine, and no iterator is in two
+subscripts of one access. A box of instances then touches a product of value sets. Linearised subscripts
+(``a[i * 64 + j]``) are split into digits first, so that nests with them are in the class too. This file depends on the
+nest alone; schedules, with their tile sizes, come in with ``polydl.reuse.closed_form``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import AccessKind
 from polydl.reuse.references import Dimensions, Reference, references
 
+# (iterator, coefficient) pairs.
 Terms = tuple[tuple[int, int], ...]
 
 # A dimension whose subscripts take scattered values is held as one bit per element.
@@ -23,46 +25,45 @@ _WIDEST_SCATTERED = 1 << 22
 
 @dataclass(frozen=True)
 class Subscript:
-    """``constant + sum(coefficient * iterator)``, as (iterator, coefficient) pairs.
-
-    ``scattered`` says that values of this dimension need not be contiguous when iterators run over ranges. With a
-    ``divisor``, a footprint's coordinate is the value divided by it and rounded down.
-    """
+    """``floor((constant + sum(coefficient * iterator)) / divisor)``: one coordinate of an element or a cache line."""
 
     terms: Terms
     constant: int
+    #: whether the values may have gaps when iterators run over ranges
     scattered: bool = False
     divisor: int = 1
 
 
 @dataclass(frozen=True)
 class BoxReference:
-    """A reference with its elements in split, and where possible compressed, coordinates.
-
-    ``digits`` are the split subscripts as they were before that.
-    """
+    """A reference of a nest in the class. Statements and arrays are indices into the nest's."""
 
     statement: int
     array: int
     kinds: tuple[AccessKind, ...]
+    #: coordinates of the element: the digits, without gaps where possible
     subscripts: tuple[Subscript, ...]
+    #: the subscripts split into digits
     digits: tuple[Subscript, ...]
 
 
 @dataclass(frozen=True)
 class BoxArray:
-    """``units`` are the elements between neighbouring values of each of its references' digits, outermost first."""
+    """An array of a nest in the class."""
 
     name: str
     element_bytes: int
+    #: elements between neighbouring values of each digit of its references, outermost first
     units: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class BoxNest:
-    """Compared by identity, so that it is a cheap key."""
+    """A nest in the class. It is compared by identity, which makes it a cheap key."""
 
+    #: names of the statements
     statements: tuple[str, ...]
+    #: iteration domain of each statement
     boxes: tuple[Box, ...]
     arrays: tuple[BoxArray, ...]
     references: tuple[BoxReference, ...]
@@ -72,7 +73,7 @@ _nests: dict[str, BoxNest | None] = {}
 
 
 def box_nest(scop: Scop) -> BoxNest | None:
-    """The nest as boxes, or None when it isn't in the class."""
+    """The scop as a nest of the class; None when it isn't in the class."""
     if scop.digest not in _nests:
         if len(_nests) >= 256:
             _nests.clear()
@@ -88,42 +89,42 @@ def _box_nest(scop: Scop) -> BoxNest | None:
         boxes[statement.name] = statement.box
     names = tuple(boxes)
     arrays: list[BoxArray] = []
-    made: list[BoxReference] = []
-    found = references(scop)
+    box_references: list[BoxReference] = []
+    scop_references = references(scop)
     for array in scop.arrays:
-        own = [reference for reference in found if reference.array == array.name]
-        own_boxes = [boxes[reference.statement] for reference in own]
+        uses = [reference for reference in scop_references if reference.array == array.name]
+        use_boxes = [boxes[reference.statement] for reference in uses]
         columns: list[list[Subscript]] = []
         digits: list[list[Subscript]] = []
         units: list[int] = []
         for dimension, stride in enumerate(array.strides):
-            column = [_subscript(r, dimension, box) for r, box in zip(own, own_boxes, strict=True)]
+            column = [_subscript(r, dimension, box) for r, box in zip(uses, use_boxes, strict=True)]
             if any(subscript is None for subscript in column):
                 return None
-            for unit, digit in _split([s for s in column if s is not None], own_boxes, stride):
+            for unit, digit in _split([s for s in column if s is not None], use_boxes, stride):
                 compressed = _compress(digit)
                 if compressed is None:
-                    low, high = _extremes(digit, own_boxes)
+                    low, high = _extremes(digit, use_boxes)
                     if high - low >= _WIDEST_SCATTERED:
                         return None
                     compressed = [Subscript(s.terms, s.constant - low, scattered=True) for s in digit]
                 columns.append(compressed)
                 digits.append(digit)
                 units.append(unit)
-        for number, reference in enumerate(own):
+        for number, reference in enumerate(uses):
             subscripts = tuple(column[number] for column in columns)
             used = [iterator for subscript in subscripts for iterator, _ in subscript.terms]
             if len(used) != len(set(used)):
                 return None
             owner = names.index(reference.statement)
             raw = tuple(digit[number] for digit in digits)
-            made.append(BoxReference(owner, len(arrays), reference.kinds, subscripts, raw))
+            box_references.append(BoxReference(owner, len(arrays), reference.kinds, subscripts, raw))
         arrays.append(BoxArray(array.name, array.element_bytes, tuple(units)))
-    return BoxNest(names, tuple(boxes.values()), tuple(arrays), tuple(made))
+    return BoxNest(names, tuple(boxes.values()), tuple(arrays), tuple(box_references))
 
 
 def _subscript(reference: Reference, dimension: int, box: Box) -> Subscript | None:
-    """One subscript with iterators of a single value folded into the constant; None where it isn't affine."""
+    """One subscript of a reference; None where it isn't affine. Iterators of a single value go into the constant."""
     if reference.subscripts is None:
         return None
     affine: Affine = reference.subscripts[dimension]
@@ -149,10 +150,10 @@ def _extremes(column: Sequence[Subscript], boxes: Sequence[Box]) -> tuple[int, i
 
 
 def _split(column: Sequence[Subscript], boxes: Sequence[Box], unit: int) -> list[tuple[int, list[Subscript]]]:
-    """One dimension as the digits of a mixed radix, where no reference ever carries from one digit to the next.
+    """Splits the subscripts of one dimension into digits of a mixed radix, such that no reference carries between them.
 
-    Elements are then the same exactly when all their digits are. ``unit`` is the distance of neighbouring values; each
-    digit comes with its own.
+    Two elements are then equal exactly when all their digits are. ``column`` has the subscript of each reference,
+    ``unit`` is the number of elements between neighbouring values. Returns (unit, subscripts) of each digit.
     """
     for radix in sorted({abs(c) for s in column for _, c in s.terms if abs(c) > 1}, reverse=True):
         high: list[Subscript] = []
@@ -174,10 +175,10 @@ def _split(column: Sequence[Subscript], boxes: Sequence[Box], unit: int) -> list
 
 
 def _compress(column: Sequence[Subscript]) -> list[Subscript] | None:
-    """Coordinates in which ranges of iterators give ranges of values, None where there are none.
+    """Subscripts without gaps, which take ranges of iterators to ranges of values; None where there are none.
 
-    There are when all coefficients are equal up to sign and all constants congruent modulo them: a subscript
-    ``2 * i + 1`` is as good as ``i``.
+    They exist when all coefficients are equal up to sign and all constants are congruent modulo the coefficient: ``2 *
+    i + 1`` becomes ``i``.
     """
     sizes = {abs(c) for s in column for _, c in s.terms}
     step = max(sizes, default=1)
@@ -186,12 +187,12 @@ def _compress(column: Sequence[Subscript]) -> list[Subscript] | None:
     return [Subscript(tuple((i, c // step) for i, c in s.terms), s.constant // step) for s in column]
 
 
-# (iterator, size, origin, direction), or (-1, position, 0, 1) in a sequence.
+# (iterator, size, origin, direction) for a loop, (-1, position, 0, 1) for a position in a sequence.
 TimeDimension = tuple[int, int, int, int]
 
 
 class BoxRegion:
-    """The instances of a statement in a box of its iterators."""
+    """The instances of a statement in a box of its iterators; a ``Region`` of ``polydl.reuse.intervals``."""
 
     __slots__ = ("box", "dimensions")
 

@@ -1,9 +1,9 @@
-"""How working sets fit the caches (paper, §4.2 Algorithm 2), as printed and with two options.
+"""Fitting working sets into caches (paper, §4.2, Algorithm 2), as printed and with two options.
 
-As printed, caches are fully associative and exclusive, and each working set goes to the first level that has room for
-it beside those already there, from the smallest to the largest. *Inclusive* caches also hold what the levels inside
-them hold: a working set then fits where all up to it, those of inner levels included, fit together. A level that
-threads *share* must hold what all of them have in use at once: ``reuse_threads`` says how much that is.
+As printed, caches are fully associative and exclusive. Working sets are taken from the smallest to the largest, and
+each goes to the first level that has room for it beside those already there. There are two options. An *inclusive*
+cache also holds everything that the levels inside of it hold. A cache that threads *share* must hold the working sets
+that all of them have in use at the same time (``polydl.reuse.threads`` computes their size).
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ class _Level(Protocol):
 
 
 def threads_sharing(levels: Sequence[_Level], threads: int) -> tuple[int, ...]:
-    """How many of ``threads`` threads have each cache in common, as many as can."""
+    """For each cache, the number of threads that share it: all ``threads``, up to as many as the cache serves."""
     return tuple(max(1, min(threads, level.shared_by)) for level in levels)
 
 
 def fit_caches(sizes: Iterable[int], caches: Sequence[int], *, inclusive: bool = False) -> tuple[tuple[int, ...], int]:
-    """The sum of the working sets that each cache level holds, and of those that none does. All in bytes.
+    """The bytes of working sets that each cache level holds, and the bytes that no level holds.
 
-    With ``inclusive``, what a level holds for the levels inside it takes room, but is not in its own sum.
+    ``sizes`` are those of the working sets, ``caches`` the capacities from the innermost level out, all in bytes. With
+    ``inclusive``, data of inner levels takes room in a level, but isn't in its sum.
     """
     held = [0] * len(caches)
     memory = 0
@@ -49,15 +50,16 @@ def fit_caches(sizes: Iterable[int], caches: Sequence[int], *, inclusive: bool =
 def fit_shared_caches(
     sizes: Iterable[Sequence[int]], caches: Sequence[int], *, inclusive: bool = False
 ) -> tuple[tuple[int, ...], int]:
-    """``fit_caches`` where a working set takes another size in each level, and one more, its own, in memory.
+    """``fit_caches`` for working sets whose size depends on the level, because threads share some of the levels.
 
-    They are taken in the order of their own sizes. A level's sum is of the sizes that they have there.
+    An entry of ``sizes`` has the size in each level and then the size for one thread alone. Working sets are taken in
+    the order of the latter, which is also their size in memory. A level's sum is of the sizes in that level.
     """
     held = [0] * len(caches)
-    # With ``inclusive``, what lies in the levels inside, in the sizes of this one.
+    # With ``inclusive``: bytes of the inner levels' working sets, by their sizes in this level.
     inside = [0] * len(caches)
     memory = 0
-    for *in_level, own in sorted(sizes, key=lambda each: (each[-1], *each)):
+    for *in_level, in_memory in sorted(sizes, key=lambda entry: (entry[-1], *entry)):
         for level, capacity in enumerate(caches):
             if held[level] + inside[level] + in_level[level] <= capacity:
                 held[level] += in_level[level]
@@ -66,17 +68,18 @@ def fit_shared_caches(
                         inside[outer] += in_level[outer]
                 break
         else:
-            memory += own
+            memory += in_memory
     return tuple(held), memory
 
 
 def fit_caches_of_many(
     count: int, owner: Integers, sizes: Integers, caches: Sequence[int], *, inclusive: bool = False
 ) -> tuple[Integers, Integers]:
-    """``fit_caches`` for each of ``count`` owners of sizes, as [owner, level] and [owner].
+    """``fit_caches`` for ``count`` schedules at once.
 
-    Since a level that is too full for one working set is so for all larger ones, each level holds a stretch of the
-    sorted sizes.
+    ``owner[i]`` is the schedule of ``sizes[i]``. Returns the bytes in each level, [owner, level], and in memory,
+    [owner]. A level without room for one working set has none for a larger one, so that each level holds a contiguous
+    range of the sorted sizes.
     """
     order = np.lexsort((sizes, owner))
     owner, sizes = owner[order], sizes[order]

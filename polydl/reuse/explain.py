@@ -1,4 +1,4 @@
-"""What would have to shrink for the data between two uses to fit into a smaller cache."""
+"""Explanation of a working set: the loop that would have to shrink for it to fit into a smaller cache."""
 
 from __future__ import annotations
 
@@ -13,22 +13,26 @@ from polydl.plan.nest_plan import NestPlan, Plan
 
 @dataclass(frozen=True)
 class Shrink:
-    """If ``loop`` ran over ``to`` values at a time inside the carrying loop instead of ``now``, the reuse would fit."""
+    """A working set would fit if a loop had fewer iterations inside of the loop that carries the reuse."""
 
+    #: name of the loop to tile
     loop: str
+    #: its iterations inside of the carrying loop
     now: int
+    #: the most iterations with which the working set fits
     to: int
 
 
 def _ranges(plan: NestPlan, loops: tuple[Loop, ...], depth: int) -> dict[int, int]:
-    ranges = {plan.nest.depth + place: high - low + 1 for place, (low, high) in enumerate(plan.bounds)}
+    """``{iterator: values}`` that the nest's iterators take in one iteration of the ``depth`` outermost loops."""
+    ranges = {plan.nest.depth + index: high - low + 1 for index, (low, high) in enumerate(plan.bounds)}
     for loop in loops[:depth]:
         ranges[loop.iterator] = min(ranges[loop.iterator], loop.size)
     return ranges
 
 
 def _box_bytes(scop: Scop, plan: NestPlan, ranges: dict[int, int]) -> int:
-    """Bytes of the smallest boxes that hold what the nest accesses over so many values of each iterator."""
+    """Bytes of the bounding boxes of all elements that the nest accesses; ``ranges`` has each iterator's values."""
     boxes: dict[str, list[tuple[int, int]]] = {}
     for name in plan.nest.statements:
         for access in scop.statement(name).accesses:
@@ -51,10 +55,10 @@ def _bytes(array: Array, spans: list[tuple[int, int]]) -> int:
 
 
 def shrink_to_fit(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, capacity: int) -> Shrink | None:
-    """The one loop that has to give up least for the nearest reuse to fit into ``capacity`` bytes.
+    """The loop that needs to shrink by the smallest factor for the nearest reuse to fit into ``capacity`` bytes.
 
-    Data between two uses is what one iteration of the carrying loop touches, and the little around it. None if no
-    loop alone is enough, or if the reuse is not carried by a loop of one nest.
+    The data between two uses is approximately that of one iteration of the carrying loop. None if shrinking one loop
+    is never enough, and if no loop inside of one nest carries the dependence.
     """
     nest = plan.nest_of(dependence.source)
     loops = (*nest.loops, *nest.inner)
@@ -65,7 +69,7 @@ def shrink_to_fit(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, capa
     depth = names.index(dependence.loop) + (0 if dependence.parallel else 1)
     ranges = _ranges(nest, loops, depth)
     around = max(0, dependence.minimum_bytes - _box_bytes(scop, nest, ranges))
-    found: list[Shrink] = []
+    shrinks: list[Shrink] = []
     for iterator, now in ranges.items():
         low, high = 0, now
         while low < high:
@@ -75,5 +79,5 @@ def shrink_to_fit(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, capa
             else:
                 high = middle - 1
         if 0 < low < now:
-            found.append(Shrink(nest.nest.loops[iterator - nest.nest.depth], now, low))
-    return max(found, key=lambda shrink: (shrink.to / shrink.now, shrink.loop), default=None)
+            shrinks.append(Shrink(nest.nest.loops[iterator - nest.nest.depth], now, low))
+    return max(shrinks, key=lambda shrink: (shrink.to / shrink.now, shrink.loop), default=None)

@@ -1,10 +1,11 @@
-"""The representative source and targets of a dependence, for iterators that its equations couple.
+"""The representatives of a dependence within one group of coupled iterators.
 
-A dependence between instances of boxes is a system of linear equations between the source's iterators and the
-target's. It falls into groups of iterators that share no equation, and the earliest point of the whole is made of the
-earliest points of the groups, however their time dimensions interleave: the set is a product. Each group is small (one
-iterator as a rule, two in a convolution's ``oj + kj``), and is searched depth first in the order of time with bounds
-propagation, so the first point found is the earliest. Results depend only on the group, and are kept.
+A dependence between boxes of instances is a system of linear equations between the iterators of the source and those of
+the target. The system splits into groups of iterators without a common equation, so that the set of solutions is a
+product. Its earliest point therefore consists of the earliest points of the groups, however their time dimensions
+interleave. Groups are small: one iterator of either side as a rule, two in a convolution's ``oj + kj``. A group is
+searched depth first in the order of time, with bounds propagation; the first solution is the earliest. Results depend
+on the group alone and are kept.
 """
 
 from __future__ import annotations
@@ -13,26 +14,28 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import gcd
 
+# Most nodes of one search tree.
 _NODES = 20_000
+# Most rounds of bounds propagation at one node.
 _ROUNDS = 64
 
+# Inclusive.
 Bounds = tuple[int, int]
+# An equation: (variable, coefficient) pairs, and their sum.
 Linear = tuple[tuple[tuple[int, int], ...], int]
 
 
 class SearchLimitError(Exception):
-    """A group took more steps than it is worth; isl decides it instead."""
+    """The search of a group exceeded its limit; isl decides the nest instead."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One time dimension of a group: ``direction * floor((iterator - origin) / size)``.
+    """One time dimension of a group: ``direction * floor((iterator - origin) / size)``."""
 
-    ``source`` and ``target`` index the group's iterators, -1 where the dimension is not theirs. With both, source and
-    target run in this loop together.
-    """
-
+    #: index of the source's iterator in the group, -1 for a dimension of the target alone
     source: int
+    #: index of the target's iterator in the group, -1 for a dimension of the source alone
     target: int
     size: int
     origin: int
@@ -40,37 +43,49 @@ class Step:
 
     @property
     def is_shared(self) -> bool:
+        """Whether source and target both run in this loop."""
         return self.source >= 0 and self.target >= 0
 
 
 @dataclass(frozen=True)
 class Group:
-    """``equations`` relate variables numbered source iterators first: ``sum(coefficient * variable) = right side``."""
+    """Coupled iterators of a source and a target, with their schedule."""
 
+    #: bounds of the source's iterators
     sources: tuple[Bounds, ...]
+    #: bounds of the target's iterators
     targets: tuple[Bounds, ...]
+    #: over variables numbered from the source's iterators on
     equations: tuple[Linear, ...]
+    #: the group's time dimensions, outermost first
     steps: tuple[Step, ...]
 
 
 @dataclass(frozen=True)
 class GroupPoints:
+    """Values of a group's iterators at the representatives."""
+
+    #: earliest source
     source: tuple[int, ...]
+    #: its first target
     nearest: tuple[int, ...]
+    #: its last target
     farthest: tuple[int, ...]
 
 
 @dataclass
 class GroupTable:
-    """The answers for one group, for each number of common steps."""
+    """The answers for one group."""
 
     group: Group
+    #: by number of common steps and by ``strict``
     known: dict[tuple[int, bool], GroupPoints | None] = field(default_factory=dict)
 
     def points(self, common: int, strict: bool) -> GroupPoints | None:
-        """Representative points when the first ``common`` shared steps are at the same time in source and target.
+        """The representatives whose source and target have equal times in the first ``common`` shared steps.
 
-        With ``strict`` the target is later in the shared step that follows. None where no such pair exists.
+        With ``strict``, the target is later in the next shared step. None where there is no such pair. Raises
+        SearchLimitError.
         """
         key = (common, strict)
         if key not in self.known:
@@ -80,21 +95,27 @@ class GroupTable:
 
 @lru_cache(maxsize=1 << 15)
 def group_table(group: Group) -> GroupTable:
+    """The table of a group, which is kept."""
     return GroupTable(group)
 
 
 @dataclass(frozen=True)
 class _Choice:
-    """Fix one time dimension of ``variable``; ``partner`` then shares its tile, or comes after it."""
+    """A level of the search tree: which tile of ``step`` contains ``variable``."""
 
     variable: int
     step: Step
+    #: whether earlier tiles are tried first
     ascending: bool
+    #: variable that must be in the same tile, or in a later one
     partner: int | None = None
+    #: whether ``partner`` must be in a later tile
     later: bool = False
 
 
 class _Search:
+    """One depth-first search; arguments are those of ``GroupTable.points``."""
+
     def __init__(self, group: Group, common: int, strict: bool) -> None:
         self.group = group
         self.nodes = 0
@@ -108,9 +129,9 @@ class _Search:
         self.equations = self._with_distances([step for _, step in shared], common, strict)
 
     def _with_distances(self, shared: list[Step], common: int, strict: bool) -> list[Linear]:
-        """Equations in which a target iterator that runs with a source iterator is that plus a distance.
+        """The group's equations with each target iterator of a shared loop written as its source iterator + a distance.
 
-        Equations between equal subscripts are then about distances alone, which decides them at once.
+        Distances are new variables. Equations between equal subscripts then involve distances alone.
         """
         distance: dict[int, tuple[int, int]] = {}
         equations: list[Linear] = []
@@ -155,15 +176,15 @@ class _Search:
                 tied = number in self.equal or number == self.later
                 partner = self.count + step.target if tied else None
                 first.append(_Choice(step.source, step, True, partner, number == self.later))
-        found = self._descend([*first, *self._target_choices(True)], 0, self.low, self.high)
-        if found is None:
+        nearest = self._descend([*first, *self._target_choices(True)], 0, self.low, self.high)
+        if nearest is None:
             return None
-        source = found[: self.count]
+        source = nearest[: self.count]
         low, high = [*source, *self.low[self.count :]], [*source, *self.high[self.count :]]
         last = self._descend([*first, *self._target_choices(False)], 0, low, high)
         assert last is not None, "a source with a nearest target has a farthest one"
         end = self.count + len(self.group.targets)
-        return GroupPoints(tuple(source), tuple(found[self.count : end]), tuple(last[self.count : end]))
+        return GroupPoints(tuple(source), tuple(nearest[self.count : end]), tuple(last[self.count : end]))
 
     def _target_choices(self, ascending: bool) -> list[_Choice]:
         return [
@@ -173,6 +194,7 @@ class _Search:
         ]
 
     def _descend(self, choices: list[_Choice], depth: int, low: list[int], high: list[int]) -> list[int] | None:
+        """The first solution within the bounds, as the value of each variable; None if there is none."""
         self.nodes += 1
         if self.nodes > _NODES:
             raise SearchLimitError
@@ -200,9 +222,9 @@ class _Search:
                     next_low[partner] = max(low[partner], end + 1)
                 else:
                     next_high[partner] = min(high[partner], start - 1)
-            found = self._descend(choices, depth + 1, next_low, next_high)
-            if found is not None:
-                return found
+            point = self._descend(choices, depth + 1, next_low, next_high)
+            if point is not None:
+                return point
             at = end + 1 if upward else start - 1
         return None
 
@@ -230,7 +252,7 @@ def _propagate(equations: list[Linear], low: list[int], high: list[int]) -> bool
                     rest -= coefficient * low[variable]
                     continue
                 divisor = gcd(divisor, coefficient)
-                # coefficient * variable lies between these, the others being anywhere in their bounds.
+                # Bounds of coefficient * variable when all other variables take any values in their bounds.
                 if coefficient > 0:
                     from_below = right - most + coefficient * high[variable]
                     from_above = right - least + coefficient * low[variable]

@@ -1,4 +1,4 @@
-"""The instances that run between two points in time, in few pieces."""
+"""The statement instances that run between two points in time, as few disjoint regions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from polydl.reuse.references import Time
 
 
 class Region(Protocol):
-    """Some instances of one statement, of which there is at least one."""
+    """A set of instances of one statement, never empty."""
 
     @property
     def levels(self) -> int:
@@ -16,7 +16,7 @@ class Region(Protocol):
         ...
 
     def within(self, level: int, earliest: int, latest: int) -> Self | None:
-        """The instances for which a time dimension lies in a range; None when there are none."""
+        """The instances whose time dimension ``level`` is in the range, bounds included; None when there are none."""
         ...
 
     def time_range(self, level: int) -> tuple[int, int]:
@@ -28,20 +28,20 @@ R = TypeVar("R", bound=Region)
 
 
 class Intervals(Generic[R]):
-    """All stretches of time of one statement."""
+    """Answers for one statement: its instances in any interval of time. Partial answers are kept."""
 
     def __init__(self, region: R) -> None:
         self._region = region
-        # What shares a point's path down to a level, and what follows the point there, is asked for again and again.
+        # The instances with a given time prefix, and those after a point with the same prefix, are needed repeatedly.
         self._paths: dict[Time, R | None] = {(): region}
         self._heads: dict[tuple[Time, int], tuple[list[R], bool]] = {}
 
     def between(self, first: Time, last: Time) -> list[R]:
-        """The instances from ``first`` to ``last``, both included, in disjoint pieces.
+        """The instances from ``first`` to ``last``, both included, as disjoint regions.
 
-        A point with fewer dimensions stands for all points that begin so. There are at most two pieces per dimension
-        and one more: instances that leave the first point's path at some dimension, those in between, and those that
-        have yet to leave the last point's path. Where neighbouring pieces make up a region together, they are one.
+        A time prefix stands for all points that begin with it. There are at most two regions per dimension and one
+        more: the instances after ``first`` that share a prefix with it, those in between, and those before ``last``
+        that share a prefix with it. Neighbouring ones are joined where they form one region.
         """
         known = min(self._region.levels, len(first), len(last))
         level = 0
@@ -66,18 +66,25 @@ class Intervals(Generic[R]):
         return [*head, *tail] if middle is None else [*head, middle, *tail]
 
     def range_after(self, point: Time) -> tuple[int, int] | None:
-        """The least and the greatest value of the dimension after those in ``point``; None if nothing begins so."""
+        """The least and the greatest value of the next dimension among instances with the time prefix ``point``.
+
+        None if there are no such instances.
+        """
         region = self._path(point)
         return None if region is None else region.time_range(len(point))
 
     def _path(self, point: Time) -> R | None:
-        """The instances whose first time dimensions are ``point``."""
+        """The instances with the time prefix ``point``; None if there are none."""
         if point not in self._paths:
             outer = self._path(point[:-1])
             self._paths[point] = None if outer is None else outer.within(len(point) - 1, point[-1], point[-1])
         return self._paths[point]
 
     def _head(self, current: R, first: Time, level: int) -> tuple[list[R], bool]:
+        """The instances not before ``first`` that share its first ``level + 1`` dimensions; whether they are all such.
+
+        ``current`` are those that share its first ``level`` dimensions.
+        """
         key = (first, level)
         if key not in self._heads:
             before = current.within(level, first[level], first[level])
@@ -86,9 +93,12 @@ class Intervals(Generic[R]):
 
 
 def _one_sided(region: R, bound: Time, start: int, later: bool) -> tuple[list[R], bool]:
-    """The part not before (``later``) or not after ``bound`` from dimension ``start`` on, and whether it is all."""
+    """The part of ``region`` not before ``bound`` (if ``later``) or not after it, and whether it is the whole region.
+
+    All instances agree with ``bound`` in the dimensions before ``start``.
+    """
     pieces: list[R] = []
-    # Dimensions passed since something was last left out: what lies beyond them and at the bound makes up ``rest``.
+    # The dimensions since instances were last left out. The parts beyond the bound in them belong to ``rest``.
     pending: list[tuple[R, int, int, int]] = []
     rest, current, whole = region, region, True
     for level in range(start, min(region.levels, len(bound))):

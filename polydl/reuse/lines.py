@@ -1,8 +1,8 @@
-"""Cache lines of arrays: the coordinates in which footprints count lines instead of elements.
+"""Coordinates of cache lines, with which footprints count lines instead of elements.
 
-Every array is taken to begin at the start of a line. Where the distances of the outer dimensions' indices are all whole
-numbers of lines, no two of these indices share a line; within the dimensions inside, a line is the linear position
-divided by the elements per line.
+Every array is assumed to begin at the start of a line. An outer dimension whose stride is a whole number of lines keeps
+its coordinate, since no two of its indices share a line. The inner dimensions have one coordinate together: the linear
+position, divided by the elements per line.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
 from polydl.reuse.boxes import BoxNest, Subscript, value_range
 
-# Lines whose distances vary are held as one bit per line.
+# Lines at irregular distances are held as one bit per line.
 MOST_LINES = 1 << 22
 
 
@@ -39,7 +39,7 @@ def check_line_bytes(scop: Scop, line_bytes: int | None) -> None:
 
 
 def elements_per_line(array: _Sized, line_bytes: int) -> int:
-    """Raises OptionError when elements would straddle lines."""
+    """The number of elements in a line. Raises OptionError unless it is a whole number."""
     if line_bytes < 1 or line_bytes % array.element_bytes:
         raise OptionError(
             f"a cache line of {line_bytes} bytes does not hold a whole number of `{array.name}`'s elements, "
@@ -50,38 +50,38 @@ def elements_per_line(array: _Sized, line_bytes: int) -> int:
 
 
 def first_of_aligned(units: Sequence[int], per_line: int) -> int:
-    """The first of the innermost dimensions that share no line with what lies at other indices of those around them.
+    """The number of outer dimensions whose strides are whole numbers of lines.
 
-    ``units`` are the elements between neighbouring indices of each dimension, outermost first. Those of digits need not
-    be multiples of one another: a row of 3 pairs of elements may begin at a line, and the one after it within a line.
+    ``units`` are the strides in elements, outermost first. The innermost dimension never counts. Strides of digits need
+    not be multiples of one another: a row of 3 pairs may begin at a line and the next row inside of one.
     """
-    return next((place for place, unit in enumerate(units[:-1]) if unit % per_line), max(len(units) - 1, 0))
+    return next((dimension for dimension, unit in enumerate(units[:-1]) if unit % per_line), max(len(units) - 1, 0))
 
 
 @lru_cache(maxsize=64)
 def line_coordinates(nest: BoxNest, line_bytes: int) -> tuple[tuple[Subscript, ...], ...] | None:
-    """The coordinates of the lines of each of the nest's references; None where there would be too many lines.
+    """The coordinates of the cache line that each reference touches; None where a bit per line would be too many.
 
-    Steps no longer than a line leave none out, so that lines that are reached in such steps form a range.
+    A dimension walked in steps of at most a line leaves no line out: its lines form a range.
     """
-    found = {number: reference.subscripts for number, reference in enumerate(nest.references)}
+    coordinates = {number: reference.subscripts for number, reference in enumerate(nest.references)}
     for index, array in enumerate(nest.arrays):
         per_line = elements_per_line(array, line_bytes)
         if per_line == 1 or not array.units:
             continue
         first = first_of_aligned(array.units, per_line)
-        own = [number for number, reference in enumerate(nest.references) if reference.array == index]
-        linear = [_linear(nest.references[number].digits[first:], array.units[first:], per_line) for number in own]
+        uses = [number for number, reference in enumerate(nest.references) if reference.array == index]
+        linear = [_linear(nest.references[number].digits[first:], array.units[first:], per_line) for number in uses]
         if any(abs(c) > per_line for subscript in linear for _, c in subscript.terms):
             if any(
                 _greatest(subscript, nest.boxes[nest.references[number].statement]) // per_line >= MOST_LINES
-                for number, subscript in zip(own, linear, strict=True)
+                for number, subscript in zip(uses, linear, strict=True)
             ):
                 return None
             linear = [replace(subscript, scattered=True) for subscript in linear]
-        for number, subscript in zip(own, linear, strict=True):
-            found[number] = (*nest.references[number].subscripts[:first], subscript)
-    return tuple(found.values())
+        for number, subscript in zip(uses, linear, strict=True):
+            coordinates[number] = (*nest.references[number].subscripts[:first], subscript)
+    return tuple(coordinates.values())
 
 
 def _linear(digits: Sequence[Subscript], units: Sequence[int], per_line: int) -> Subscript:
@@ -96,10 +96,10 @@ def _greatest(subscript: Subscript, box: Box) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def line_mask(constant: int, terms: tuple[tuple[int, int, int], ...], per_line: int) -> int:
-    """The lines of the positions ``constant + sum(coefficient * iterator)`` as bits.
+    """The lines of the positions ``constant + sum(coefficient * iterator)``, as bits.
 
-    A term is (coefficient, first, last). Terms with short steps make up runs of lines without a gap; the others place
-    the runs.
+    A term is (coefficient, first, last) of one iterator. Terms with coefficients of at most a line form runs of lines
+    without gaps; the other terms give the starts of these runs.
     """
     low, length = constant, 0
     starts = np.zeros(1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What reuse analysis asks of a nest, however it is answered."""
+"""The questions that reuse analysis asks of a nest, whichever way of counting answers them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, AccessKind
 from polydl.ir.working_sets import DependenceKind
 
+# A point in time: the values of a statement's time dimensions, or of the first of them (a time prefix).
 Time = tuple[int, ...]
+# The time dimensions of one statement, as ``Schedule.of`` returns them.
 Dimensions = tuple[int | Loop, ...]
 
 # In the order in which results list them.
@@ -26,34 +28,42 @@ _KIND_OF: dict[tuple[AccessKind, AccessKind], DependenceKind] = {
 
 @dataclass(frozen=True)
 class Reference:
-    """The accesses of one statement to one array that touch the same element: ``C[i][j] +=`` reads and writes it."""
+    """All accesses of one statement that touch the same element: ``C[i][j] += x`` reads and writes ``C[i][j]``."""
 
     statement: str
     array: str
+    #: access relation, an isl map
     relation: str
+    #: as in ``Access``
     subscripts: tuple[Affine, ...] | None
+    #: read, write or both
     kinds: tuple[AccessKind, ...]
 
 
 @dataclass(frozen=True)
 class Representative:
-    """One source of a dependence and its targets, as points in time (paper, Algorithm 1, lines 12 to 14).
+    """One source of a dependence with its nearest and its farthest target (paper, Algorithm 1, lines 12 to 14).
 
-    The dependence holds all pairs of instances that first differ in time dimension ``level``. ``source`` is the
-    earliest of its sources, ``nearest`` and ``farthest`` the first and the last target of that source.
+    The dependence consists of all pairs of instances whose times first differ in dimension ``level``.
     """
 
+    #: the array through which the statements depend
     array: str
     source_statement: str
     target_statement: str
     kinds: frozenset[DependenceKind]
+    #: time dimension that carries the dependence
     level: int
+    #: earliest source
     source: Time
+    #: first target of that source
     nearest: Time
+    #: last target of that source
     farthest: Time
 
 
 def references(scop: Scop) -> tuple[Reference, ...]:
+    """The references of all statements, in the order of their first accesses."""
     grouped: dict[tuple[str, str, str, tuple[Affine, ...] | None], list[Access]] = {}
     for statement in scop.statements:
         for access in statement.accesses:
@@ -66,11 +76,15 @@ def references(scop: Scop) -> tuple[Reference, ...]:
 
 
 def pair_kinds(source: Sequence[AccessKind], target: Sequence[AccessKind]) -> frozenset[DependenceKind]:
+    """The kinds of dependence from a reference with accesses ``source`` to one with accesses ``target``."""
     return frozenset(_KIND_OF[first, second] for first in source for second in target)
 
 
 def divergence(source: Dimensions, target: Dimensions) -> int:
-    """How many leading time dimensions two statements have in common: up to different positions in a sequence."""
+    """The number of time dimensions before the first in which the two have different positions in a sequence.
+
+    It is the shorter length where there is none. Both statements run inside of the loops among these dimensions.
+    """
     for level, (first, second) in enumerate(zip(source, target, strict=False)):
         if isinstance(first, int) and isinstance(second, int) and first != second:
             return level
@@ -78,7 +92,7 @@ def divergence(source: Dimensions, target: Dimensions) -> int:
 
 
 def carrying_levels(source: Dimensions, target: Dimensions) -> tuple[int, ...]:
-    """The time dimensions in which an instance of ``source`` can first differ from a later one of ``target``."""
+    """The time dimensions that can carry a dependence: the first in which a source and a later target may differ."""
     common = divergence(source, target)
     levels = tuple(n for n in range(common) if isinstance(source[n], Loop) or isinstance(target[n], Loop))
     if common < min(len(source), len(target)) and _position(source[common]) < _position(target[common]):
@@ -91,6 +105,7 @@ def _position(dimension: int | Loop) -> int:
 
 
 def time_of(dimensions: Dimensions, point: Sequence[int]) -> Time:
+    """The time at which an instance runs; ``point`` has the values of its iterators."""
     return tuple(
         d if isinstance(d, int) else d.direction * ((point[d.iterator] - d.origin) // d.size) for d in dimensions
     )

@@ -1,4 +1,4 @@
-"""Working sets of many schedules in columns, a few dozen bytes for each dependence."""
+"""Working sets of many schedules as columns, which take a few dozen bytes for each dependence."""
 
 from __future__ import annotations
 
@@ -34,18 +34,21 @@ _KINDS_OF = [tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1) fo
 
 @dataclass(frozen=True, eq=False)
 class WorkingSetsTable:
-    """What ``working_sets`` gives for each of several schedules of one nest, in their order.
+    """The working sets of several schedules of one nest, one row per schedule.
 
-    ``table[row]`` is the ``WorkingSets`` of one schedule. The dependences of row r are the entries ``starts[r]`` to
-    ``starts[r + 1]`` of the other columns; ``arrays``, ``statements`` and ``loops`` are names that they index, and
-    ``kinds`` has one bit for each of ``KINDS``. ``levels`` is [row, level] and ``memory`` [row], in bytes.
-    ``failures`` says for which rows the analysis gave up, and why; their levels and memory are 0.
+    ``table[row]`` is the ``WorkingSets`` of one schedule. The columns from ``kinds`` to ``maximum_bytes`` have one
+    entry per dependence, with the fields of ``DependenceWorkingSet``; names are indices.
     """
 
+    #: names that ``array`` indexes
     arrays: tuple[str, ...]
+    #: names that ``source`` and ``target`` index
     statements: tuple[str, ...]
+    #: names that ``loop`` indexes
     loops: tuple[str, ...]
+    #: the dependences of row r are the entries from ``starts[r]`` to ``starts[r + 1]``, end exclusive
     starts: npt.NDArray[np.int64]
+    #: one bit for each of ``KINDS``
     kinds: npt.NDArray[np.uint8]
     array: npt.NDArray[np.uint16]
     source: npt.NDArray[np.uint16]
@@ -56,10 +59,15 @@ class WorkingSetsTable:
     maximum_elements: npt.NDArray[np.int64]
     minimum_bytes: npt.NDArray[np.int64]
     maximum_bytes: npt.NDArray[np.int64]
+    #: bytes in each cache level, [row, level]; 0 for a row that failed
     levels: npt.NDArray[np.int64]
+    #: bytes that fit no level, [row]; 0 for a row that failed
     memory: npt.NDArray[np.int64]
+    #: whether isl counted, [row]
     by_isl: npt.NDArray[np.bool_]
+    #: rows whose analysis failed, with the error
     failures: dict[int, AnalysisError]
+    #: as in ``WorkingSets``
     line_bytes: int | None = None
 
     def __len__(self) -> int:
@@ -69,15 +77,15 @@ class WorkingSetsTable:
         return "failed" if row in self.failures else "ok"
 
     def __getitem__(self, row: int) -> WorkingSets:
-        """Raises the AnalysisError of a row that failed."""
+        """The working sets of one schedule. Raises the AnalysisError of a row that failed, and IndexError."""
         if not -len(self) <= row < len(self):
             raise IndexError(row)
         row %= len(self)
         if row in self.failures:
             raise self.failures[row]
-        own = slice(int(self.starts[row]), int(self.starts[row + 1]))
-        columns: list[list[Any]] = [getattr(self, name)[own].tolist() for name in _COLUMNS]
-        found = tuple(
+        entries = slice(int(self.starts[row]), int(self.starts[row + 1]))
+        columns: list[list[Any]] = [getattr(self, name)[entries].tolist() for name in _COLUMNS]
+        dependences = tuple(
             [
                 DependenceWorkingSet(
                     _KINDS_OF[kinds],
@@ -91,14 +99,16 @@ class WorkingSetsTable:
             ]
         )
         method: Literal["closed-form", "isl"] = "isl" if self.by_isl[row] else "closed-form"
-        return WorkingSets(found, tuple(self.levels[row].tolist()), int(self.memory[row]), method, self.line_bytes)
+        return WorkingSets(
+            dependences, tuple(self.levels[row].tolist()), int(self.memory[row]), method, self.line_bytes
+        )
 
     def __iter__(self) -> Iterator[WorkingSets]:
         return (self[row] for row in range(len(self)))
 
 
 class TableBuilder:
-    """Collects rows in any order within what ``extend`` has made room for."""
+    """Collects the rows of a ``WorkingSetsTable``; ``extend`` makes room, then rows come in any order."""
 
     def __init__(self, scop: Scop, caches: Sequence[int], line_bytes: int | None, inclusive: bool) -> None:
         self._caches = caches
@@ -121,24 +131,27 @@ class TableBuilder:
         self._held.append(np.zeros((count, len(self._caches) + 1), dtype=np.int64))
         self._by_isl.append(np.zeros(count, dtype=bool))
 
-    def add_batch(self, found: BatchWorkingSets, loops: Sequence[str]) -> None:
-        """Rows of the schedules for which the room was made last."""
+    def add_batch(self, batch: BatchWorkingSets, loops: Sequence[str]) -> None:
+        """Adds the rows that ``batch`` has analysed, among those of the last ``extend``.
+
+        ``loops`` are the names that ``batch.loop`` indexes.
+        """
         numbers = np.array([self._loops.setdefault(name, len(self._loops)) for name in loops], dtype=np.uint16)
         held = self._held[-1]
-        self._rows.append((found.schedule + (self.rows - len(held))).astype(np.int32))
+        self._rows.append((batch.schedule + (self.rows - len(held))).astype(np.int32))
         for name, kind in _COLUMNS.items():
-            column = numbers[found.loop] if name == "loop" else getattr(found, name)
+            column = numbers[batch.loop] if name == "loop" else getattr(batch, name)
             self._columns[name].append(column.astype(kind))
-        both = ~found.single
-        sizes = np.concatenate([found.minimum_bytes, found.maximum_bytes[both]])
-        owner = np.concatenate([found.schedule, found.schedule[both]])
+        both = ~batch.single
+        sizes = np.concatenate([batch.minimum_bytes, batch.maximum_bytes[both]])
+        owner = np.concatenate([batch.schedule, batch.schedule[both]])
         held[:, :-1], held[:, -1] = fit_caches_of_many(len(held), owner, sizes, self._caches, inclusive=self._inclusive)
 
-    def add(self, row: int, found: WorkingSets) -> None:
+    def add(self, row: int, working_sets: WorkingSets) -> None:
         """One row of those for which the room was made last."""
-        count = len(found.dependences)
+        count = len(working_sets.dependences)
         values: dict[str, list[int]] = {name: [] for name in _COLUMNS}
-        for dependence in found.dependences:
+        for dependence in working_sets.dependences:
             for name in ("minimum_elements", "maximum_elements", "minimum_bytes", "maximum_bytes", "parallel"):
                 values[name].append(getattr(dependence, name))
             values["kinds"].append(sum(1 << bit for bit, kind in enumerate(KINDS) if kind in dependence.kinds))
@@ -146,17 +159,17 @@ class TableBuilder:
             values["source"].append(self._statements[dependence.source])
             values["target"].append(self._statements[dependence.target])
             values["loop"].append(self._loops.setdefault(dependence.loop, len(self._loops)))
-        place = row - (self.rows - len(self._held[-1]))
+        position = row - (self.rows - len(self._held[-1]))
         try:
             columns = {name: np.array(values[name], dtype=kind) for name, kind in _COLUMNS.items()}
-            self._held[-1][place] = *found.levels, found.memory
+            self._held[-1][position] = *working_sets.levels, working_sets.memory
         except OverflowError:
             self.add_failure(row, AnalysisError("the nest touches more bytes than 64 bits can count"))
             return
         self._rows.append(np.full(count, row, dtype=np.int32))
         for name, column in columns.items():
             self._columns[name].append(column)
-        self._by_isl[-1][place] = found.method == "isl"
+        self._by_isl[-1][position] = working_sets.method == "isl"
 
     def add_failure(self, row: int, error: AnalysisError) -> None:
         self._failures[row] = error
@@ -165,7 +178,7 @@ class TableBuilder:
         rows = np.concatenate([np.zeros(0, dtype=np.int32), *self._rows])
         starts = np.zeros(self.rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=self.rows), out=starts[1:])
-        # Rows that were added by themselves may come after the batch that they belong into.
+        # Rows that were added one by one may come after a batch with later rows.
         order = np.argsort(rows, kind="stable") if (np.diff(rows) < 0).any() else None
         columns = {}
         for name, kind in _COLUMNS.items():

@@ -1,11 +1,11 @@
-"""What threads that share a cache have in use together, where one of them has a working set.
+"""Working sets of threads that share a cache.
 
-The iterations of the outermost parallel loop are dealt to the threads in equal stretches, as OpenMP's static schedule
-deals them, and the threads run in step: while one is in some iteration of its stretch, each other is in the same
-iteration of its own. The working set of a dependence inside that loop is then the stretch of time from source to target
-in each of these iterations, and what they touch together is their union: data that no other thread touches counts once
-for each thread, data that all read counts once. A dependence that the parallel loop carries, or a loop around it,
-already has the iterations of all threads in its working set.
+The model is OpenMP's static schedule: each thread gets an equal, contiguous share of the iterations of the outermost
+parallel loop. Threads run in step: all of them are in the same iteration of their shares. While one thread runs from
+the source of a dependence to its target, every other thread runs the same interval in its own iteration. Together they
+use the union of the data touched in these intervals: data private to a thread counts once per thread, data that all
+read counts once. This holds for dependences inside of the parallel loop. The working set of a dependence that the
+parallel loop or a loop around it carries includes the iterations of all threads anyway.
 """
 
 from __future__ import annotations
@@ -15,32 +15,34 @@ from collections.abc import Sequence
 from polydl.ir.schedule import Loop
 from polydl.reuse.references import Dimensions, Time
 
+# First and last point in time, both included.
 Stretch = tuple[Time, Time]
 
 
 def outermost_parallel(dimensions: Dimensions, level: int) -> int | None:
-    """The first time dimension before ``level`` whose iterations run on different threads."""
+    """The outermost time dimension before ``level`` that is a parallel loop; None if there is none."""
     return next((n for n, d in enumerate(dimensions[:level]) if isinstance(d, Loop) and d.parallel), None)
 
 
 def in_step(
     first: Time, last: Time, parallel: int, iterations: tuple[int, int], threads: int, sharing: int
 ) -> tuple[Stretch, ...]:
-    """The stretches of time in which ``sharing`` threads are while one of them runs from ``first`` to ``last``.
+    """The intervals that the ``sharing`` threads of one cache run while one of them runs from ``first`` to ``last``.
 
-    Both lie in one iteration of dimension ``parallel``, which runs over ``iterations`` (least and greatest) on
-    ``threads`` threads. Threads with neighbouring iterations share a cache; those that have run out are idle.
+    ``first`` and ``last`` are in the same iteration of dimension ``parallel``, whose values are from ``iterations[0]``
+    to ``iterations[1]`` on ``threads`` threads. Threads with neighbouring shares share a cache. A thread whose share
+    is shorter has no interval once it is done.
     """
     least, greatest = iterations
     length = -(-(greatest - least + 1) // threads)
-    thread, place = divmod(first[parallel] - least, length)
+    thread, position = divmod(first[parallel] - least, length)
     begin = thread // sharing * sharing
-    found = []
+    stretches = []
     for other in range(begin, begin + sharing):
-        iteration = least + other * length + place
+        iteration = least + other * length + position
         if iteration <= greatest:
-            found.append((_moved(first, parallel, iteration), _moved(last, parallel, iteration)))
-    return tuple(found)
+            stretches.append((_moved(first, parallel, iteration), _moved(last, parallel, iteration)))
+    return tuple(stretches)
 
 
 def _moved(time: Sequence[int], level: int, value: int) -> Time:

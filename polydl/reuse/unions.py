@@ -1,7 +1,7 @@
-"""Exact sizes of unions of products of value sets: how many elements of an array several boxes of iterators touch.
+"""Exact sizes of unions of products of value sets: the elements of an array that several boxes of iterators touch.
 
-A product has one value set per dimension of the array. It is a pair (first, last) for a range; a dimension whose
-values are scattered holds an int instead, whose set bits are the values.
+A product has one value set for each dimension of the array: a pair (first, last) for a range of values, or, where the
+values of a dimension are scattered, an int whose set bits are the values.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def value_mask(start: int, terms: tuple[tuple[int, int, int], ...]) -> int:
 
 @lru_cache(maxsize=1 << 14)
 def union_size(products: tuple[Product, ...]) -> int:
-    """The number of points in at least one of the products, none of which is empty.
+    """The number of points in the union of the products, none of which is empty.
 
-    Variants of one nest have most of their inner footprints in common, so answers are kept.
+    Answers are kept, since variants of one nest have most of their inner footprints in common.
     """
     if len(products) > 2:
         products = _maximal(products)
@@ -88,9 +88,10 @@ def _overlap(left: Product, right: Product) -> int:
 
 
 def _overlay(products: Sequence[Product]) -> int:
-    """Coordinate compression: per dimension the classes of values in the same products, then their combinations.
+    """The size of a union by coordinate compression: values of a dimension that are in the same products form a class.
 
-    ``weights`` maps a set of products (as bits) to the number of points so far that lie in exactly those.
+    ``weights`` maps a set of products (as bits) to the number of points, in the dimensions done, that are in exactly
+    these.
     """
     everywhere = 1
     weights = {(1 << len(products)) - 1: 1}
@@ -111,7 +112,7 @@ def _overlay(products: Sequence[Product]) -> int:
 
 
 def _range_classes(column: Sequence[ValueSet]) -> list[tuple[int, int]]:
-    """Which ranges (as bits) the values lie in, and how many values that are neighbours lie in just those."""
+    """The classes of values as (the ranges that contain them, as bits; number of values). Neighbours form a class."""
     ranges = [values for values in column if not isinstance(values, int)]
     edges = sorted({edge for first, last in ranges for edge in (first, last + 1)})
     classes = []
@@ -125,7 +126,7 @@ def _range_classes(column: Sequence[ValueSet]) -> list[tuple[int, int]]:
 
 
 def _mask_classes(column: Sequence[ValueSet]) -> list[tuple[int, int]]:
-    """Which masks (as bits) the values lie in, and how many values lie in just those."""
+    """The classes of values as (the masks that contain them, as bits; number of values)."""
     parts: list[tuple[int, int]] = []
     for number, mask in enumerate(values for values in column if isinstance(values, int)):
         split: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""Working sets of a nest's data reuses (paper, §4.1 Algorithm 1), and how they fit the caches (§4.2 Algorithm 2)."""
+"""Working sets of a nest's dependences (paper, §4.1, Algorithm 1) and the caches that hold them (§4.2, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from polydl.reuse.threads import in_step, outermost_parallel
 
 Method = Literal["closed-form", "isl"]
 
-# As many schedules as keep the intermediate arrays within the caches.
+# Schedules that are analysed at once; few enough that the intermediate arrays stay in the caches.
 _BATCH = 512
 
 
 class _Reuse(Protocol):
+    """The answers that Algorithms 1 and 2 need about one nest and one schedule; see ``ClosedFormReuse``."""
+
     @property
     def method(self) -> Method: ...
 
@@ -51,14 +53,15 @@ def working_sets(
     inclusive: bool = False,
     sharing: tuple[int, Sequence[int]] | None = None,
 ) -> WorkingSets:
-    """All working sets of a nest run in the order of ``schedule``, and what each cache holds of them.
+    """All working sets of a nest run in the order of ``schedule``, and the bytes of them that each cache holds.
 
-    ``caches`` are the bytes of each level, innermost first. The closed form is used where the nest is in its class, isl
-    elsewhere; ``method`` forces one of them. With ``line_bytes``, bytes are those of the cache lines touched, each
-    array beginning at a line; ``inclusive`` is explained in ``reuse_caches``. ``sharing`` is the number of threads, and
-    for each level of those that have it in common: it then holds what all of them have in use (``reuse_threads``).
-    Raises AnalysisError when isl gives up, and when the closed form is forced on a nest outside its class; OptionError
-    for a line that does not hold a whole number of elements.
+    ``caches`` are the capacities in bytes, innermost first. isl counts only nests outside of the closed form's class,
+    unless ``method`` forces one of the two. With ``line_bytes``, the size of a cache line, bytes are those of the lines
+    touched; each array begins at a line. ``inclusive`` caches are explained in ``polydl.reuse.caches``. ``sharing`` is
+    the number of threads and, for each cache, the number of threads that share it: the cache then holds the working
+    sets of all of them (``polydl.reuse.threads``). Raises AnalysisError when isl exceeds its quota, and when ``method``
+    forces the closed form on a nest outside of its class; OptionError when a line does not hold a whole number of
+    elements.
     """
     check_line_bytes(scop, line_bytes)
     if method != "isl":
@@ -93,11 +96,11 @@ def working_sets_of_many(
     inclusive: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> WorkingSetsTable:
-    """``working_sets`` of each schedule, in the same order and with the same numbers.
+    """``working_sets`` of each schedule, one row each, with exactly the same numbers.
 
-    Schedules in the class of the closed form are counted together, a batch at a time; ``schedules`` is gone through
-    once and not kept, so that it may make them as they are needed. ``progress`` is told how many are done. A schedule
-    that can't be analysed becomes an entry in the table's ``failures``.
+    Schedules in the class of the closed form are counted a batch at a time. ``schedules`` is iterated once, so it may
+    be a generator. ``progress`` is called with the number of schedules done. A schedule whose analysis fails becomes
+    an entry of the table's ``failures``. Raises OptionError as ``working_sets`` does.
     """
     check_line_bytes(scop, line_bytes)
     nest = None if method == "isl" else box_nest(scop)
@@ -112,23 +115,23 @@ def working_sets_of_many(
             rest = _add_together(together, batch, table)
         for number in rest:
             try:
-                found = working_sets(
+                analysed = working_sets(
                     scop, batch[number], caches, method=method, line_bytes=line_bytes, inclusive=inclusive
                 )
             except AnalysisError as error:
                 table.add_failure(start + number, error)
             else:
-                table.add(start + number, found)
+                table.add(start + number, analysed)
         if progress is not None:
             progress(table.rows)
     return table.build()
 
 
 def _add_together(together: BatchReuse, batch: Sequence[Schedule], table: TableBuilder) -> list[int]:
-    """Adds the schedules that can be counted together to the table, and says which can't."""
-    found = together.working_sets(batch)
-    table.add_batch(found, together.loops)
-    return [number for number, analysed in enumerate(found.analysed) if not analysed]
+    """Adds the schedules in the class of the closed form to the table; returns the indices of the others."""
+    batch_sets = together.working_sets(batch)
+    table.add_batch(batch_sets, together.loops)
+    return [number for number, analysed in enumerate(batch_sets.analysed) if not analysed]
 
 
 def _analyse(
@@ -143,7 +146,7 @@ def _analyse(
     order = {array.name: number for number, array in enumerate(scop.arrays)}
     merged = _merge(reuse.representatives())
     merged.sort(key=lambda r: (order[r.array], r.level, r.source, r.nearest, r.farthest, r.source_statement))
-    found: list[DependenceWorkingSet] = []
+    dependences: list[DependenceWorkingSet] = []
     entered: list[tuple[Representative, Time, Time, int]] = []
     for representative in merged:
         dimension = schedule.of(representative.source_statement)[representative.level]
@@ -154,7 +157,7 @@ def _analyse(
         else:
             least = reuse.footprint(representative.source, representative.nearest)
             most = reuse.footprint(representative.source, representative.farthest)
-        found.append(
+        dependences.append(
             DependenceWorkingSet(
                 kinds=tuple(kind for kind in KINDS if kind in representative.kinds),
                 array=representative.array,
@@ -178,10 +181,10 @@ def _analyse(
     else:
         threads, common = sharing
         sizes = [
-            (*(_in_use(reuse, schedule, *each, threads, number) for number in common), each[-1]) for each in entered
+            (*(_in_use(reuse, schedule, *entry, threads, number) for number in common), entry[-1]) for entry in entered
         ]
         levels, memory = fit_shared_caches(sizes, caches, inclusive=inclusive)
-    return WorkingSets(tuple(found), levels, memory, reuse.method, line_bytes)
+    return WorkingSets(tuple(dependences), levels, memory, reuse.method, line_bytes)
 
 
 def _in_use(
@@ -194,18 +197,18 @@ def _in_use(
     threads: int,
     sharing: int,
 ) -> int:
-    """Bytes that ``sharing`` threads have in use while one has a working set of ``size`` bytes."""
+    """Bytes of the working sets that ``sharing`` threads have together while one of them has one of ``size`` bytes."""
     statement = representative.source_statement
     parallel = outermost_parallel(schedule.of(statement), representative.level)
     if parallel is None or sharing == 1:
         return size
     iterations = reuse.iterations(statement, first[:parallel])
-    assert iterations is not None, "the source runs in one of them"
+    assert iterations is not None, "the source runs in one of the iterations"
     return reuse.footprint_of(in_step(first, last, parallel, iterations, threads, sharing))[1]
 
 
 def _merge(representatives: Iterable[Representative]) -> list[Representative]:
-    """One of each: references that reuse an array between the same instances are one reuse, of several kinds."""
+    """Without duplicates: representatives that differ in their kinds alone become one with all of these kinds."""
     merged: dict[tuple[str, str, str, int, Time, Time, Time], set[DependenceKind]] = {}
     for r in representatives:
         key = (r.array, r.source_statement, r.target_statement, r.level, r.source, r.nearest, r.farthest)

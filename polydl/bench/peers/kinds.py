@@ -90,13 +90,13 @@ class PeerKind:
 
 
 def _onednn(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
-    made = library("g++", [HERE / "onednn.cpp"], ["-O2", "-std=c++17", *_WARNINGS], ["-ldnnl"])
-    return {"library": str(made)}
+    path = library("g++", [HERE / "onednn.cpp"], ["-O2", "-std=c++17", *_WARNINGS], ["-ldnnl"])
+    return {"library": str(path)}
 
 
 def _openblas(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
-    made = library("gcc", [HERE / "openblas.c"], ["-O2", *_WARNINGS], ["-lopenblas"])
-    return {"library": str(made)}
+    path = library("gcc", [HERE / "openblas.c"], ["-O2", *_WARNINGS], ["-lopenblas"])
+    return {"library": str(path)}
 
 
 def _torch(_wanted: Workload, setting: Setting) -> dict[str, Any]:
@@ -112,9 +112,9 @@ def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
         flags = ["-O3", _NATIVE, "-ffast-math", *(["-fopenmp"] if setting.threads > 1 else [])]
         with tempfile.TemporaryDirectory(prefix="polydl-nest-") as directory:
             source = wanted.write(directory)
-            made = library(compiler, [source, HERE / "nest_timer.c"], [*flags, f"-DNEST={wanted.function}"])
+            path = library(compiler, [source, HERE / "nest_timer.c"], [*flags, f"-DNEST={wanted.function}"])
         return {
-            "library": str(made),
+            "library": str(path),
             "compiler": " ".join([compiler, *flags]),
             "blocks": list(wanted.blocks),
         }

@@ -31,7 +31,7 @@ def library(compiler: str, sources: Sequence[Path], flags: Sequence[str], link: 
     if path is None:
         raise UnavailableError(f"there is no {compiler}")
     headers = sorted(HERE.glob("*.h"))
-    content = [each.read_bytes() for each in (*sources, *headers)]
+    content = [file.read_bytes() for file in (*sources, *headers)]
     content.append(shlex.join([os.path.realpath(path), *flags, *link]).encode())
     digest = hashlib.sha256(b"\0".join(content)).hexdigest()[:16]
     directory = platformdirs.user_cache_path("polydl") / "peers"

@@ -45,12 +45,12 @@ class NestBackend:
             runtime().flush(array.ctypes.data, array.nbytes)
 
     def result(self) -> Floats:
-        found = self._result
+        result = self._result
         if self._layout == "nhwc":
-            found = found.transpose(0, 3, 1, 2)
+            result = result.transpose(0, 3, 1, 2)
         elif self._layout == "blocked":
-            found = found.transpose((0, 1, 4, 2, 3) if found.ndim == 5 else (0, 2, 1, 3))
-        return np.ascontiguousarray(found).reshape(self._shapes[2])
+            result = result.transpose((0, 1, 4, 2, 3) if result.ndim == 5 else (0, 2, 1, 3))
+        return np.ascontiguousarray(result).reshape(self._shapes[2])
 
 
 _Arrays = tuple[Floats, Floats, Floats]

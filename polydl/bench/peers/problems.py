@@ -33,8 +33,8 @@ def _base(stream: int) -> Floats:
 
 def values(stream: int, indices: np.ndarray[Any, Any]) -> Floats:
     """The random elements at flat indices of an array in its plain layout."""
-    found: Floats = _base(stream)[indices % _PERIOD]
-    return found
+    elements: Floats = _base(stream)[indices % _PERIOD]
+    return elements
 
 
 def fill(array: Floats, stream: int) -> None:
@@ -120,8 +120,8 @@ def first_error(problem: Problem, result: Floats) -> str | None:
     for index in _looked_at(problem.shapes[2]):
         wanted, got = problem.expected(index), float(flat[index])
         if not abs(got - wanted) <= _TOLERANCE * math.sqrt(problem.terms):
-            place = "".join(f"[{int(i)}]" for i in np.unravel_index(index, problem.shapes[2]))
-            return f"element {place} of the result is {got:.6g} instead of {wanted:.6g}"
+            element = "".join(f"[{int(i)}]" for i in np.unravel_index(index, problem.shapes[2]))
+            return f"element {element} of the result is {got:.6g} instead of {wanted:.6g}"
     return None
 
 

@@ -1,4 +1,4 @@
-"""A peer's process. docs/benchmarks.md describes the commands that it answers."""
+"""A peer's process. docs/guide/benchmarking.md describes the commands that it answers."""
 
 from __future__ import annotations
 

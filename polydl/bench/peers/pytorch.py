@@ -59,8 +59,8 @@ class PyTorchBackend:
 
     def result(self) -> Floats:
         dense = self._last.to_dense() if self._last.is_mkldnn else self._last
-        found: Floats = dense.contiguous().numpy()
-        return found
+        result: Floats = dense.contiguous().numpy()
+        return result
 
 
 def _convolutions(

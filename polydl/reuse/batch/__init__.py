@@ -1,1 +1,1 @@
-"""The closed form in arrays over many schedules."""
+"""The closed form of reuse analysis, for many schedules at once as arrays."""

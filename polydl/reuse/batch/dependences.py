@@ -1,8 +1,8 @@
-"""Representatives of all dependences of many schedules of one nest.
+"""Representatives of all dependences, for many schedules of one nest.
 
-What a schedule adds to a pair of references is, for each group of coupled iterators, the order of the group's steps.
-Few orders occur, however many schedules there are. Each is searched once (``reuse_groups``), into a table by the number
-of steps that source and target share; the schedules then look their points up.
+A schedule determines the order of the steps of each group of coupled iterators, and nothing else about a pair of
+references matters. Few orders occur, however many schedules there are. Each order is searched once
+(``polydl.reuse.groups``) for every number of common steps, and schedules look their representatives up.
 """
 
 from __future__ import annotations
@@ -18,28 +18,37 @@ from polydl.reuse.encoding import DimensionTable, EncodedSchedules, Flags, Integ
 from polydl.reuse.groups import Bounds, Group, GroupTable, Linear, SearchLimitError, Step, group_table
 from polydl.reuse.references import KINDS, pair_kinds
 
+# Who runs in a step: both, the source alone, the target alone.
 _SHARED, _SOURCE, _TARGET = range(3)
+# Codes of a group's steps, outermost first: 1 + 3 * (number of the step) + (who runs in it).
 Order = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Points:
-    """Representatives, one per row; times are [row, level], and ``kinds`` has the bit of each kind in ``KINDS``."""
+    """Representatives, one per row. Arrays, statements and schedules are indices; times are [row, level]."""
 
     schedule: Integers
+    #: time dimension that carries the dependence
     level: Integers
     array: Integers
+    #: statement of the source
     source: Integers
+    #: statement of the target
     target: Integers
+    #: one bit for each of ``KINDS``
     kinds: Integers
+    #: time of the earliest source
     first: Integers
+    #: time of its first target
     nearest: Integers
+    #: time of its last target
     farthest: Integers
 
 
 @dataclass(frozen=True)
 class _GroupKey:
-    """A group of a pair, its iterators numbered as in their statements; ``couples`` are those that share loops."""
+    """A group of a pair of references, without a schedule. Fields are those of ``Pair``, for one group."""
 
     sources: tuple[int, ...]
     targets: tuple[int, ...]
@@ -51,33 +60,38 @@ class _GroupKey:
 
 @dataclass(frozen=True)
 class _Orders:
-    """The different orders of a group's steps, each schedule's order, and its shared steps before each level.
+    """The orders of a group's steps in all schedules."""
 
-    ``owned`` says which levels are shared steps of the group.
-    """
-
-    found: list[Order]
+    #: the different orders
+    unique: list[Order]
+    #: [schedule]: index into ``unique``
     of_schedule: Integers
+    #: [schedule, level]: number of shared steps before the level
     passed: Integers
+    #: [schedule, level]: 1 where the level is a shared step of the group
     owned: Integers
 
 
 @dataclass(frozen=True)
 class _LookedUp:
-    """One group's answers for all schedules; ``feasible`` is [schedule, level]."""
+    """The answers of one group for all schedules."""
 
     key: _GroupKey
+    #: as in ``_Answers``
     points: Integers
+    #: [schedule]: index of its order in ``points``
     row: Integers
     orders: _Orders
+    #: [schedule, level]: whether the group has a representative when that level carries the dependence
     feasible: Flags
 
 
 class _Answers:
-    """Points of one group of iterators, for all orders met so far.
+    """The representatives of one group of iterators, for all orders so far.
 
-    ``feasible`` is [order, shared steps, strict] and ``points`` has the group's iterators of source, nearest and
-    farthest target behind that; ``hard`` are orders on which the search gave up.
+    ``feasible`` is [order, common steps, strict]: whether there is a representative. ``points`` has one dimension more,
+    for the group's iterators of the source, of the nearest target and of the farthest target. ``hard`` is [order]:
+    whether the search exceeded its limit.
     """
 
     def __init__(self, key: _GroupKey, steps: list[tuple[int, int, int, int]]) -> None:
@@ -93,7 +107,7 @@ class _Answers:
         self.hard = np.zeros(0, dtype=bool)
 
     def rows(self, orders: list[Order], most: int) -> Integers:
-        """The row of each order; there are at most ``most`` shared steps."""
+        """The index of each order in ``feasible`` and ``points``; orders have at most ``most`` shared steps."""
         new = [order for order in orders if order not in self._rows]
         for order in new:
             self._rows[order] = len(self._rows)
@@ -117,10 +131,10 @@ class _Answers:
         try:
             for common in range(shared + 1):
                 for strict in (False, True) if common < shared else (False,):
-                    found = table.points(common, strict)
-                    if found is not None:
+                    points = table.points(common, strict)
+                    if points is not None:
                         self.feasible[row, common, int(strict)] = True
-                        self.points[row, common, int(strict)] = (*found.source, *found.nearest, *found.farthest)
+                        self.points[row, common, int(strict)] = (*points.source, *points.nearest, *points.farthest)
         except SearchLimitError:
             self.hard[row] = True
 
@@ -134,7 +148,7 @@ class _Answers:
 
 
 class Dependences:
-    """Answers for one nest; tables are kept from one batch of schedules to the next."""
+    """The representatives of one nest; searches are kept from one batch of schedules to the next."""
 
     def __init__(self, nest: BoxNest, table: DimensionTable) -> None:
         self._nest = nest
@@ -143,30 +157,30 @@ class Dependences:
         self._keys: dict[tuple[int, int, Couples], tuple[Pair, list[_GroupKey]] | None] = {}
 
     def points(self, schedules: EncodedSchedules) -> tuple[Points, Flags]:
-        """All representatives, and the schedules for which the search gave up."""
+        """All representatives, and [schedule]: whether a search exceeded its limit for it."""
         hard = np.zeros(len(schedules.aligned), dtype=bool)
-        found: list[Points] = []
+        parts: list[Points] = []
         count = len(self._nest.statements)
         for source in range(count):
             for target in range(count):
                 for rows, couples in _couplings(schedules, source, target, self._nest):
-                    found += self._of_statements(schedules.of(rows), source, target, couples, rows, hard)
-        if not found:
+                    parts += self._of_statements(schedules.of(rows), source, target, couples, rows, hard)
+        if not parts:
             levels = schedules.statements[0].levels if schedules.statements else 0
             none, times = np.zeros(0, dtype=np.int64), np.zeros((0, levels), dtype=np.int64)
             return Points(none, none, none, none, none, none, times, times, times), hard
-        columns = zip(*(vars(each).values() for each in found), strict=True)
+        columns = zip(*(vars(part).values() for part in parts), strict=True)
         return Points(*(np.concatenate(column) for column in columns)), hard
 
     def _of_statements(
         self, schedules: EncodedSchedules, source: int, target: int, couples: Couples, rows: Integers, hard: Flags
     ) -> Iterator[Points]:
         nest = self._nest
-        own, other = schedules.statements[source], schedules.statements[target]
+        source_times, target_times = schedules.statements[source], schedules.statements[target]
         common = schedules.common[source, target][:, None]
-        levels = np.arange(own.levels)
-        loops = (levels < common) & (own.iterator >= 0)
-        carrying = loops | ((levels == common) & (own.origin < other.origin))
+        levels = np.arange(source_times.levels)
+        loops = (levels < common) & (source_times.iterator >= 0)
+        carrying = loops | ((levels == common) & (source_times.origin < target_times.origin))
         orders: dict[tuple[tuple[int, ...], tuple[int, ...]], _Orders] = {}
         looked_up: dict[_GroupKey, _LookedUp] = {}
         for first, second in self._references(source, target):
@@ -179,8 +193,8 @@ class Dependences:
                 if key not in looked_up:
                     members = key.sources, key.targets
                     if members not in orders:
-                        orders[members] = _orders(own, other, loops, levels >= common, *members)
-                    looked_up[key] = self._look_up(key, orders[members], own.levels, rows, hard)
+                        orders[members] = _orders(source_times, target_times, loops, levels >= common, *members)
+                    looked_up[key] = self._look_up(key, orders[members], source_times.levels, rows, hard)
                 feasible = feasible & looked_up[key].feasible
             schedule, level = np.nonzero(feasible)
             if not len(schedule):
@@ -188,10 +202,10 @@ class Dependences:
             source_point = np.zeros((len(schedule), len(pair.source_group) + 1), dtype=np.int64)
             nearest = np.zeros((len(schedule), len(pair.target_group) + 1), dtype=np.int64)
             farthest = nearest.copy()
-            for each in (looked_up[key] for key in keys):
-                passed, owned = each.orders.passed[schedule, level], each.orders.owned[schedule, level]
-                values = each.points[each.row[schedule], passed, owned]
-                sources, targets = list(each.key.sources), list(each.key.targets)
+            for group in (looked_up[key] for key in keys):
+                passed, owned = group.orders.passed[schedule, level], group.orders.owned[schedule, level]
+                values = group.points[group.row[schedule], passed, owned]
+                sources, targets = list(group.key.sources), list(group.key.targets)
                 middle, end = len(sources), len(sources) + len(targets)
                 source_point[:, sources] = values[:, :middle]
                 nearest[:, targets] = values[:, middle:end]
@@ -206,16 +220,19 @@ class Dependences:
                 ones * source,
                 ones * target,
                 ones * bits,
-                times_of(own, schedule, source_point),
-                times_of(other, schedule, nearest),
-                times_of(other, schedule, farthest),
+                times_of(source_times, schedule, source_point),
+                times_of(target_times, schedule, nearest),
+                times_of(target_times, schedule, farthest),
             )
 
     def _references(self, source: int, target: int) -> Iterator[tuple[int, int]]:
-        found = list(enumerate(self._nest.references))
-        for first, own in found:
-            for second, other in found:
-                if (own.statement, other.statement) == (source, target) and own.array == other.array:
+        references = list(enumerate(self._nest.references))
+        for first, source_reference in references:
+            for second, target_reference in references:
+                if (source_reference.statement, target_reference.statement) == (
+                    source,
+                    target,
+                ) and source_reference.array == target_reference.array:
                     yield first, second
 
     def _groups(self, first: int, second: int, couples: Couples) -> tuple[Pair, list[_GroupKey]] | None:
@@ -236,13 +253,17 @@ class Dependences:
         if key not in self._answers:
             self._answers[key] = _Answers(key, self._table.steps)
         answers = self._answers[key]
-        row = answers.rows(orders.found, most)[orders.of_schedule]
+        row = answers.rows(orders.unique, most)[orders.of_schedule]
         hard[rows[answers.hard[row]]] = True
         return _LookedUp(key, answers.points, row, orders, answers.feasible[row[:, None], orders.passed, orders.owned])
 
 
 def times_of(times: StatementTimes, schedule: Integers, points: Integers) -> Integers:
-    """When points run, as [row, level]; ``points`` has a column for each iterator and one more."""
+    """The times of instances, [row, level].
+
+    ``points`` has one row per instance, with a column for each iterator and an unused last one; ``schedule`` has the
+    row's schedule.
+    """
     iterator, origin = times.iterator[schedule], times.origin[schedule]
     values = np.take_along_axis(points, np.where(iterator < 0, points.shape[1] - 1, iterator), axis=1)
     steps = times.direction[schedule] * ((values - origin) // times.size[schedule])
@@ -252,14 +273,14 @@ def times_of(times: StatementTimes, schedule: Integers, points: Integers) -> Int
 def _couplings(
     schedules: EncodedSchedules, source: int, target: int, nest: BoxNest
 ) -> Iterator[tuple[Integers, Couples]]:
-    """Schedules by the pairs of iterators of source and target that run in a common loop."""
-    own, other = schedules.statements[source], schedules.statements[target]
-    shared = (np.arange(own.levels) < schedules.common[source, target][:, None]) & (own.iterator >= 0)
+    """The schedules (indices) grouped by the pairs of source and target iterators that run in a common loop."""
+    source_times, target_times = schedules.statements[source], schedules.statements[target]
+    shared = (np.arange(source_times.levels) < schedules.common[source, target][:, None]) & (source_times.iterator >= 0)
     partners = [
-        np.where(shared & (own.iterator == iterator), other.iterator, -1).max(axis=1, initial=-1)
+        np.where(shared & (source_times.iterator == iterator), target_times.iterator, -1).max(axis=1, initial=-1)
         for iterator in range(len(nest.boxes[source]))
     ]
-    table = np.stack(partners, axis=1) if partners else np.zeros((len(own.iterator), 0), dtype=np.int64)
+    table = np.stack(partners, axis=1) if partners else np.zeros((len(source_times.iterator), 0), dtype=np.int64)
     unique, inverse = unique_rows(table)
     for number, row in enumerate(unique):
         couples = tuple((iterator, int(partner)) for iterator, partner in enumerate(row) if partner >= 0)
@@ -267,28 +288,33 @@ def _couplings(
 
 
 def _orders(
-    own: StatementTimes,
-    other: StatementTimes,
+    source_times: StatementTimes,
+    target_times: StatementTimes,
     shared: Flags,
     apart: Flags,
     sources: tuple[int, ...],
     targets: tuple[int, ...],
 ) -> _Orders:
-    """The steps of a group: those that are shared, then the source's own and the target's."""
-    mine = np.isin(own.iterator, sources)
-    theirs = np.isin(other.iterator, targets) & apart
-    codes = 1 + 3 * own.step + np.where(shared, _SHARED, _SOURCE)
-    key = np.concatenate([np.where(mine, codes, 0), np.where(theirs, 1 + 3 * other.step + _TARGET, 0)], axis=1)
+    """The orders of the steps of one group: of its shared steps, then the source's alone, then the target's alone.
+
+    ``shared`` and ``apart`` are [schedule, level]: whether the level is a common loop, and whether it is not common.
+    """
+    of_source = np.isin(source_times.iterator, sources)
+    of_target = np.isin(target_times.iterator, targets) & apart
+    codes = 1 + 3 * source_times.step + np.where(shared, _SHARED, _SOURCE)
+    key = np.concatenate(
+        [np.where(of_source, codes, 0), np.where(of_target, 1 + 3 * target_times.step + _TARGET, 0)], axis=1
+    )
     key = np.take_along_axis(key, np.argsort(key == 0, axis=1, kind="stable"), axis=1)
     key = key[:, : int((key > 0).sum(axis=1).max(initial=0))]
     unique, inverse = unique_rows(key)
-    owned = (mine & shared).astype(np.int64)
+    owned = (of_source & shared).astype(np.int64)
     passed = np.cumsum(owned, axis=1) - owned
     return _Orders([tuple(int(code) for code in row if code) for row in unique], inverse, passed, owned)
 
 
 def unique_rows(table: Integers) -> tuple[Integers, Integers]:
-    """The different rows, and for each row of ``table`` its place among them."""
+    """The different rows of a table, and for each of its rows the index among them."""
     if not table.shape[1]:
         return table[: min(1, len(table))], np.zeros(len(table), dtype=np.int64)
     table = np.ascontiguousarray(table)

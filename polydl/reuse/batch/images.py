@@ -1,4 +1,4 @@
-"""What boxes of instances touch of each array, as boxes in coordinates in which they are ranges."""
+"""The elements or lines that boxes of instances touch in each array, as boxes of coordinates."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from polydl.reuse.batch.unions import union_sizes
 from polydl.reuse.boxes import BoxNest, Subscript, value_range
 from polydl.reuse.encoding import LARGEST, Integers
 
+# Most combinations of residues that one array is split into.
 _MOST_RESIDUES = 64
 
 
 @dataclass(frozen=True)
 class _ArrayImages:
-    """References by (statement, subscripts), and for each dimension the modulus by which its values are split.
+    """The references to one array."""
 
-    In a dimension with scattered subscripts, such as ``2 * i + k``, the values of one residue are a range.
-    """
-
+    #: (statement, subscripts) of each
     references: tuple[tuple[int, tuple[Subscript, ...]], ...]
+    #: for each dimension: the values with one residue modulo this are a range. It is 1 where all values are a range,
+    #: and 2 for scattered subscripts such as ``2 * i + k``.
     moduli: tuple[int, ...]
 
 
 class Images:
-    """Counts elements or lines, whichever the subscripts are coordinates of."""
+    """Counts the elements or lines of a nest's arrays that instances touch."""
 
     def __init__(self, arrays: Sequence[_ArrayImages]) -> None:
         self._arrays = arrays
 
     def sizes(self, count: int, pieces: Sequence[Pieces]) -> list[Integers]:
-        """Of each array, what the pieces of each statement touch in each of ``count`` intervals."""
+        """[array][interval]: elements or lines touched in each of ``count`` intervals; ``pieces`` are by statement."""
         return [self._size(array, count, pieces) for array in self._arrays]
 
     @staticmethod
@@ -44,24 +45,24 @@ class Images:
         for residues in product(*(range(modulus) for modulus in array.moduli)):
             owners, lows, highs = [], [], []
             for statement, subscripts in array.references:
-                own = pieces[statement]
-                low = np.empty((len(subscripts), len(own.span)), dtype=np.int64)
+                boxes = pieces[statement]
+                low = np.empty((len(subscripts), len(boxes.span)), dtype=np.int64)
                 high = np.empty_like(low)
-                there = np.ones(len(own.span), dtype=bool)
+                there = np.ones(len(boxes.span), dtype=bool)
                 columns = zip(subscripts, array.moduli, residues, strict=True)
                 for dimension, (subscript, modulus, residue) in enumerate(columns):
                     if modulus == 1:
-                        low[dimension], high[dimension] = _range(subscript, own)
+                        low[dimension], high[dimension] = _range(subscript, boxes)
                     else:
-                        least, most, some = _residue_range(subscript, modulus, residue, own)
+                        least, most, some = _residue_range(subscript, modulus, residue, boxes)
                         low[dimension], high[dimension] = least, most
                         there &= some
                 if there.all():
-                    owners.append(own.span)
+                    owners.append(boxes.span)
                     lows.append(low)
                     highs.append(high)
                 else:
-                    owners.append(own.span[there])
+                    owners.append(boxes.span[there])
                     lows.append(low[:, there])
                     highs.append(high[:, there])
             if owners:
@@ -71,18 +72,21 @@ class Images:
 
 
 def images(nest: BoxNest, coordinates: Sequence[tuple[Subscript, ...]]) -> Images | None:
-    """None where some array's values fall into no few ranges, or where sizes would not fit into 64 bits."""
+    """The images of a nest's references in the ``coordinates`` given for each.
+
+    None where the values of an array don't form a few ranges, and where sizes could overflow 64 bits.
+    """
     arrays = []
     for index, array in enumerate(nest.arrays):
-        own = [(r.statement, c) for r, c in zip(nest.references, coordinates, strict=True) if r.array == index]
+        references = [(r.statement, c) for r, c in zip(nest.references, coordinates, strict=True) if r.array == index]
         moduli = []
         size = array.element_bytes
-        for column in zip(*(subscripts for _, subscripts in own), strict=True):
+        for column in zip(*(subscripts for _, subscripts in references), strict=True):
             modulus = _modulus(column)
             if modulus is None:
                 return None
             moduli.append(modulus)
-            ranges = [value_range(s.terms, nest.boxes[owner]) for (owner, _), s in zip(own, column, strict=True)]
+            ranges = [value_range(s.terms, nest.boxes[owner]) for (owner, _), s in zip(references, column, strict=True)]
             low = min(s.constant + least for s, (least, _) in zip(column, ranges, strict=True))
             high = max(s.constant + most for s, (_, most) in zip(column, ranges, strict=True))
             if max(-low, high) >= LARGEST:
@@ -90,12 +94,12 @@ def images(nest: BoxNest, coordinates: Sequence[tuple[Subscript, ...]]) -> Image
             size *= high - low + 1
         if prod(moduli) > _MOST_RESIDUES or size >= 1 << 48:
             return None
-        arrays.append(_ArrayImages(tuple(own), tuple(moduli)))
+        arrays.append(_ArrayImages(tuple(references), tuple(moduli)))
     return Images(arrays)
 
 
 def _modulus(column: Sequence[Subscript]) -> int | None:
-    """1 for ranges; else one by which all coefficients are either 1 or the modulus itself, up to sign."""
+    """1 where values are ranges; else the modulus, if all coefficients are 1 or the modulus up to sign; else None."""
     if not any(subscript.scattered for subscript in column):
         return 1
     coefficients = {abs(c) for subscript in column for _, c in subscript.terms}
@@ -122,7 +126,7 @@ def _range(subscript: Subscript, pieces: Pieces) -> tuple[Integers, Integers]:
 def _residue_range(
     subscript: Subscript, modulus: int, residue: int, pieces: Pieces
 ) -> tuple[Integers, Integers, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
-    """Quotients of the values that leave ``residue``, and whether there are any."""
+    """The range of quotients of the values with that residue, and whether there are any such values, for each piece."""
     coarse = [(iterator, c // modulus) for iterator, c in subscript.terms if abs(c) == modulus]
     fine = [(iterator, c) for iterator, c in subscript.terms if abs(c) != modulus]
     low, high = _extremes(coarse, pieces)

@@ -1,6 +1,6 @@
-"""The instances between pairs of points in time, in boxes, for many intervals and schedules together.
+"""The instances between pairs of points in time as boxes, for many intervals and schedules at once.
 
-The pieces are those of ``reuse_intervals``. Arrays hold one column per interval.
+The boxes are the regions of ``polydl.reuse.intervals``. Arrays have one column per interval.
 """
 
 from __future__ import annotations
@@ -15,30 +15,35 @@ from polydl.reuse.encoding import Flags, Integers, StatementTimes
 
 @dataclass(frozen=True)
 class Spans:
-    """Intervals from ``first`` to ``last``, [row, level], which differ first at ``level``.
+    """Intervals of time, one per row; both ends are included."""
 
-    Where ``prefix`` is set, the interval is instead all that shares the dimensions before ``level`` with ``first``.
-    """
-
+    #: index of the schedule
     schedule: Integers
+    #: first time dimension in which ``first`` and ``last`` differ
     level: Integers
+    #: whether the interval is all instances with the time prefix of ``first`` before ``level`` instead
     prefix: Flags
+    #: [row, level]
     first: Integers
+    #: [row, level]
     last: Integers
 
 
 @dataclass(frozen=True)
 class Pieces:
-    """Boxes of instances of one statement, ``low`` and ``high`` as [iterator, piece], and the interval of each."""
+    """Boxes of instances of one statement."""
 
+    #: [piece]: index of its interval
     span: Integers
+    #: [iterator, piece]: inclusive bounds
     low: Integers
+    #: [iterator, piece]
     high: Integers
 
 
 @dataclass(frozen=True)
 class _Levels:
-    """The dimensions of a statement for each interval, as [level, interval]."""
+    """The time dimensions of a statement in each interval's schedule. All arrays are [level, interval]."""
 
     iterator: Integers
     size: Integers
@@ -48,24 +53,26 @@ class _Levels:
 
 @dataclass(frozen=True)
 class _Path:
-    """A region that one point in time narrows down level by level.
+    """The regions of the time prefixes of one point per interval: each level fixes one more time dimension."""
 
-    ``low`` and ``high`` hold the statement's box first, then for each level the bounds of its iterator once the level
-    is fixed. ``begin`` and ``end`` are the values of that iterator at the point's time, ``before`` and ``after`` say
-    whether the region has earlier and later instances than these, and ``alive`` whether it has any at all so far.
-    """
-
+    #: [row, interval]: bounds of the iterators in the statement's box, then for each level the bounds of its iterator
+    #: once the level is fixed
     low: Integers
     high: Integers
+    #: [level, interval]: first value of the level's iterator at the point's time
     begin: Integers
+    #: [level, interval]: last value of the level's iterator at the point's time
     end: Integers
+    #: [level, interval]: whether the region has instances before the point's time
     before: Flags
+    #: [level, interval]: whether the region has instances after the point's time
     after: Flags
+    #: [level, interval]: whether the region before the level isn't empty; the last row is for the whole point
     alive: Flags
 
 
 class StatementIntervals:
-    """Pieces of one statement's instances, for any intervals of the schedules given."""
+    """Answers for one statement: its instances in intervals of the given schedules."""
 
     def __init__(self, times: StatementTimes, box: Box) -> None:
         self._times = times
@@ -74,32 +81,33 @@ class StatementIntervals:
         self._columns = self._sources()
 
     def _sources(self) -> Integers:
-        """Where each iterator's bounds stand before each level, as [level, iterator, schedule]: a row of ``_Path.low``.
+        """[level, iterator, schedule]: the row of ``_Path.low`` with the iterator's bounds before that level.
 
-        The last level is that after all.
+        The last level stands for all levels being fixed.
         """
         iterators = len(self._box)
         current = np.tile(np.arange(iterators)[:, None], (1, len(self._times.iterator)))
-        found = [current]
+        columns = [current]
         for level in range(self._times.levels):
             current = np.where(
                 np.arange(iterators)[:, None] == self._times.iterator[:, level], iterators + level, current
             )
-            found.append(current)
-        return np.stack(found)
+            columns.append(current)
+        return np.stack(columns)
 
     def pieces(self, spans: Spans) -> Pieces:
+        """The instances in each interval as disjoint boxes."""
         times, rows = self._times, spans.schedule
         levels = _Levels(times.iterator[rows].T, times.size[rows].T, times.origin[rows].T, times.direction[rows].T > 0)
         head = self._path(levels, rows, spans.first.T)
         tail = self._path(levels, rows, spans.last.T)
         inside = (np.arange(times.levels)[:, None] > spans.level) & ~spans.prefix
-        found = [
+        parts = [
             *self._side(levels, rows, head, head.before & inside, head.after & inside, later=True),
             *self._side(levels, rows, tail, tail.after & inside, tail.before & inside, later=False),
             self._middle(levels, spans, head, tail, inside),
         ]
-        return Pieces(*(np.concatenate(parts, axis=-1) for parts in zip(*found, strict=True)))
+        return Pieces(*(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True)))
 
     def _path(self, levels: _Levels, rows: Integers, point: Integers) -> _Path:
         iterators, count = len(self._box), point.shape[1]
@@ -132,9 +140,11 @@ class StatementIntervals:
     def _side(
         self, levels: _Levels, rows: Integers, path: _Path, left_out: Flags, beyond: Flags, *, later: bool
     ) -> list[tuple[Integers, Integers, Integers]]:
-        """What leaves the path beyond the point down to the last level where something is left out, and the rest.
+        """The pieces that share a prefix with one end of the interval, as (intervals, low, high).
 
-        If nothing is left out anywhere, there are no such pieces: the middle has all.
+        Up to the last level where ``left_out`` is set (the region has instances outside of the interval), each level of
+        ``beyond`` gives a piece; the region after that level is one more. If nothing is left out at any level, there
+        are no such pieces, and ``_middle`` has all instances.
         """
         last = last_true(left_out)
         level, span = np.nonzero(beyond & (np.arange(len(beyond))[:, None] <= last))
@@ -156,7 +166,11 @@ class StatementIntervals:
     def _middle(
         self, levels: _Levels, spans: Spans, head: _Path, tail: _Path, inside: Flags
     ) -> tuple[Integers, Integers, Integers]:
-        """What lies between the points where they part, with each side that is there as a whole; or a whole prefix."""
+        """The piece between the two ends, at the level where they differ, as (intervals, low, high).
+
+        It includes the instances that share a prefix with one end where none of these is left out. For a ``prefix``
+        interval it is the whole region.
+        """
         span = np.nonzero(head.alive[spans.level, np.arange(len(spans.level))])[0]
         level = spans.level[span]
         low, high = self._boxes(head, spans.schedule, level, span)
@@ -181,12 +195,12 @@ class StatementIntervals:
         return span[kept], low[:, kept], high[:, kept]
 
     def _boxes(self, path: _Path, rows: Integers, level: Integers, span: Integers) -> tuple[Integers, Integers]:
-        """The regions before ``level`` as boxes, [iterator, piece]."""
+        """The regions before ``level`` as bounds of boxes, [iterator, piece]."""
         columns = self._columns[level, :, rows[span]].T
         return path.low[columns, span], path.high[columns, span]
 
 
 def last_true(flags: Flags) -> Integers:
-    """The last row in which each column is set, -1 where none is."""
-    found = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
-    return np.where(flags.any(axis=0), found, -1).astype(np.int64)
+    """The last row in which each column is set; -1 for a column that is set nowhere."""
+    last = len(flags) - 1 - np.argmax(flags[::-1], axis=0)
+    return np.where(flags.any(axis=0), last, -1).astype(np.int64)

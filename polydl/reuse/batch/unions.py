@@ -1,8 +1,8 @@
 """Exact sizes of very many unions of boxes at once.
 
-Boxes that another one of their union contains go first; few are left as a rule. One or two are counted directly, some
-more by inclusion and exclusion, and otherwise the union is cut across one dimension into slabs, each of which is a
-union of fewer boxes in the other dimensions. Sums may wrap around on the way: sizes are below 2^63 in the end.
+Boxes that another box of their union contains are dropped first, which leaves few as a rule. A few boxes are counted by
+inclusion and exclusion. A union of more boxes is cut along one dimension into slabs, which are unions of fewer boxes in
+one dimension less. Sums may wrap around on the way, but final sizes are below 2^63.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from polydl.reuse.encoding import Flags, Integers
 
+# Most boxes counted by inclusion and exclusion.
 _MOST_EXCLUDED = 4
 # Elements of the largest intermediate arrays; more only means more memory.
 _BLOCK = 1 << 20
@@ -21,18 +22,20 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True)
 class _Unions:
-    """Unions of equally many boxes: ``low`` and ``high`` are [dimension, box, union].
+    """Unions of equally many boxes."""
 
-    ``valid`` says which boxes count. The size of each, ``weight`` times, belongs to ``owner``.
-    """
-
+    #: [union]: index of the interval whose size it adds to
     owner: Integers
+    #: [union]: how many times its size is added
     weight: Integers
+    #: [dimension, box, union]: inclusive bounds
     low: Integers
     high: Integers
+    #: [box, union]: whether the box counts
     valid: Flags
 
     def of(self, unions: Integers | slice) -> _Unions:
+        """The same of the ``unions`` given by index."""
         return _Unions(
             self.owner[unions],
             self.weight[unions],
@@ -43,9 +46,10 @@ class _Unions:
 
 
 def union_sizes(count: int, owner: Integers, low: Integers, high: Integers) -> Integers:
-    """The number of points in the boxes of each of ``count`` owners.
+    """The number of points in the union of the boxes of each owner.
 
-    ``low`` and ``high`` are the inclusive bounds as [dimension, box]; no box is empty.
+    ``owner`` is [box], from 0 to ``count - 1``; ``low`` and ``high`` are the inclusive bounds, [dimension, box]. No box
+    is empty.
     """
     sizes = np.zeros(count, dtype=np.int64)
     waiting = list(_by_number(owner, low, high))
@@ -67,19 +71,19 @@ def union_sizes(count: int, owner: Integers, low: Integers, high: Integers) -> I
 
 
 def _by_number(owner: Integers, low: Integers, high: Integers) -> Iterator[_Unions]:
-    """The unions in groups of equally many boxes."""
+    """The union of each owner, grouped by the number of boxes."""
     order = np.argsort(owner, kind="stable")
     numbers = np.bincount(owner)
     starts = np.cumsum(numbers) - numbers
     for number in np.unique(numbers[numbers > 0]):
-        own = np.nonzero(numbers == number)[0]
-        boxes = order[starts[own] + np.arange(number)[:, None]]
-        ones = np.ones(len(own), dtype=np.int64)
-        yield _Unions(own, ones, low[:, boxes], high[:, boxes], np.ones(boxes.shape, dtype=bool))
+        alike = np.nonzero(numbers == number)[0]
+        boxes = order[starts[alike] + np.arange(number)[:, None]]
+        ones = np.ones(len(alike), dtype=np.int64)
+        yield _Unions(alike, ones, low[:, boxes], high[:, boxes], np.ones(boxes.shape, dtype=bool))
 
 
 def _without_contained(unions: _Unions) -> Iterator[_Unions]:
-    """The same unions without boxes that don't count or that others contain, by the number of boxes that are left."""
+    """The same unions without invalid and contained boxes, grouped by the number of boxes left."""
     number = unions.low.shape[1]
     if number == 1:
         yield unions
@@ -96,16 +100,16 @@ def _without_contained(unions: _Unions) -> Iterator[_Unions]:
         inside[outer] = False
         contained |= inside
     left = number - contained.sum(axis=0)
-    place = np.argsort(contained, axis=0, kind="stable")
+    kept_first = np.argsort(contained, axis=0, kind="stable")
     for kept in np.unique(left):
-        own = np.nonzero(left == kept)[0]
-        boxes = place[:kept, own]
-        low, high = unions.low[:, boxes, own], unions.high[:, boxes, own]
-        yield _Unions(unions.owner[own], unions.weight[own], low, high, np.ones(boxes.shape, dtype=bool))
+        alike = np.nonzero(left == kept)[0]
+        boxes = kept_first[:kept, alike]
+        low, high = unions.low[:, boxes, alike], unions.high[:, boxes, alike]
+        yield _Unions(unions.owner[alike], unions.weight[alike], low, high, np.ones(boxes.shape, dtype=bool))
 
 
 def _volumes(low: Integers, high: Integers) -> Integers:
-    """Of boxes given as [dimension, ...]; empty ones have none."""
+    """The number of points of boxes, [...]; bounds are [dimension, ...]. An empty box has none."""
     volumes = np.ones(low.shape[1:], dtype=np.int64)
     for first, last in zip(low, high, strict=True):
         lengths = last - first
@@ -115,7 +119,7 @@ def _volumes(low: Integers, high: Integers) -> Integers:
 
 
 def _count_few(unions: _Unions, sizes: Integers) -> None:
-    """Counts unions of a few boxes, all valid, by inclusion and exclusion."""
+    """Adds the sizes of unions of a few boxes, all valid, by inclusion and exclusion."""
     low, high = unions.low[:, :1], unions.high[:, :1]
     signs = np.ones(1, dtype=np.int64)
     for box in range(1, unions.low.shape[1]):
@@ -128,40 +132,43 @@ def _count_few(unions: _Unions, sizes: Integers) -> None:
 
 
 def _cut(unions: _Unions, sizes: Integers) -> list[_Unions]:
-    """Unions of one dimension less; those that have only one or two dimensions are counted here and now."""
+    """The unions as slabs of one dimension less. Those of one or two dimensions are added to ``sizes`` instead."""
     differing = (unions.low != unions.low[:, :1]).any(axis=1) | (unions.high != unions.high[:, :1]).any(axis=1)
     # Dimensions in which all boxes are alike only multiply.
     length = np.where(differing, 1, unions.high[:, 0] - unions.low[:, 0] + 1)
     weight = unions.weight * length.prod(axis=0)
     active = differing.sum(axis=0)
     order = np.argsort(~differing, axis=0, kind="stable")
-    made = []
+    slabs = []
     for number in np.unique(active):
-        own = np.nonzero(active == number)[0]
-        low = np.take_along_axis(unions.low[:, :, own], order[:number, None, own], axis=0)
-        high = np.take_along_axis(unions.high[:, :, own], order[:number, None, own], axis=0)
-        part = _Unions(unions.owner[own], weight[own], low, high, unions.valid[:, own])
+        alike = np.nonzero(active == number)[0]
+        low = np.take_along_axis(unions.low[:, :, alike], order[:number, None, alike], axis=0)
+        high = np.take_along_axis(unions.high[:, :, alike], order[:number, None, alike], axis=0)
+        part = _Unions(unions.owner[alike], weight[alike], low, high, unions.valid[:, alike])
         if number <= 2:
             np.add.at(sizes, part.owner, part.weight * _in_a_plane(part))
         else:
-            made.append(_slabs(part))
-    return made
+            slabs.append(_slabs(part))
+    return slabs
 
 
 def _edges(low: Integers, high: Integers) -> tuple[Integers, Integers]:
-    """Where the ranges [box, union] begin and end, sorted, and how far it is from each to the next: [edge, union]."""
+    """The sorted first values and ends of ranges, [edge, union], and the distance from each to the next.
+
+    ``low`` and ``high`` are [box, union].
+    """
     edges = np.sort(np.concatenate([low, high + 1]), axis=0)
     return edges[:-1], np.diff(edges, axis=0)
 
 
 def _in_a_plane(unions: _Unions) -> Integers:
-    """Sizes of unions in one or two dimensions: slabs across the first, and in each a sweep along the last."""
+    """Sizes of unions in one or two dimensions: slabs along the first, each with a sweep along the last."""
     if len(unions.low) == 1:
         starts, lengths = np.zeros((1, 1), dtype=np.int64), np.ones((1, 1), dtype=np.int64)
     else:
         starts, lengths = _edges(unions.low[0], unions.high[0])
     order = np.argsort(unions.low[-1], axis=0)
-    low, high = (np.take_along_axis(each, order[None], axis=1) for each in (unions.low, unions.high))
+    low, high = (np.take_along_axis(bounds, order[None], axis=1) for bounds in (unions.low, unions.high))
     covered = np.zeros((len(starts), low.shape[2]), dtype=np.int64)
     reached = np.full(covered.shape, low[-1, 0] - 1)
     for box in range(low.shape[1]):
@@ -174,21 +181,21 @@ def _in_a_plane(unions: _Unions) -> Integers:
 
 
 def _slabs(unions: _Unions) -> _Unions:
-    """The unions cut where boxes begin or end in the dimension in which that is least often."""
+    """The unions cut at all bounds of their boxes in one dimension, the one with the fewest different bounds."""
     dimensions, _, count = unions.low.shape
     cuts = [_edges(unions.low[d], unions.high[d]) for d in range(dimensions)]
     chosen = np.argmin(np.stack([(lengths > 0).sum(axis=0) for _, lengths in cuts]), axis=0)
     at = np.arange(count)
-    starts = np.stack([each for each, _ in cuts])[chosen, :, at].T
-    lengths = np.stack([each for _, each in cuts])[chosen, :, at].T
-    slab, own = np.nonzero(lengths > 0)
-    start = starts[slab, own]
-    low, high = unions.low[chosen[own], :, own].T, unions.high[chosen[own], :, own].T
+    starts = np.stack([column for column, _ in cuts])[chosen, :, at].T
+    lengths = np.stack([column for _, column in cuts])[chosen, :, at].T
+    slab, union = np.nonzero(lengths > 0)
+    start = starts[slab, union]
+    low, high = unions.low[chosen[union], :, union].T, unions.high[chosen[union], :, union].T
     valid = (low <= start) & (high >= start)
     # The others keep their order; the last takes the place of the one that was cut.
     others = np.arange(dimensions - 1)[:, None]
-    others = others + (others >= chosen[own])
-    low = np.take_along_axis(unions.low[:, :, own], others[:, None], axis=0)
-    high = np.take_along_axis(unions.high[:, :, own], others[:, None], axis=0)
-    made = _Unions(unions.owner[own], unions.weight[own] * lengths[slab, own], low, high, valid)
-    return made.of(np.nonzero(valid.any(axis=0))[0])
+    others = others + (others >= chosen[union])
+    low = np.take_along_axis(unions.low[:, :, union], others[:, None], axis=0)
+    high = np.take_along_axis(unions.high[:, :, union], others[:, None], axis=0)
+    slabs = _Unions(unions.owner[union], unions.weight[union] * lengths[slab, union], low, high, valid)
+    return slabs.of(np.nonzero(valid.any(axis=0))[0])

@@ -1,4 +1,4 @@
-"""Working sets of many schedules of one nest of boxes: what ``reuse_closed_form`` does, in arrays over schedules."""
+"""Working sets of many schedules of one nest of boxes: ``polydl.reuse.closed_form`` as arrays over schedules."""
 
 from __future__ import annotations
 
@@ -19,20 +19,24 @@ from polydl.reuse.lines import line_coordinates
 
 @dataclass(frozen=True)
 class BatchWorkingSets:
-    """One row per dependence, in the order of ``working_sets``, schedule by schedule.
+    """One row per dependence, schedule by schedule, in the order in which ``working_sets`` lists them."""
 
-    ``analysed`` says which schedules are in the class; the others have no rows. ``single`` are dependences whose
-    nearest target is also the farthest.
-    """
-
+    #: [schedule]: whether it is in the class; the others have no rows
     analysed: Flags
+    #: index of the row's schedule
     schedule: Integers
+    #: one bit for each of ``KINDS``
     kinds: Integers
+    #: index of the array, as in ``BoxNest``
     array: Integers
+    #: index of the statement, as in ``BoxNest``
     source: Integers
     target: Integers
+    #: index into ``BatchReuse.loops``
     loop: Integers
+    #: whether the dependence spans a parallel loop
     parallel: Flags
+    #: whether the nearest target is also the farthest
     single: Flags
     minimum_elements: Integers
     maximum_elements: Integers
@@ -41,7 +45,7 @@ class BatchWorkingSets:
 
 
 class BatchReuse:
-    """Answers for one nest. What is found about the nest is kept from one batch of schedules to the next."""
+    """Answers for one nest. Facts about the nest are kept from one batch of schedules to the next."""
 
     def __init__(self, nest: BoxNest, elements: Images, lines: Images | None, line_bytes: int | None) -> None:
         self._nest = nest
@@ -56,10 +60,11 @@ class BatchReuse:
 
     @property
     def loops(self) -> list[str]:
-        """Names of loops by the numbers in ``BatchWorkingSets.loop``."""
+        """Names of loops, indexed by ``BatchWorkingSets.loop``."""
         return self._table.names
 
     def working_sets(self, schedules: Sequence[Schedule]) -> BatchWorkingSets:
+        """The working sets of those schedules that are in the class (Algorithm 1)."""
         encoded = encode(self._nest, schedules, self._table)
         rows = np.nonzero(encoded.aligned)[0]
         within = encoded.of(rows)
@@ -95,12 +100,12 @@ class BatchReuse:
     def _footprints(
         self, schedules: EncodedSchedules, points: Points, parallel: Flags, packed: _Packed
     ) -> tuple[tuple[Integers, Integers], tuple[Integers, Integers]]:
-        """Elements and bytes from each source to its nearest target, and to its farthest."""
+        """(elements, bytes) touched from each source to its nearest target, and to its farthest target."""
         count = len(points.level)
         if not count:
             none = np.zeros(0, dtype=np.int64)
             return (none, none), (none, none)
-        # Intervals recur: dependences of several arrays have the same representatives.
+        # Dependences through several arrays have the same representatives, so that intervals occur more than once.
         schedule = np.concatenate([points.schedule, points.schedule])
         level = np.concatenate([points.level, points.level])
         prefix = np.concatenate([parallel, parallel])
@@ -123,7 +128,9 @@ class BatchReuse:
         touched = self._elements.sizes(len(kept), pieces)
         elements = np.sum(touched, axis=0)
         if self._lines is None:
-            size = np.sum([n * each for n, each in zip(touched, self._element_bytes, strict=True)], axis=0)
+            size = np.sum(
+                [n * element_bytes for n, element_bytes in zip(touched, self._element_bytes, strict=True)], axis=0
+            )
         else:
             size = np.sum(self._lines.sizes(len(kept), pieces), axis=0) * self._line_bytes
         nearest, farthest = number[:count], number[count:]
@@ -132,8 +139,9 @@ class BatchReuse:
 
 @dataclass(frozen=True)
 class _Packed:
-    """Times as words, [word, row], that compare like the times."""
+    """Times packed into few words, which compare like the times. All arrays are [word, row]."""
 
+    #: of the source
     first: Integers
     nearest: Integers
     farthest: Integers
@@ -141,7 +149,7 @@ class _Packed:
 
 @lru_cache(maxsize=16)
 def batch_reuse(nest: BoxNest, line_bytes: int | None) -> BatchReuse | None:
-    """None where the nest can't be counted in 64-bit ranges."""
+    """The analysis of a nest; None where 64-bit ranges can't count its elements or lines."""
     if any(max(-low, high) >= LARGEST for box in nest.boxes for low, high in box) or not nest.statements:
         return None
     elements = images(nest, [reference.subscripts for reference in nest.references])
@@ -155,7 +163,7 @@ def batch_reuse(nest: BoxNest, line_bytes: int | None) -> BatchReuse | None:
 
 
 def _merged(points: Points, name_order: Integers) -> tuple[Points, _Packed]:
-    """One row of each reuse with all of its kinds, in the order of results; see ``reuse`` for both."""
+    """The representatives without duplicates (rows that differ in kinds alone are one), in the order of results."""
     first, nearest, farthest = _pack(points.first, points.nearest, points.farthest)
     if not len(points.level):
         return points, _Packed(first, nearest, farthest)
@@ -183,19 +191,19 @@ def _merged(points: Points, name_order: Integers) -> tuple[Points, _Packed]:
 
 
 def _pack(*times: Integers) -> tuple[Integers, ...]:
-    """Times [row, level] as few words each, [word, row], the first the most significant."""
-    low = np.min([each.min(axis=0, initial=0) for each in times], axis=0)
-    extent = np.max([each.max(axis=0, initial=0) for each in times], axis=0) - low + 1
+    """Times, [row, level], packed into few words, [word, row], of which the first is the most significant."""
+    low = np.min([column.min(axis=0, initial=0) for column in times], axis=0)
+    extent = np.max([column.max(axis=0, initial=0) for column in times], axis=0) - low + 1
     words: list[list[Integers]] = [[] for _ in times]
     room = 0
     for level in range(len(extent)):
         wide = int(extent[level])
         fresh = room < wide
         room = (1 << 62) // wide if fresh else room // wide
-        for each, made in zip(times, words, strict=True):
-            digit = each[:, level] - low[level]
+        for column, packed in zip(times, words, strict=True):
+            digit = column[:, level] - low[level]
             if fresh:
-                made.append(digit)
+                packed.append(digit)
             else:
-                made[-1] = made[-1] * wide + digit
-    return tuple(np.stack(made) if made else np.zeros((0, len(times[0])), dtype=np.int64) for made in words)
+                packed[-1] = packed[-1] * wide + digit
+    return tuple(np.stack(packed) if packed else np.zeros((0, len(times[0])), dtype=np.int64) for packed in words)

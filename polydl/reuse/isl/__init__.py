@@ -1,1 +1,1 @@
-"""Reuse analysis by isl, for nests that are no boxes."""
+"""Reuse analysis by isl, for nests outside of the closed form's class."""

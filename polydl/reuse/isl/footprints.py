@@ -1,4 +1,4 @@
-"""What instances touch, by isl: images of regions under accesses, and the sizes of their unions."""
+"""Footprints by isl: the images of regions under access relations, and the sizes of their unions."""
 
 from __future__ import annotations
 
@@ -24,37 +24,41 @@ _MOST_KEPT = 1 << 14
 
 @dataclass(frozen=True)
 class _Image:
-    """Elements or lines as a product of values, None where they are not plainly one, and as a set, made if needed.
+    """A set of elements or lines of one array."""
 
-    Images of the same ``identity`` are equal; None tells nothing.
-    """
-
+    #: the set as a product of ranges; None where it isn't easily seen to be one
     product: Product | None
+    #: computes the set
     points: Callable[[], isl.Set]
+    #: key for caches: images with equal keys are equal sets
     identity: object = None
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Dimensions of an array that depend on some iterators alone, and how."""
+    """A part of an access: dimensions of the array that depend on some of the iterators alone."""
 
     iterators: tuple[int, ...]
+    #: of the array
     dimensions: tuple[int, ...]
+    #: from the iterators to the dimensions
     relation: isl.Map
 
 
 @dataclass(frozen=True, eq=False)
 class _Access:
-    """One reference, from iterators to elements, and its images of boxes of the iterators that it uses."""
+    """One reference."""
 
     statement: str
     array: str
+    #: access relation, from iterators to elements
     relation: isl.Map
+    #: images so far, by the bounds of ``iterators``
     images: dict[Box, _Image] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> tuple[_Part, ...]:
-        """The access, from a domain that is a box, in parts that have no iterator in common."""
+        """The access split into parts without a common iterator. The instances must be a box of iterators."""
         return tuple(
             _Part(group.sources, group.targets, group.relation)
             for group in relation_groups(self.relation, relation_components(self.relation))
@@ -63,12 +67,12 @@ class _Access:
 
     @cached_property
     def iterators(self) -> tuple[int, ...]:
-        """Those that the parts depend on."""
+        """The iterators of all parts."""
         return tuple(iterator for part in self.parts for iterator in part.iterators)
 
 
 class _Lines:
-    """From an array's elements to its lines of ``per_line`` elements; see ``reuse_lines`` for their coordinates."""
+    """Maps the elements of one array to its lines of ``per_line`` elements, in the coordinates of ``reuse.lines``."""
 
     def __init__(self, context: isl.Context, array: Array, per_line: int) -> None:
         self._per_line = per_line
@@ -81,6 +85,8 @@ class _Lines:
         self._map = isl.Map.read_from_str(context, f"{{ {array.name}[{', '.join(names)}] -> [{', '.join(lines)}] }}")
 
     def of(self, image: _Image) -> _Image:
+        """The lines of a set of elements."""
+
         def points() -> isl.Set:
             return image.points().apply(self._map)
 
@@ -99,7 +105,7 @@ class _Lines:
 
 
 class IslFootprints:
-    """Counts for one nest; images of boxes are kept. Raises isl's errors; the caller holds the quota."""
+    """Footprints of one nest; images of boxes are kept. Raises isl's errors; the caller sets the quota."""
 
     def __init__(self, context: isl.Context, scop: Scop, accesses: Mapping[Reference, isl.Map]) -> None:
         self._context = context
@@ -112,7 +118,10 @@ class IslFootprints:
         self._counts: dict[frozenset[object], int] = {}
 
     def sizes(self, regions: Mapping[str, Sequence[BoxRegion]], line_bytes: int | None) -> tuple[int, int]:
-        """Distinct elements that instances in the statements' regions touch, and their bytes or their lines' bytes."""
+        """The number of distinct elements that instances in the regions touch, and their bytes.
+
+        With ``line_bytes``, bytes are those of the cache lines touched. ``regions`` are by statement.
+        """
         touched: dict[str, list[_Image]] = {}
         for access in self._accesses:
             images = [self._image(access, region) for region in regions[access.statement]]
@@ -147,16 +156,16 @@ class IslFootprints:
         return access.images[bounds]
 
     def _image_of_box(self, access: _Access, box: Box, identity: object) -> _Image:
-        found: list[ValueSet] = [0] * access.relation.dim(_OUT)
+        ranges_of: list[ValueSet] = [0] * access.relation.dim(_OUT)
         product: Product | None = None
         for part in access.parts:
             ranges = self._part_ranges(part, tuple([box[iterator] for iterator in part.iterators]))
             if ranges is None:
                 break
             for dimension, values in zip(part.dimensions, ranges, strict=True):
-                found[dimension] = values
+                ranges_of[dimension] = values
         else:
-            product = tuple(found)
+            product = tuple(ranges_of)
         return _Image(product, lambda: _bounded(access.relation, box).range(), identity)
 
     def _part_ranges(self, part: _Part, bounds: Box) -> Product | None:
@@ -190,13 +199,13 @@ class IslFootprints:
 
 
 def _bounded(relation: isl.Map, bounds: Box) -> isl.Map:
-    for place, (low, high) in enumerate(bounds):
-        relation = relation.lower_bound_val(_IN, place, low).upper_bound_val(_IN, place, high)
+    for iterator, (low, high) in enumerate(bounds):
+        relation = relation.lower_bound_val(_IN, iterator, low).upper_bound_val(_IN, iterator, high)
     return relation
 
 
 def _product(points: isl.Set) -> Product | None:
-    """The ranges whose product a set is, which is not empty; None where it isn't one or that is not plain to see."""
+    """A set, which isn't empty, as a product of ranges; None where it isn't one or isn't easily seen to be one."""
     divided = points.n_basic_set() > 1 or any(piece.dim(_DIV) for piece in points.get_basic_sets())
     if not divided and not points.is_box():
         return None

@@ -1,9 +1,9 @@
-"""Representatives of dependences by isl: relations fall into groups of iterators, each of which isl minimises.
+"""Representatives of dependences by isl: relations split into groups of iterators, and isl minimises each group.
 
-Two references meet in a relation between the iterators of two statements. Iterators that no constraint couples, nor a
-common loop, are independent of each other, so that the earliest point of the whole is made of the earliest points of
-the groups. A relation with several disjuncts is one group. All that depends on the nest alone, and the points of groups
-whose steps are alike, is kept for the schedules to come.
+The instances of two references that touch the same element form a relation between the iterators of two statements.
+Iterators that neither a constraint nor a common loop couples are independent, so that the earliest point consists of
+the earliest points of the groups. A relation with several disjuncts is one group. Facts about the nest alone are kept
+for later schedules, and so are the points of each group with each sequence of steps.
 """
 
 from __future__ import annotations
@@ -26,34 +26,44 @@ Expression = int | tuple[int, int, int, int]
 
 @dataclass(frozen=True)
 class GroupSteps:
-    """The time dimensions of a group: those that both sides share, as pairs, then each side's own."""
+    """The time dimensions of a group."""
 
+    #: dimensions common to source and target, as (source's, target's) expression
     shared: tuple[tuple[Expression, Expression], ...]
+    #: further dimensions of the source
     source: tuple[Expression, ...]
+    #: further dimensions of the target
     target: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
 class StepTimes:
-    """The earliest source and its nearest and farthest target, by the values of a group's steps on either side."""
+    """A group's representatives as times: the values of the shared steps, then of the further steps of that side."""
 
+    #: earliest source
     source: tuple[int, ...]
+    #: its first target
     nearest: tuple[int, ...]
+    #: its last target
     farthest: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class PairGroup:
-    """Iterators of source and target that depend on each other, and their relation."""
+    """Coupled iterators of a source and a target."""
 
+    #: iterators of the source
     sources: tuple[int, ...]
+    #: iterators of the target
     targets: tuple[int, ...]
+    #: from ``sources`` to ``targets``
     relation: isl.Map
+    #: the relation as text, for cache keys
     text: str
 
 
 class IslPairs:
-    """All pairs of references of one nest. Raises isl's errors; the caller holds the quota."""
+    """All pairs of references of one nest. Raises isl's errors; the caller sets the quota."""
 
     def __init__(self, context: isl.Context, accesses: dict[Reference, isl.Map]) -> None:
         self._context = context
@@ -68,7 +78,10 @@ class IslPairs:
     def groups(
         self, source: Reference, target: Reference, couples: Sequence[tuple[int, int]]
     ) -> tuple[PairGroup, ...] | None:
-        """The groups of a pair when iterators of a common loop are coupled; None when the two never meet."""
+        """The groups of a pair of references; None when the two never touch the same element.
+
+        ``couples`` are the (source, target) iterators that run in a common loop.
+        """
         identity = _identity(source, target)
         if identity not in self._relations:
             self._relations[identity] = self._accesses[source].apply_range(self._accesses[target].reverse()).coalesce()
@@ -85,9 +98,9 @@ class IslPairs:
         return self._groups[key]
 
     def points(self, group: PairGroup, steps: GroupSteps, common: int, strict: bool) -> StepTimes | None:
-        """The representatives when the first ``common`` shared steps are at the same time on both sides.
+        """The representatives whose source and target have equal times in the first ``common`` shared steps.
 
-        With ``strict`` the target is later in the shared step that follows. None where no such pair exists.
+        With ``strict``, the target is later in the next shared step. None where there is no such pair.
         """
         key = group.text, steps, common, strict
         if key not in self._points:
@@ -134,7 +147,7 @@ class IslPairs:
 
 
 def _identity(source: Reference, target: Reference) -> object:
-    """Equal for pairs that meet in the same relation: ``a[i]`` and ``a[i + 1]`` do as ``b[i - 1]`` and ``b[i]``."""
+    """A key that is equal for pairs with the same relation, such as ``a[i], a[i + 1]`` and ``b[i - 1], b[i]``."""
     if source.subscripts is None or target.subscripts is None:
         return source, target
     parts = zip(source.subscripts, target.subscripts, strict=True)
@@ -143,17 +156,17 @@ def _identity(source: Reference, target: Reference) -> object:
 
 
 def relation_components(relation: isl.Map) -> list[list[int]]:
-    """Dimensions that constraints couple, those of the target numbered after the source's."""
+    """Groups of dimensions that constraints couple; the range's are numbered after the domain's."""
     dimensions = relation.dim(_IN) + relation.dim(_OUT)
     pieces = relation.get_basic_maps()
     if len(pieces) != 1:
         return [list(range(dimensions))]
     groups = coupled_dimensions(pieces[0].wrap())
-    return [own for own in ([v for v in group if v < dimensions] for group in groups) if own]
+    return [coupled for coupled in ([v for v in group if v < dimensions] for group in groups) if coupled]
 
 
 def relation_groups(relation: isl.Map, groups: Sequence[Sequence[int]]) -> tuple[PairGroup, ...]:
-    """The relation between the dimensions of each group, which are numbered as in ``relation_components``."""
+    """The relation restricted to each group of dimensions, which are numbered as in ``relation_components``."""
     count = relation.dim(_IN)
     return tuple(
         _group(relation, [v for v in group if v < count], [v - count for v in group if v >= count]) for group in groups
@@ -163,7 +176,7 @@ def relation_groups(relation: isl.Map, groups: Sequence[Sequence[int]]) -> tuple
 def _group(relation: isl.Map, sources: list[int], targets: list[int]) -> PairGroup:
     alone = relation
     for kind, kept in ((_IN, sources), (_OUT, targets)):
-        # What lies behind each kept dimension goes at once.
+        # All dimensions between two kept ones are projected out at once.
         for after, before in pairwise([relation.dim(kind), *reversed(kept), -1]):
             if after - before > 1:
                 alone = alone.project_out(kind, before + 1, after - before - 1)
@@ -174,7 +187,7 @@ def _group(relation: isl.Map, sources: list[int], targets: list[int]) -> PairGro
 
 
 def _extreme(points: isl.Set, of: Callable[[isl.Set], isl.Set]) -> tuple[int, ...]:
-    """The first or the last point of a set, ``of`` being isl's lexmin or lexmax."""
+    """The lexicographically first or last point of a set; ``of`` is isl's lexmin or lexmax."""
     try:
         return _coordinates(of(points))
     except isl.Error:

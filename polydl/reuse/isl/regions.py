@@ -1,4 +1,4 @@
-"""Instances of a statement whose domain is no box."""
+"""Regions of instances of a statement whose domain is no box."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from polydl.poly.counting import coupled_dimensions
 from polydl.reuse.boxes import BoxRegion, TimeDimension
 
 _SET = isl.dim_type.set
+# Bounding boxes that are kept.
 _MOST_KEPT = 1 << 16
 
 
 class Domain:
-    """A statement's domain, and the boxes around its parts, which are kept.
+    """A statement's iteration domain, and the bounding boxes of its parts, which are kept.
 
-    Iterators fall into groups that constraints couple, so that a part's box is known from those of the groups alone.
+    Constraints couple iterators into groups; the bounding box of a part consists of those of the groups.
     """
 
     def __init__(self, points: isl.Set) -> None:
@@ -24,27 +25,30 @@ class Domain:
         count = points.dim(_SET)
         groups = coupled_dimensions(pieces[0]) if len(pieces) == 1 else [list(range(count))]
         # A domain's existentially quantified dimensions come after its own.
-        own = [tuple(iterator for iterator in sorted(group) if iterator < count) for group in groups]
-        self._groups = tuple((group, _projected(points, group)) for group in own if group)
-        self._group_of = {iterator: place for place, (group, _) in enumerate(self._groups) for iterator in group}
+        grouped = [tuple(iterator for iterator in sorted(group) if iterator < count) for group in groups]
+        self._groups = tuple((group, _projected(points, group)) for group in grouped if group)
+        self._group_of = {iterator: number for number, (group, _) in enumerate(self._groups) for iterator in group}
         self._tight: dict[tuple[int, Box], Box | None] = {}
         self.box = bounding_box(points)
 
     def tightened(self, box: Box, iterator: int) -> Box | None:
-        """The smallest box around the points in ``box``, of which the range of ``iterator`` is new; None for none."""
-        place = self._group_of[iterator]
-        group, points = self._groups[place]
-        key = place, tuple([box[each] for each in group])
+        """The bounding box of the domain's points in ``box``; None if there are none.
+
+        ``box`` is a bounding box but for the range of ``iterator``.
+        """
+        number = self._group_of[iterator]
+        group, points = self._groups[number]
+        key = number, tuple([box[member] for member in group])
         if key not in self._tight:
             if len(self._tight) >= _MOST_KEPT:
                 self._tight.clear()
             self._tight[key] = _box_within(points, key[1])
-        found = self._tight[key]
-        if found is None:
+        tight = self._tight[key]
+        if tight is None:
             return None
         ranges = list(box)
-        for each, values in zip(group, found, strict=True):
-            ranges[each] = values
+        for member, values in zip(group, tight, strict=True):
+            ranges[member] = values
         return tuple(ranges)
 
 
@@ -56,15 +60,15 @@ def _projected(points: isl.Set, group: tuple[int, ...]) -> isl.Set:
 
 
 def _box_within(points: isl.Set, box: Box) -> Box | None:
-    for place, (low, high) in enumerate(box):
-        points = points.lower_bound_val(_SET, place, low).upper_bound_val(_SET, place, high)
+    for dimension, (low, high) in enumerate(box):
+        points = points.lower_bound_val(_SET, dimension, low).upper_bound_val(_SET, dimension, high)
     if points.is_empty():
         return None
     return bounding_box(points)
 
 
 class SetRegion(BoxRegion):
-    """The instances of a statement in a box of its iterators, which is the smallest around them."""
+    """The instances of a statement in a box of its iterators, where the box is their bounding box."""
 
     __slots__ = ("_domain",)
 

@@ -1,4 +1,4 @@
-"""Reuse in any nest whose domains, schedule and subscripts are quasi-affine, by isl."""
+"""Reuse by isl, in any nest whose domains, schedule and subscripts are quasi-affine."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from polydl.reuse.references import (
     references,
 )
 
-# Some seconds for all that isl does for one schedule.
+# isl's operations for one schedule: some seconds.
 OPERATIONS = 200_000_000
 
 
 class _Nest:
-    """What isl knows of a nest whatever its schedule. ``domains`` leaves out statements without instances."""
+    """The facts of a nest that no schedule changes. Statements without instances are left out."""
 
     def __init__(self, scop: Scop) -> None:
         self.context = isl.Context()
@@ -71,7 +71,10 @@ def _nest(scop: Scop) -> _Nest:
 
 
 class IslReuse:
-    """Answers for one nest and one schedule. Raises AnalysisError when isl's quota ends."""
+    """Answers for one nest and one schedule, as those of ``ClosedFormReuse``.
+
+    Raises AnalysisError when isl's quota is used up.
+    """
 
     method: Literal["isl"] = "isl"
 
@@ -91,26 +94,26 @@ class IslReuse:
         self._footprints: dict[tuple[tuple[Time, Time], ...], tuple[int, int]] = {}
 
     def limited(self) -> AbstractContextManager[None]:
-        """Bounds what isl does for all answers that are asked for in it."""
+        """A context that limits isl's work on all answers within it."""
         return quota(self._nest.context, OPERATIONS)
 
     def representatives(self) -> Iterator[Representative]:
-        """Every dependence, split by the time dimension that carries it."""
+        """A representative of every dependence, for each time dimension that carries it."""
         for source in self._nest.references:
             for target in self._nest.references:
                 if source.array == target.array:
                     yield from self._of_pair(source, target)
 
     def footprint(self, first: Time, last: Time) -> tuple[int, int]:
-        """Distinct elements that instances from ``first`` to ``last`` access, both included, and their bytes.
+        """The number of distinct elements that instances from ``first`` to ``last`` access, and their bytes.
 
-        Bytes are those of whole lines if lines are counted. A point that is cut short stands for all points that
-        begin so.
+        Both ends are included; a time prefix stands for all points that begin with it. If lines are counted, bytes are
+        those of whole lines.
         """
         return self.footprint_of(((first, last),))
 
     def footprint_of(self, key: tuple[tuple[Time, Time], ...]) -> tuple[int, int]:
-        """``footprint`` of several stretches of time together."""
+        """``footprint`` of the union of several intervals."""
         if key not in self._footprints:
             between = {
                 name: [piece for stretch in key for piece in intervals.between(*stretch)]
@@ -120,30 +123,33 @@ class IslReuse:
         return self._footprints[key]
 
     def iterations(self, statement: str, prefix: Time) -> tuple[int, int] | None:
-        """The range of a statement's time dimension after those in ``prefix``."""
+        """The least and the greatest value of the next time dimension of the instances with a time prefix."""
         return self._intervals[statement].range_after(prefix)
 
     def _of_pair(self, source: Reference, target: Reference) -> Iterator[Representative]:
-        own, other = self._dimensions[source.statement], self._dimensions[target.statement]
-        levels = carrying_levels(own, other)
+        source_dimensions, target_dimensions = self._dimensions[source.statement], self._dimensions[target.statement]
+        levels = carrying_levels(source_dimensions, target_dimensions)
         if not levels:
             return
-        common = divergence(own, other)
-        groups = self._nest.pairs.groups(source, target, _couples(own[:common], other[:common]))
+        common = divergence(source_dimensions, target_dimensions)
+        groups = self._nest.pairs.groups(
+            source, target, _couples(source_dimensions[:common], target_dimensions[:common])
+        )
         if groups is None:
             return
-        timed = [_Timed(group, own, other, common) for group in groups]
+        timed = [_Timed(group, source_dimensions, target_dimensions, common) for group in groups]
         for level in levels:
-            found = self._points(timed, level)
-            if found is not None:
+            group_points = self._points(timed, level)
+            if group_points is not None:
                 times: list[list[int]] = [
-                    [d if isinstance(d, int) else 0 for d in dimensions] for dimensions in (own, other, other)
+                    [d if isinstance(d, int) else 0 for d in dimensions]
+                    for dimensions in (source_dimensions, target_dimensions, target_dimensions)
                 ]
-                for each, points in zip(timed, found, strict=True):
-                    for place, value in zip(each.source_levels, points.source, strict=True):
-                        times[0][place] = value
-                    for place, near, far in zip(each.target_levels, points.nearest, points.farthest, strict=True):
-                        times[1][place], times[2][place] = near, far
+                for group, points in zip(timed, group_points, strict=True):
+                    for at, value in zip(group.source_levels, points.source, strict=True):
+                        times[0][at] = value
+                    for at, near, far in zip(group.target_levels, points.nearest, points.farthest, strict=True):
+                        times[1][at], times[2][at] = near, far
                 yield Representative(
                     source.array,
                     source.statement,
@@ -156,40 +162,45 @@ class IslReuse:
                 )
 
     def _points(self, timed: Sequence[_Timed], level: int) -> list[StepTimes] | None:
-        """The groups' points for the dependence that ``level`` carries; None if there is none."""
-        found = []
+        """The representative of each group for the dependence that ``level`` carries; None if there is none."""
+        group_points = []
         # The group that carries it is the likeliest to have no point.
-        for each in sorted(timed, key=lambda group: level not in group.shared_levels):
-            points = each.points(self._nest.pairs, level)
+        for group in sorted(timed, key=lambda group: level not in group.shared_levels):
+            points = group.points(self._nest.pairs, level)
             if points is None:
                 return None
-            found.append((each, points))
-        by_group = {id(each): points for each, points in found}
-        return [by_group[id(each)] for each in timed]
+            group_points.append((group, points))
+        by_group = {id(group): points for group, points in group_points}
+        return [by_group[id(group)] for group in timed]
 
 
 class _Timed:
-    """A group with the time dimensions of its iterators, by level."""
+    """A group with the time dimensions of its iterators.
 
-    def __init__(self, group: PairGroup, own: Dimensions, other: Dimensions, common: int) -> None:
+    ``source_levels`` and ``target_levels`` are the levels of its steps on either side: first the ``shared_levels``.
+    """
+
+    def __init__(self, group: PairGroup, source: Dimensions, target: Dimensions, common: int) -> None:
         self._group = group
         sources = {iterator: at for at, iterator in enumerate(group.sources)}
         targets = {iterator: at for at, iterator in enumerate(group.targets)}
-        shared = [level for level in range(common) if _belongs(own[level], sources) or _belongs(other[level], targets)]
-        own_levels = [level for level in range(common, len(own)) if _belongs(own[level], sources)]
-        other_levels = [level for level in range(common, len(other)) if _belongs(other[level], targets)]
+        shared = [
+            level for level in range(common) if _belongs(source[level], sources) or _belongs(target[level], targets)
+        ]
+        source_levels = [level for level in range(common, len(source)) if _belongs(source[level], sources)]
+        target_levels = [level for level in range(common, len(target)) if _belongs(target[level], targets)]
         self.shared_levels = shared
-        self.source_levels = [*shared, *own_levels]
-        self.target_levels = [*shared, *other_levels]
+        self.source_levels = [*shared, *source_levels]
+        self.target_levels = [*shared, *target_levels]
         self._steps = GroupSteps(
-            tuple((_expression(own[level], sources), _expression(other[level], targets)) for level in shared),
-            tuple(_expression(own[level], sources) for level in own_levels),
-            tuple(_expression(other[level], targets) for level in other_levels),
+            tuple((_expression(source[level], sources), _expression(target[level], targets)) for level in shared),
+            tuple(_expression(source[level], sources) for level in source_levels),
+            tuple(_expression(target[level], targets) for level in target_levels),
         )
 
     def points(self, pairs: IslPairs, level: int) -> StepTimes | None:
-        """The points when the target first differs from the source at ``level``."""
-        before = sum(1 for each in self.shared_levels if each < level)
+        """The group's representatives where the times of source and target first differ at ``level``."""
+        before = sum(1 for shared in self.shared_levels if shared < level)
         return pairs.points(self._group, self._steps, before, level in self.shared_levels)
 
 
@@ -203,7 +214,7 @@ def _expression(dimension: int | Loop, members: dict[int, int]) -> Expression:
     return members[dimension.iterator], dimension.size, dimension.origin, dimension.direction
 
 
-def _couples(own: Dimensions, other: Dimensions) -> tuple[tuple[int, int], ...]:
+def _couples(source: Dimensions, target: Dimensions) -> tuple[tuple[int, int], ...]:
     """Pairs of iterators of source and target that run in a common loop."""
-    loops = zip(own, other, strict=True)
+    loops = zip(source, target, strict=True)
     return tuple(sorted({(a.iterator, b.iterator) for a, b in loops if isinstance(a, Loop) and isinstance(b, Loop)}))
