@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from polydl.commands import output
 from polydl.commands.bench import bench
 from polydl.commands.calibrate import calibrate
 from polydl.commands.collect import collect
@@ -21,7 +22,8 @@ from polydl.commands.learning import evaluate, train
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
-from polydl.errors import OptionError, PolydlError
+from polydl.commands.variant import chosen_variant, variant_option
+from polydl.errors import PolydlError
 from polydl.presentation.options import (
     Search,
     Source,
@@ -142,9 +144,10 @@ def parse(source: Source, json_path: str | None) -> int:
 @source_options
 @target_options
 @search_options
+@click.option("--show", metavar="ID|FILE", help="Print the C of one of them, or of the steps in a JSON file.")
 @json_option
 @debug_option
-def variants(source: Source, target: Target, search: Search, json_path: str | None) -> int:
+def variants(source: Source, target: Target, search: Search, show: str | None, json_path: str | None) -> int:
     """List the legal variants of a loop nest."""
     from polydl import pipeline, report
     from polydl.presentation import nest, results
@@ -152,6 +155,10 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
     scop = source.parse()
     machine = target.machine()
     space = search.space(scop, machine)
+    if show is not None:
+        named = chosen_variant(show, lambda: search.generate(space))
+        click.echo(pipeline.kernel(space.apply(named), machine.vector_bytes).c, nl=False)
+        return 0
     generation = search.generate(space)
     size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
     text = "\n".join(
@@ -162,7 +169,7 @@ def variants(source: Source, target: Target, search: Search, json_path: str | No
             results.variants_table([space.apply(variant) for variant in generation.variants]),
         ]
     )
-    return show(json_path, report.variants_document(space, generation, machine, size), text)
+    return output.show(json_path, report.variants_document(space, generation, machine, size), text)
 
 
 @main.command(short_help="Order the variants, the most promising first, with reasons.")
@@ -221,7 +228,7 @@ def rank(
 @source_options
 @target_options
 @search_options
-@click.option("--variant", "wanted", metavar="ID", help="Its id, or the start of it (the source's own order).")
+@variant_option
 @click.option(
     "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
 )
@@ -236,7 +243,7 @@ def analyze(
     source: Source,
     target: Target,
     search: Search,
-    wanted: str | None,
+    variant: str | None,
     plot: str | None,
     line_size: int | None,
     inclusive: bool,
@@ -253,14 +260,8 @@ def analyze(
     machine = target.machine()
     space = search.space(scop, machine)
     generation = search.generate(space)
-    matching = [variant for variant in generation.variants if variant.id.startswith(wanted or "")]
-    if not matching or (wanted and len(matching) > 1):
-        raise OptionError(
-            f"{len(matching)} of the {len(generation.variants)} variants have an id that starts with {wanted!r}",
-            remedy="give an id that `polydl variants` lists for the same options",
-        )
-    variant = matching[0]
-    applied = space.apply(variant)
+    named = generation.variants[0] if variant is None else chosen_variant(variant, lambda: generation)
+    applied = space.apply(named).prove()
     working_sets = pipeline.analyze(applied, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
     table = results.variants_table([applied])
     text = f"{table}\n\n{analysis.dependences_text(*applied.executed, working_sets, machine)}"

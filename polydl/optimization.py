@@ -210,6 +210,15 @@ def _run(
     return _Measured(baseline, tried)
 
 
+def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
+    """Variants of a person's own, proved legal, in the place of generated ones."""
+    from polydl.variants.generate import Generation
+
+    for variant in variants:
+        space.apply(variant).prove()
+    return Generation(tuple(variants), len(variants), len(variants), False)
+
+
 def _peak(machine: Machine, measured: _Measured | None) -> float:
     if measured is None:
         return machine.peak_gflops
@@ -243,6 +252,7 @@ def optimize(
     fresh: bool = False,
     workload: str | None = None,
     space: VariantSpace | None = None,
+    variants: Sequence[Variant] = (),
     progress: ProgressCallback | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
@@ -256,8 +266,9 @@ def optimize(
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
     none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
     nest's name there. A ``space`` of the nest that was built already is searched as it is, whatever the options that
-    shape one. Raises UserError for a mistake, ExecutionError if the original nest itself can't be run; a
-    candidate that fails is a value in ``tried``.
+    shape one. ``variants`` of the caller's own take the place of all that would be generated, once they are proved
+    legal. Raises UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal,
+    ExecutionError if the original nest itself can't be run; a candidate that fails is a value in ``tried``.
     """
     clock = _Clock()
     chosen_ranker = ranker_named(ranker)
@@ -272,7 +283,7 @@ def optimize(
     options = ApplyOptions(microkernel=microkernel, strict_fp=strict_fp)
     with clock.stage("variants"):
         space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products)
-        generation = generate(space, max_variants=max_variants, seed=seed)
+        generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
     with clock.stage("analysis"):
         analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
     with clock.stage("ranking"):

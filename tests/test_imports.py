@@ -34,7 +34,7 @@ ALLOWED = {
     "contracts": {"ir", "errors", "machine"},
     "poly": {"ir", "errors", "bfloat16"},
     "match": PROOFS - {"match"} | {"contracts"},
-    "plan": PROOFS | {"contracts"},
+    "plan": PROOFS | {"contracts", "registry", "vector_functions"},
     "reuse": PROOFS | {"plan"},
     "microkernels": PLUG_INS,
     "ranking": PLUG_INS,

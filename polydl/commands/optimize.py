@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
+from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
 from polydl.presentation.options import OUT, Search, Source, Target, cold_option, optimization_options
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         help="Give up on a candidate that takes longer for one run.",
     ),
     cold_option,
+    variant_option,
     click.option("--no-fusion", is_flag=True, help="Leave each operator of the file a nest of its own."),
 )
 def optimize(
@@ -46,6 +48,7 @@ def optimize(
     timeout: float,
     compiler: str | None,
     cold: bool,
+    variant: str | None,
     no_fusion: bool,
     fresh: bool,
     records: Path | None,
@@ -76,6 +79,7 @@ def optimize(
                 **asdict(search),
                 **shown,
                 "fuse": not no_fusion,
+                "variant": variant if variant is None or not is_file_of_steps(variant) else _steps(variant),
                 "function": source.function,
                 "define": source.define,
             },
@@ -93,7 +97,7 @@ def optimize(
             "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
             "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
         },
-        out=out, json_path=json_path,
+        variant=variant, out=out, json_path=json_path,
     )  # fmt: skip
 
 
@@ -106,6 +110,7 @@ def _optimized(
     records: Path,
     digest: str | None,
     run: Mapping[str, Any],
+    variant: str | None,
     out: Path | None,
     json_path: str | None,
 ) -> int:
@@ -132,6 +137,7 @@ def _optimized(
     space = search.space(scop, machine, fuse=run["fuse"])
     matched = time.perf_counter()
     say(nest.nests_text(space))
+    chosen = () if variant is None else (chosen_variant(variant, lambda: search.generate(space)),)
     with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
         result = optimization.optimize(
             scop,
@@ -140,6 +146,7 @@ def _optimized(
             records=records,
             workload=name,
             space=space,
+            variants=chosen,
             progress=progress,
             **run,
             **vars(search),
@@ -200,6 +207,10 @@ def _remembered(answer: Answer, source: Source, directory: Path, started: float,
     if json_path is not None:
         write_document(document, json_path)
     return 0
+
+
+def _steps(path: str) -> list[dict[str, Any]]:
+    return variant_from_file(path).to_json()
 
 
 def _winner_files(result: Optimization) -> dict[str, Path]:

@@ -1,0 +1,62 @@
+"""One variant that a person names: by its id, or by a file of its steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from polydl.errors import OptionError
+
+if TYPE_CHECKING:
+    from polydl.ir.variant import Variant
+    from polydl.variants.generate import Generation
+
+variant_option = click.option(
+    "--variant", "variant", metavar="ID|FILE",
+    help="This variant alone: an id that `polydl variants` lists, or its start, or a JSON file of steps.",
+)  # fmt: skip
+
+
+def is_file_of_steps(text: str) -> bool:
+    """Whether what names a variant is a file; ids are hexadecimal digits alone."""
+    return text.endswith(".json") or Path(text).is_file()
+
+
+def variant_from_file(path: str) -> Variant:
+    """The variant whose steps a JSON file lists, by themselves or as ``steps`` of an object.
+
+    Raises OptionError if the file can't be read or holds anything else.
+    """
+    from polydl.ir.variant import Variant
+
+    remedy = "write what `polydl variants FILE --json -` lists as the `steps` of a variant"
+    try:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise OptionError(f"no variant can be read: {error}", file=path, remedy=remedy) from error
+    steps = document.get("steps") if isinstance(document, dict) else document
+    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+        raise OptionError("this is no list of steps", file=path, remedy=remedy)
+    return Variant.from_json(steps)
+
+
+def chosen_variant(text: str, generate: Callable[[], Generation]) -> Variant:
+    """The variant that ``text`` names: the file of its steps, or the start of the id of one that is generated.
+
+    Raises OptionError if that is none, or several.
+    """
+    if is_file_of_steps(text):
+        return variant_from_file(text)
+    generation = generate()
+    same = [variant for variant in generation.variants if variant.id.startswith(text)]
+    if len(same) != 1:
+        raise OptionError(
+            f"{len(same)} of the {len(generation.variants)} variants have an id that starts with {text!r}",
+            construct=f"--variant {text}",
+            remedy="give an id that `polydl variants` lists for the same options, or a JSON file of steps",
+        )
+    return same[0]
