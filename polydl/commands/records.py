@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
-from polydl.commands.output import show
+from polydl.commands.output import FAILURE, show
 from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, json_option, records_option
 
@@ -219,6 +219,34 @@ def prune(
     damaged = f" and {done.damaged} damaged lines" if done.damaged else ""
     backups = "".join(f"\n  as it was: {path}" for path in done.backups)
     return show(json_path, document, f"{removed}{damaged}, {done.kept} stay{backups}")
+
+
+@records.command()
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE...]")
+@click.option("--prove", is_flag=True, help="Have isl prove each complete schedule legal once more.")
+@records_option
+@json_option
+@debug_option
+def replay(sources: tuple[Path, ...], prove: bool, records: Path | None, json_path: str | None) -> int:
+    """Apply each recorded variant of a ready workload again, and say which steps are gone.
+
+    SOURCE is a file or a directory of records. Ends with status 1 if a variant can't be applied any more.
+    """
+    from polydl.learning.replay import replay as replay_records
+    from polydl.learning.samples import read_records
+    from polydl.presentation.records import replay_text
+    from polydl.records.store import default_directory
+
+    places = sources or (records or default_directory(),)
+    replayed = list(replay_records((record for place in places for record in read_records(place)), prove=prove))
+    failed = [one for one in replayed if one.reason]
+    document = {
+        "schema": "polydl.records.replay/1",
+        "applied": len(replayed) - len(failed),
+        "failed": [{"id": one.record.id, "workload": one.record.workload, "reason": one.reason} for one in failed],
+    }
+    show(json_path, document, replay_text(len(replayed), failed))
+    return FAILURE if failed else 0
 
 
 def _document(command: str, reading: _Reading, name: str, content: list[dict[str, Any]]) -> dict[str, Any]:

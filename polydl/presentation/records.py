@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polydl.presentation.notation import (
     NOTHING,
@@ -16,10 +17,14 @@ from polydl.presentation.notation import (
     percentage,
     rendered,
     table,
+    wrapped,
 )
 from polydl.records.queries import Summary, to_json
 from polydl.records.record import Record
 from polydl.records.store import Damage
+
+if TYPE_CHECKING:
+    from polydl.learning.replay import Replayed
 
 
 def summaries_table(summaries: Sequence[Summary]) -> str:
@@ -109,3 +114,11 @@ def damage_text(damage: Damage) -> str:
     if damage.torn:
         return f"{damage.file}:{damage.line}: the last line is torn, and was passed over (a process was killed)"
     return f"{damage.file}:{damage.line}: passed over, since it is no record: {damage.reason}"
+
+
+def replay_text(count: int, failed: Sequence[Replayed]) -> str:
+    """How many of ``count`` recorded variants can still be applied, and why others can't."""
+    lines = [f"Replayed  {count - len(failed)} of {count} recorded variants can be applied"]
+    for reason, times in Counter(one.reason for one in failed).most_common():
+        lines += wrapped(f"{times} can't: {reason}", "  ")
+    return "\n".join(lines)
