@@ -6,13 +6,15 @@ import re
 from collections.abc import Sequence
 
 from polydl import bfloat16
-from polydl.codegen import transforms
+from polydl.codegen import print_c, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
 from polydl.codegen.epilogue import epilogue_definition
-from polydl.codegen.expressions import SUPPORT
+from polydl.codegen.loop_ir import Body, Call, For, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import defines, harness, header, include_flags
 from polydl.codegen.storage import LocalStorage, local_storage
+from polydl.codegen.support import needed
+from polydl.codegen.values import Expr
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.plan.apply import Applied
@@ -32,31 +34,33 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
     scop, plan, sites = applied.scop, applied.plan, applied.sites
     exact = not applied.reassociate
 
-    def call(nest: NestPlan, values: Sequence[str]) -> str:
+    def call(nest: NestPlan, values: Sequence[Expr]) -> Call:
+        texts = [print_c.text(value) for value in values]
+        name = nest.nest.statements[0]
         if nest.nest.call is not None and nest.nest.transform is not None:
-            statement = scop.statement(nest.nest.statements[0])
-            iterators = iterator_values(nest, statement.depth, values)
-            return transforms.invocation(scop, statement, nest.nest.call, iterators)
+            statement = scop.statement(name)
+            iterators = iterator_values(nest, statement.depth, texts)
+            text = transforms.invocation(scop, statement, nest.nest.call, iterators)
+            return Call(text, name, tuple(values), simd=bool(nest.nest.transform.after))
         if nest.nest.call is not None:
-            return annotated_call(scop, nest, values)
-        return microkernel_call(scop, sites[nest.nest.index], values)
+            return Call(annotated_call(scop, nest, texts), name, tuple(values))
+        return Call(microkernel_call(scop, sites[nest.nest.index], texts), name, tuple(values))
 
     spared = {*applied.absorbed, *(index for site in sites.values() if site.epilogue for index in site.epilogue.nests)}
     omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
     made = with_first_copy_only(scop, [site.next_tile for site in sites.values() if site.next_tile is not None])
-    body = loops(
+    code = loops(
         made,
         plan,
         dict(enumerate(applied.directions)),
         call,
-        depth=2,
         omitted=omitted,
         exact=exact,
         vector_bytes=vector_bytes,
     )
     storage = local_storage(made)
     declarations = storage.declarations
-    body = [*declarations, *body]
+    body = [*declarations, *print_c.lines(code, 2)]
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
     includes = list(dict.fromkeys([*(name for _, each in emitted for name in each.includes), *storage.includes]))
@@ -94,13 +98,13 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
         # Nor need every compiler manage to use vectors wherever that is allowed.
         *(
             ["#ifdef __clang__", '#pragma clang diagnostic ignored "-Wpass-failed"', "#endif"]
-            if any("omp" in line and "simd" in line for line in body)
+            if _fills_vectors(code)
             else []
         ),
         *(() if exact else roots(scop, called(scop.statements))),
         *prototypes(functions),
         "",
-        *_support("\n".join(body)),
+        *needed(code),
         *definitions,
         "",
     ]
@@ -142,5 +146,10 @@ def _guarded(scop: Scop, storage: LocalStorage, body: Sequence[str]) -> list[str
     return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", source, "  }"]
 
 
-def _support(text: str) -> list[str]:
-    return [definition for name, definition in SUPPORT.items() if f"{name}(" in text]
+def _fills_vectors(body: Body) -> bool:
+    """Whether a loop is to be run with vector instructions."""
+    return any(
+        (isinstance(node, For) and node.pragma is not None and "simd" in node.pragma.directive)
+        or (isinstance(node, Call) and node.simd)
+        for node in nodes(body)
+    )

@@ -1,0 +1,117 @@
+"""What passes over loops know of the statements inside: what the plan wants, and what the dependences allow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from polydl.codegen.loop_ir import Assign, Body, For, statements
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, elements
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Array
+
+_ARITHMETIC = frozenset({"+", "-", "*", "/"})
+# Terms whose sum in float is hardly less precise than each of them.
+_MOST_NARROW_TERMS = 256
+
+
+@dataclass(frozen=True)
+class StatementFacts:
+    """Of one statement. Loops are given by their places in its time dimensions."""
+
+    #: Loops that run on threads.
+    parallel: Mapping[int, Loop] = field(default_factory=dict)
+    #: Loops that may be run with vector instructions.
+    vector: frozenset[int] = frozenset()
+    #: The array with the element that the statement adds to in all iterations of a loop, if it may do so in parts.
+    sums: Mapping[int, str] = field(default_factory=dict)
+    #: Iterations of each loop.
+    counts: Mapping[int, int] = field(default_factory=dict)
+    #: Elements of a vector.
+    lanes: int = 1
+    #: Whether all that it touches is ``float`` or ``double``.
+    real: bool = True
+    #: The loop whose iterations run in one of the loop around it, and whether the two may change places.
+    unrolled: Mapping[int, bool] = field(default_factory=dict)
+    #: Arrays that are written past the caches.
+    streamed: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Context:
+    """``facts`` are by statement, ``arrays`` by name: arrays that are not there are variables of the code's own."""
+
+    arrays: Mapping[str, Array]
+    facts: Mapping[str, StatementFacts]
+    #: Whether sums and products keep their order.
+    exact: bool = False
+    #: Whether something that leaves the region is more precise than ``float``.
+    precise: bool = False
+
+    def of(self, body: Body) -> list[StatementFacts]:
+        """The facts of all statements in a body."""
+        return [self.facts[name] for name in sorted(statements(body))]
+
+    def is_parallel(self, loop: For) -> bool:
+        """Whether the plan has the loop's iterations run on threads."""
+        return all(loop.place in each.parallel for each in self.of(loop.body))
+
+    def may_fill_vectors(self, loop: For) -> bool:
+        return all(loop.place in each.vector for each in self.of(loop.body))
+
+    def most_trips(self, loop: For) -> int:
+        return max(each.counts[loop.place] for each in self.of(loop.body))
+
+    def fewest_trips(self, loop: For) -> int:
+        return min(each.counts.get(loop.place, 0) for each in self.of(loop.body))
+
+    def is_array(self, value: Expr) -> bool:
+        """Whether this is an element of an array or scalar of the scop."""
+        return isinstance(value, Element) and value.array in self.arrays
+
+    def has_extents(self, element: Element) -> bool:
+        """Whether this is an element of one of the scop's arrays, and no scalar."""
+        return element.array in self.arrays and bool(self.arrays[element.array].extents)
+
+    def is_float(self, value: Expr) -> bool:
+        """Whether C computes this in ``float``."""
+        match value:
+            case Element(array):
+                return array in self.arrays and self.arrays[array].element == "float"
+            case Constant(number):
+                return number[-1] in "fF" and not number.lower().startswith("0x")
+            case Apply(function):
+                return function.endswith("f")
+            case Cast(kind):
+                return kind == "float"
+            case Conditional():
+                return self.is_float(value.positive) and self.is_float(value.negative)
+            case Unary(operator, operand):
+                return operator in _ARITHMETIC and self.is_float(operand)
+            case Binary(operator, left, right):
+                return operator in _ARITHMETIC and self.is_float(left) and self.is_float(right)
+        return False
+
+    def sum_type(self, assign: Assign, array: str, terms: int) -> str:
+        """The type in which so many terms of an assignment are added up before they join their sum in ``array``.
+
+        Terms that are ``float`` are added as such, though their sum be ``double``, if they are few and nothing that
+        leaves the region is more precise: converting each of them takes longer than adding it.
+        """
+        element = self.arrays[array].element
+        narrow = terms <= _MOST_NARROW_TERMS and not self.precise and self.is_float(term(assign))
+        return "float" if element == "double" and narrow else element
+
+
+def term(assign: Assign) -> Expr:
+    """What an assignment adds to its target."""
+    match assign:
+        case Assign(target, "=", Binary(_, left, right)):
+            return right if left == target else left
+    return assign.value
+
+
+def arrays_in(assigns: Iterable[Assign]) -> Collection[str]:
+    """All arrays and scalars that assignments touch, in their order."""
+    touched = (each.array for one in assigns for value in (one.target, one.value) for each in elements(value))
+    return list(dict.fromkeys(touched))

@@ -1,0 +1,130 @@
+"""What the passes over loops may know of a plan's statements: from the plan, and from the dependences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from polydl.codegen.context import Context, StatementFacts
+from polydl.codegen.lowering import assignment
+from polydl.codegen.values import Name
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.plan.nest_plan import NestPlan, Plan, trips
+from polydl.poly.dependences import addition, moves, reduction_array
+from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
+from polydl.vector_functions import called, scalar_only
+
+
+def generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
+    """The time dimensions of a statement that become loops of the generated code."""
+    nest = plan.nest_of(name)
+    dimensions = plan.schedule.of(name)
+    return dimensions[: len(nest.around)] if nest.inner else dimensions
+
+
+def context_of(
+    scop: Scop,
+    plan: Plan,
+    names: Sequence[str],
+    directions: Mapping[int, Directions],
+    *,
+    exact: bool = False,
+    vector_bytes: int = 0,
+) -> Context:
+    """What passes know of statements.
+
+    ``directions`` are those of the dependences of each nest, by its index; ``exact`` keeps the order of sums and the
+    results of functions; ``vector_bytes`` is the size of the largest vectors.
+    """
+    leaving = {scop.array(access.array) for statement in scop.statements for access in statement.writes}
+    precise = any(array.element in ("double", "long double") for array in leaving if array.storage != "local")
+    context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
+    facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
+    return Context(context.arrays, facts, exact, precise)
+
+
+def _facts(
+    scop: Scop,
+    plan: Plan,
+    name: str,
+    directions: Mapping[int, Directions],
+    context: Context,
+    vector_bytes: int,
+) -> StatementFacts:
+    nest = plan.nest_of(name)
+    statement = scop.statement(name)
+    here = directions[nest.nest.index]
+    sums = {} if nest.inner else vector_sums(scop, nest, here)
+    parallel = {place: d for place, d in enumerate(generated(plan, name)) if isinstance(d, Loop) and d.parallel}
+    vector = frozenset[int]() if nest.inner else _vector_places(scop, nest, here, sums, exact=context.exact)
+    own = {place: arrays[name] for place, arrays in sums.items() if name in arrays}
+    arrays = [scop.array(access.array) for access in statement.accesses]
+    width = min(vector_bytes, nest.vector_bytes or vector_bytes)
+    narrow = _narrow(scop, statement, set(own.values()), context)
+    widest = max((array.element_bytes for array in arrays if array.name not in narrow), default=1)
+    return StatementFacts(
+        parallel=parallel,
+        vector=vector,
+        sums=own,
+        counts=dict(zip(nest.places, trips(nest), strict=False)),
+        lanes=width // widest,
+        real={array.element for array in arrays} <= {"float", "double"},
+        unrolled=_unrolled(nest, here),
+        streamed=frozenset(nest.streamed),
+    )
+
+
+def _narrow(scop: Scop, statement: Statement, sums: Collection[str], context: Context) -> set[str]:
+    """Of the arrays that a statement adds to, those whose few terms are added up in ``float``."""
+    if not sums:
+        return set()
+    assign = assignment(scop, statement, [Name(iterator) for iterator in statement.iterators])
+    return {array for array in sums if context.sum_type(assign, array, 1) == "float"}
+
+
+def _unrolled(plan: NestPlan, directions: Directions) -> Mapping[int, bool]:
+    if not plan.loops or not plan.loops[-1].unrolled:
+        return {}
+    *others, vector, inner = plan.order()
+    return {plan.places[-1]: order_is_legal(directions, [*others, inner, vector])}
+
+
+def _vector_places(
+    scop: Scop, plan: NestPlan, directions: Directions, sums: Collection[int], *, exact: bool
+) -> frozenset[int]:
+    """Places in time whose loop may be run with vector instructions."""
+    names = called(scop.statement(name) for name in plan.nest.statements)
+    if scalar_only(scop, names, exact=exact):
+        return frozenset()
+    order = plan.order()
+    return frozenset(
+        place
+        for position, place in enumerate(plan.places)
+        if place in sums or parallel_is_legal(directions, order, position)
+    )
+
+
+def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int, dict[str, str]]:
+    """By place in time and statement, the arrays whose sums a vector loop there would have to take in parts.
+
+    Only where that is allowed.
+    """
+    order = plan.order()
+    sums: dict[int, dict[str, str]] = {}
+    for position, place in enumerate(plan.places):
+        if not sums_are_legal(directions, order, position):
+            continue
+        iterator = plan.loops[position].iterator
+        arrays: dict[str, str] = {}
+        known = True
+        for statement in (scop.statement(name) for name in plan.nest.statements):
+            if reduction_array(scop, statement) is None or moves(statement.writes[0], iterator):
+                continue
+            target = addition(scop, statement)
+            known = known and target is not None
+            if target is not None:
+                arrays[statement.name] = target.array
+        if known and arrays and len(set(arrays.values())) == len(arrays):
+            sums[place] = arrays
+    return sums

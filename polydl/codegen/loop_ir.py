@@ -1,0 +1,282 @@
+"""Loops of the generated code as values: between isl's AST and C.
+
+A body is a tuple of nodes that run one after the other. ``polydl.codegen.build`` makes them of isl's AST,
+``polydl.codegen.passes`` rewrite them, and ``polydl.codegen.print_c`` writes them as C.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
+
+ONE = Integer(1)
+
+
+@dataclass(frozen=True)
+class Variable:
+    name: str
+    #: Of an array; an array that begins with a value begins with zeros.
+    extents: tuple[int, ...] = ()
+    initial: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Declare:
+    """Variables of one C type."""
+
+    type: str
+    variables: tuple[Variable, ...]
+    constant: bool = False
+    #: In bytes, if it is more than the type's.
+    alignment: int = 0
+
+
+@dataclass(frozen=True)
+class Assign:
+    target: Expr
+    operator: str
+    value: Expr
+    #: The statement of the source; none for what the code has to do besides.
+    statement: str = ""
+    #: Of which iteration of an unrolled loop this is the copy: the end of the names of all that it has of its own.
+    copy: str = ""
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """An expression for what it does."""
+
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Call:
+    """A microkernel's call as its plug-in wrote it, with the values that it was given."""
+
+    text: str
+    statement: str
+    values: tuple[Expr, ...] = ()
+    #: Whether there is a loop with vector instructions in it.
+    simd: bool = False
+
+
+@dataclass(frozen=True)
+class Pragma:
+    """OpenMP's directive for a loop, with its clauses."""
+
+    directive: str
+    #: How many loops are dealt out as one.
+    collapse: int = 0
+    #: Elements of a vector, 0 for any number.
+    simdlen: int = 0
+    dynamic: bool = False
+    #: Variables and arrays, with their extents, that lanes or threads add up.
+    sums: tuple[tuple[str, tuple[int, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A sum that a loop takes in a variable of its own, which begins with zero, and adds to ``target`` at its end."""
+
+    variable: str
+    type: str
+    target: Element
+    statement: str
+    #: What the sum is multiplied by at the end, if anything.
+    factor: Expr | None = None
+
+
+@dataclass(frozen=True)
+class For:
+    iterator: str
+    first: Expr
+    condition: Expr
+    body: Body
+    step: Expr = ONE
+    #: Which dimension of the statements' time this is; none for loops that the schedule doesn't have.
+    place: int = -1
+    #: Whether threads share out the iterations.
+    parallel: bool = False
+    #: Whether the iterations may fill vectors.
+    vector: bool = False
+    reductions: tuple[Reduction, ...] = ()
+    #: What belongs to the loop before its first iteration, and after its last one: all have a scope of their own.
+    before: Body = ()
+    after: Body = ()
+    pragma: Pragma | None = None
+
+    @property
+    def last(self) -> Expr | None:
+        """The last value of a counter that advances by one; None where the condition is of another kind."""
+        match self.condition:
+            case Binary("<=", Name(name), bound) if name == self.iterator and self.step == ONE:
+                return bound
+        return None
+
+    @property
+    def range(self) -> range:
+        """All values of a counter that advances by one, if they are known and not negative; an empty range if not."""
+        match self.first, self.last:
+            case Integer(first), Integer(last) if first >= 0 and last >= 0:
+                return range(first, last + 1)
+        return range(0)
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expr
+    then: Body
+    otherwise: Body = ()
+
+
+@dataclass(frozen=True)
+class Let:
+    """A loop of one iteration."""
+
+    iterator: str
+    value: Expr
+    body: Body
+
+
+@dataclass(frozen=True)
+class Block:
+    """Nodes in a scope of their own."""
+
+    body: Body
+
+
+@dataclass(frozen=True)
+class ParallelRegion:
+    """What all threads run."""
+
+    body: Body
+
+
+Node = For | If | Let | Block | ParallelRegion | Assign | Declare | Evaluate | Call
+Body = tuple[Node, ...]
+
+
+def bodies(node: Node) -> tuple[Body, ...]:
+    """The bodies inside a node."""
+    match node:
+        case For():
+            return node.before, node.body, node.after
+        case If():
+            return node.then, node.otherwise
+        case Let() | Block() | ParallelRegion():
+            return (node.body,)
+    return ()
+
+
+def with_bodies(node: Node, change: Callable[[Body], Body]) -> Node:
+    match node:
+        case For():
+            return replace(node, before=change(node.before), body=change(node.body), after=change(node.after))
+        case If():
+            return replace(node, then=change(node.then), otherwise=change(node.otherwise))
+        case Let() | Block() | ParallelRegion():
+            return replace(node, body=change(node.body))
+    return node
+
+
+def nodes(body: Body) -> Iterator[Node]:
+    """All nodes of a body, those inside others after these."""
+    for node in body:
+        yield node
+        for inside in bodies(node):
+            yield from nodes(inside)
+
+
+def values(node: Node) -> tuple[Expr, ...]:
+    """The expressions of a node, without those of the nodes inside."""
+    match node:
+        case For():
+            return node.first, node.condition, node.step
+        case If():
+            return (node.condition,)
+        case Let() | Evaluate():
+            return (node.value,)
+        case Assign():
+            return node.target, node.value
+        case Declare():
+            return tuple(each.initial for each in node.variables if each.initial is not None)
+        case Call():
+            return node.values
+    return ()
+
+
+def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
+    """The node with all of its own expressions changed. The text of calls stays as it is."""
+    match node:
+        case For():
+            return replace(node, first=change(node.first), condition=change(node.condition), step=change(node.step))
+        case If():
+            return replace(node, condition=change(node.condition))
+        case Let() | Evaluate():
+            return replace(node, value=change(node.value))
+        case Assign():
+            return replace(node, target=change(node.target), value=change(node.value))
+        case Declare():
+            changed = (
+                each if each.initial is None else replace(each, initial=change(each.initial)) for each in node.variables
+            )
+            return replace(node, variables=tuple(changed))
+    return node
+
+
+def rewritten(body: Body, change: Callable[[Node], Iterable[Node]]) -> Body:
+    """The body with each of its nodes, after those inside it, replaced by any number of others."""
+    return tuple(made for node in body for made in change(with_bodies(node, lambda inside: rewritten(inside, change))))
+
+
+def mapped(body: Body, change: Callable[[Node], Node]) -> Body:
+    """The body with each of its nodes, after those inside it, changed."""
+    return rewritten(body, lambda node: (change(node),))
+
+
+def with_values_of(body: Body, counters: Mapping[str, Expr]) -> Body:
+    """The body with values in place of counters."""
+    return mapped(body, lambda node: with_values(node, lambda value: substituted(value, counters)))
+
+
+def with_elements_of(body: Body, change: Callable[[Element], Expr]) -> Body:
+    """The body with all array elements changed."""
+    return mapped(body, lambda node: with_values(node, lambda value: with_elements(value, change)))
+
+
+def expressions(body: Body) -> Iterator[Expr]:
+    """All expressions in a body, and those that they are made of."""
+    return (part for node in nodes(body) for value in values(node) for part in walk(value))
+
+
+def assignments(body: Body) -> Iterator[Assign]:
+    """The instances of the source's statements, in their order."""
+    return (node for node in nodes(body) if isinstance(node, Assign) and node.statement)
+
+
+def statements(body: Body) -> frozenset[str]:
+    """The source's statements that run in a body."""
+    return frozenset(node.statement for node in nodes(body) if isinstance(node, Assign | Call) and node.statement)
+
+
+def has_loop(body: Body) -> bool:
+    return any(isinstance(node, For) for node in nodes(body))
+
+
+def is_straight(body: Body) -> bool:
+    """Whether all statements in a body run, each once."""
+    return all(isinstance(node, Assign | Call | Declare | Evaluate) for node in body)
+
+
+def only_loop(body: Body) -> For | None:
+    """The loop that is all of a body."""
+    match body:
+        case (For() as loop,):
+            return loop
+    return None
+
+
+def at_most(iterator: str, last: Expr) -> Expr:
+    return Binary("<=", Name(iterator), last)

@@ -1,0 +1,114 @@
+"""The source's statements as assignments of the generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import islpy as isl
+
+from polydl.codegen.build import value
+from polydl.codegen.loop_ir import Assign
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Constant,
+    Element,
+    Expr,
+    Integer,
+    Integral,
+    Linear,
+    Name,
+    Unary,
+    linear,
+    substituted,
+)
+from polydl.ir.affine import Affine
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Expression, Statement
+
+
+def affine(form: Affine, iterators: Sequence[Expr]) -> Expr:
+    """The form with a value in place of each iterator."""
+    return linear(list(zip(form.coefficients, iterators, strict=True)), form.constant)
+
+
+def _iterator(number: int) -> str:
+    return f"polydl_iterator_{number}"
+
+
+@lru_cache(maxsize=1024)
+def _piecewise(text: str, depth: int) -> Expr:
+    """An isl pw_aff over so many iterators, which have the names that ``_iterator`` gives them."""
+    form = isl.PwAff(text)
+    for number in range(depth):
+        form = form.set_dim_id(isl.dim_type.in_, number, isl.Id(_iterator(number)))
+    if depth:
+        form = form.move_dims(isl.dim_type.param, 0, isl.dim_type.in_, 0, depth)
+    build = isl.AstBuild.from_context(isl.Set("{ : }"))
+    return value(build.expr_from_pw_aff(form.project_domain_on_params()))
+
+
+def piecewise(text: str, iterators: Sequence[Expr]) -> Expr:
+    """An isl pw_aff with a value in place of each iterator."""
+    named = {_iterator(number): each for number, each in enumerate(iterators)}
+    return substituted(_piecewise(text, len(iterators)), named)
+
+
+@lru_cache(maxsize=1024)
+def _forms(index: str) -> tuple[str, ...]:
+    whole = isl.MultiPwAff(index)
+    return tuple(str(whole.get_pw_aff(place)) for place in range(whole.dim(isl.dim_type.out)))
+
+
+def element(scop: Scop, access: Access, iterators: Sequence[Expr]) -> Element:
+    """The array element that an access touches where the statement's iterators have these values."""
+    if not scop.array(access.array).extents:
+        return Element(access.array, (), access.reference)
+    if access.subscripts is not None:
+        subscripts = tuple(affine(form, iterators) for form in access.subscripts)
+    else:
+        subscripts = tuple(piecewise(form, iterators) for form in _forms(access.index))
+    return Element(access.array, subscripts, access.reference)
+
+
+def expression(scop: Scop, statement: Statement, node: Expression, iterators: Sequence[Expr]) -> Expr:
+    """A part of a statement's right- or left-hand side."""
+    if node.kind == "access":
+        return element(scop, statement.access(node.text), iterators)
+    if node.kind == "literal":
+        return Constant(node.text)
+    if node.kind == "affine":
+        return _apart(piecewise(node.text, iterators))
+    arguments = [expression(scop, statement, argument, iterators) for argument in node.arguments]
+    if node.kind == "call":
+        return Apply(node.text, tuple(arguments))
+    if node.kind == "cast":
+        return Cast(node.text, arguments[0])
+    if node.text == "?:":
+        return Conditional(*arguments)
+    if len(arguments) == 1:
+        return Unary(node.text, arguments[0])
+    return Binary(node.text, *arguments)
+
+
+def _apart(number: Expr) -> Expr:
+    """An integer in a statement's expression, where a sign or a function's name would look like the statement's."""
+    match number:
+        case Integer(negative) if negative < 0:
+            return Unary("-", Integer(-negative))
+        case Integral():
+            return Linear(((1, number),))
+    return number
+
+
+def assignment(scop: Scop, statement: Statement, iterators: Sequence[Expr]) -> Assign:
+    """The statement where its iterators have these values."""
+    target, assigned = (expression(scop, statement, part, iterators) for part in statement.body.arguments)
+    return Assign(target, statement.body.text, assigned, statement.name)
+
+
+def variables(names: Sequence[str]) -> list[Expr]:
+    return [Name(name) for name in names]

@@ -1,0 +1,32 @@
+"""OpenMP's clauses for a loop, from what is known of its statements."""
+
+from __future__ import annotations
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import For, Pragma
+
+
+def directive(kind: str, loop: For, context: Context, *, collapse: int = 0, simdlen: int = 0) -> Pragma:
+    """The directive, with what lanes or threads add up."""
+    facts = context.of(loop.body)
+    dealt = [each.parallel[loop.place] for each in facts if loop.place in each.parallel] if "for" in kind else []
+    variables = [(each.variable, ()) for each in loop.reductions]
+    known = {each.target.array for each in loop.reductions}
+    arrays = sorted({name for each in dealt for name in each.combined} - known)
+    return Pragma(
+        kind,
+        collapse,
+        simdlen,
+        any(each.dynamic for each in dealt),
+        (*variables, *((name, context.arrays[name].extents) for name in arrays)),
+    )
+
+
+def simdlen(loop: For, context: Context) -> int:
+    """The elements of whole vectors, where the loop fills one; 0 if it doesn't.
+
+    Beside doubles floats fill one as well: halves that are stored apart can't be loaded at once soon after.
+    """
+    facts = context.of(loop.body)
+    lanes = (max if all(each.real for each in facts) else min)(each.lanes for each in facts)
+    return lanes if 1 < lanes <= context.fewest_trips(loop) else 0

@@ -1,0 +1,40 @@
+"""Passes over loops: each takes a body and what is known of its statements, and gives another body."""
+
+from __future__ import annotations
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import Body
+from polydl.codegen.passes import (
+    accumulators,
+    factors,
+    fences,
+    lane_accumulators,
+    openmp_pragmas,
+    parallel_loops,
+    reductions,
+    scalar_replacement,
+    streaming_stores,
+    unroll_and_jam,
+    vectorize,
+)
+
+ORDER = (
+    parallel_loops.run,
+    accumulators.run,
+    unroll_and_jam.run,
+    vectorize.run,
+    reductions.run,
+    factors.run,
+    scalar_replacement.run,
+    lane_accumulators.run,
+    streaming_stores.run,
+    openmp_pragmas.run,
+    fences.run,
+)
+
+
+def run(ir: Body, context: Context) -> Body:
+    """All passes, one after the other."""
+    for each in ORDER:
+        ir = each(ir, context)
+    return ir

@@ -1,0 +1,244 @@
+"""Vector accumulators: sums that loops around a short vector loop add to again and again, one for each lane.
+
+They stay in registers, which what lies in memory under two names can't; and shorter sums round less. Where there is
+nothing but such sums, iterations of the loop next to the lanes take turns with several accumulators, so that none waits
+for the addition of the one before. Where terms are many, what that loop has summed up is added to accumulators of the
+loops around it: two short chains of additions round less than a long one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import (
+    Assign,
+    Block,
+    Body,
+    Declare,
+    For,
+    Node,
+    Pragma,
+    Variable,
+    assignments,
+    at_most,
+    has_loop,
+    mapped,
+    only_loop,
+    statements,
+    with_bodies,
+    with_elements_of,
+    with_values,
+)
+from polydl.codegen.passes.unroll_and_jam import copies, turns, unrolled_inside
+from polydl.codegen.values import Binary, Element, Expr, Integer, Linear, Name, linear, mentions, with_elements
+
+# Lanes that may have accumulators in registers, and the terms that each of them adds up over several loops.
+_MOST_LANES = 64
+_MOST_TERMS = 256
+# Vectors that are added to in turn: an addition takes about as many cycles.
+_IN_TURN = 4
+
+
+@dataclass(frozen=True)
+class _Accumulators:
+    """Accumulators of one statement, ``names``, each for as many lanes as the counter ``lane`` has values.
+
+    Nothing adds to what is ``outer`` but what an inner loop has summed up.
+    """
+
+    names: tuple[str, ...]
+    base: str
+    lane: str
+    lanes: int
+    type: str
+    target: Element
+    outer: bool
+
+    @property
+    def declaration(self) -> Declare:
+        zeros = (Variable(name, (self.lanes,), Integer(0)) for name in self.names)
+        return Declare(self.type, tuple(zeros))
+
+    def at(self, name: str) -> Element:
+        return Element(name, (Name(self.lane),))
+
+    @property
+    def added(self) -> For:
+        """The loop that adds the accumulators to the target, short enough to be unrolled before it fills vectors."""
+        terms = [(1, self.at(name)) for name in self.names]
+        condition = Binary("<", Name(self.lane), Integer(self.lanes))
+        body = (Assign(self.target, "+=", linear(terms)),)
+        return For(self.lane, Integer(0), condition, body, pragma=Pragma("simd"))
+
+
+# By statement, the name that its accumulators have in common, and how many of them an innermost loop takes turns with.
+_Kept = Mapping[str, tuple[str, int]]
+
+
+def run(ir: Body, context: Context) -> Body:
+    return tuple(made for node in ir for made in _visited(node, context, {}))
+
+
+def _visited(node: Node, context: Context, kept: _Kept) -> Body:
+    if not isinstance(node, For):
+        return (with_bodies(node, lambda inside: _all(inside, context, kept)),)
+    if context.may_fill_vectors(node) and (not has_loop(node.body) or unrolled_inside(node, context) is not None):
+        return (node,)
+    found = {} if node.parallel else _accumulators(node, context, kept)
+    for name, each in found.items():
+        node = replace(node, body=_summed_in(node.body, name, each))
+    kept = {**kept, **{name: (each.base, 0 if each.outer else len(each.names)) for name, each in found.items()}}
+    before = tuple(each.declaration for each in found.values())
+    after = tuple(each.added for _, each in sorted(found.items()))
+    several = _in_turn(node, kept)
+    if several > 1:
+        loops = _taking_turns(node, several, kept)
+        return (Block((*before, *loops, *after)),) if found else loops
+    return (replace(node, body=_all(node.body, context, kept), before=before, after=after),)
+
+
+def _all(body: Body, context: Context, kept: _Kept) -> Body:
+    return tuple(made for node in body for made in _visited(node, context, kept))
+
+
+def _summed_in(body: Body, statement: str, accumulators: _Accumulators) -> Body:
+    """The body with the accumulators in place of what a statement adds to."""
+    array = accumulators.target.array
+    place = accumulators.at(accumulators.base)
+
+    def changed(node: Node) -> Node:
+        if not isinstance(node, Assign) or node.statement != statement:
+            return node
+        return with_values(
+            node, lambda value: with_elements(value, lambda element: place if element.array == array else element)
+        )
+
+    return mapped(body, changed)
+
+
+def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumulators]:
+    """By statement, those that a loop and the loops inside it keep."""
+    inside = statements(loop.body)
+    within = bool(inside & kept.keys())
+    if any(kept[name][1] for name in inside & kept.keys()):
+        return {}
+    around, nearest = [loop.place], loop
+    lane = only_loop(loop.body)
+    while lane is not None and has_loop(lane.body):
+        if unrolled_inside(lane, context) is not None:
+            return {}
+        around.append(lane.place)
+        nearest, lane = lane, only_loop(lane.body)
+    facts = {name: context.facts[name] for name in inside}
+    if lane is None or any(place in each.parallel for place in around[1:] for each in facts.values()):
+        return {}
+    if within and len(around) > 1:
+        return {}
+    lanes = lane.range
+    if not lanes or lanes[0] or len(lanes) > _MOST_LANES:
+        return {}
+    sums = {
+        name: [each.sums.get(place) for place in around]
+        for name, each in facts.items()
+        if lane.place in each.vector and lane.place not in each.sums
+    }
+    counts = {name: [each.counts.get(place, 1) for place in around] for name, each in facts.items()}
+    terms = {name: (prod(those[:-1]), those[-1]) for name, those in counts.items()}
+    width = min(each.lanes for each in facts.values())
+    several = min(len(nearest.range), _IN_TURN // -(-len(lanes) // width))
+    return _kept_by(context, lane, sums, terms, several, within)
+
+
+def _kept_by(
+    context: Context,
+    lane: For,
+    sums: Mapping[str, Sequence[str | None]],
+    terms: Mapping[str, tuple[int, int]],
+    several: int,
+    within: bool,
+) -> dict[str, _Accumulators]:
+    """By statement, accumulators for the loop over lanes ``lane``.
+
+    ``sums`` are by statement the arrays that each loop around, from the outermost on, adds to, where lanes have
+    elements of their own; all loops together add up so many ``terms``.
+    """
+    found: dict[str, _Accumulators] = {}
+    first = {assign.statement: assign for assign in reversed(list(assignments(lane.body)))}
+    inside = sorted(statements(lane.body))
+    for arrays, outer in ((several, False), (1, True), (1, False)):
+        found = {}
+        for number, statement in enumerate(inside):
+            around = sums.get(statement, (None,))
+            before, nearest = terms[statement]
+            nearest = -(-nearest // several) if outer or arrays > 1 else nearest
+            few = max(before, nearest) <= _MOST_TERMS if outer else before * nearest <= _MOST_TERMS
+            array = around[0] if len(around) == 1 or (all(around) and few) else None
+            if array is None:
+                continue
+            assign = first[statement]
+            if not isinstance(assign.target, Element) or not _has_lanes(assign.target, lane.iterator):
+                continue
+            base = f"polydl_{'part' if within else 'row'}{number}"
+            names = tuple(f"{base}_{turn}" for turn in range(arrays)) if arrays > 1 else (base,)
+            kind = context.sum_type(assign, array, nearest if outer else before * nearest)
+            found[statement] = _Accumulators(names, base, lane.iterator, len(lane.range), kind, assign.target, outer)
+        if (arrays > 1 or (outer and several > 1)) and len(found) < len(inside):
+            continue
+        if not outer or (several > 1 and all(len(around) > 1 for around in sums.values())):
+            break
+    return found
+
+
+def _has_lanes(target: Element, lane: str) -> bool:
+    """Whether a loop's counter is a whole subscript of a sum's element, so that each lane has its own."""
+    used = [subscript for subscript in target.subscripts if mentions(subscript, lane)]
+    if len(used) != 1:
+        return False
+    match used[0]:
+        case Name():
+            return True
+        case Linear(terms=((1 | -1, Name()),)):
+            return True
+    return False
+
+
+def _in_turn(loop: For, kept: _Kept) -> int:
+    """How many accumulators of each sum the iterations of a loop take turns with."""
+    inner = only_loop(loop.body)
+    inside = statements(loop.body)
+    if inner is None or has_loop(inner.body) or not inside <= kept.keys():
+        return 1
+    return min(kept[name][1] for name in inside)
+
+
+def _taking_turns(loop: For, several: int, kept: _Kept) -> Body:
+    """A loop around one over lanes, as many iterations at once as there are accumulators of each sum."""
+    lane = only_loop(loop.body)
+    assert lane is not None
+    numbers = loop.range
+    rest = len(numbers) % several
+    bases = {base for base, _ in kept.values()}
+
+    def together(iterations: Sequence[tuple[str, Expr]]) -> For:
+        assert lane is not None
+        made: list[Node] = []
+        for copy, number in iterations:
+            here = copies(lane.body, loop.iterator, ((copy, number),))
+            made += with_elements_of(
+                here,
+                lambda each, copy=copy: replace(each, array=each.array + copy) if each.array in bases else each,  # type: ignore[misc]
+            )
+        return replace(lane, body=tuple(made))
+
+    found: list[Node] = []
+    if len(numbers) >= several:
+        condition = at_most(loop.iterator, Integer(numbers[-1] - rest))
+        step = Integer(several)
+        body = (together(turns(Name(loop.iterator), several)),)
+        found.append(replace(loop, condition=condition, step=step, body=body))
+    if rest:
+        found.append(together(turns(Integer(numbers[-rest]), rest)))
+    return tuple(found)

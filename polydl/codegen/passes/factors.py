@@ -1,0 +1,100 @@
+"""Products in vector loops: factors that a loop leaves alone are multiplied outside of it.
+
+``(alpha * A[i][j]) * x[j]`` takes two multiplications for each element. Summed up over ``j``, it is ``alpha`` times a
+sum that takes one; as ``(alpha * x[i]) * A[i][j]``, added to an element for each ``j``, it leaves one to the loop. Both
+round differently, as does a sum in another order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from polydl.codegen.context import Context, term
+from polydl.codegen.loop_ir import Assign, Body, For, Node, assignments, mapped
+from polydl.codegen.values import Binary, Element, Expr, mentions, with_parts
+
+_FEWEST = 3
+
+Varies = Callable[[Element], bool]
+
+
+def varying(loop: For) -> Varies:
+    """Which elements a loop moves on, or may change."""
+    written = {each.target.array for each in assignments(loop.body) if isinstance(each.target, Element)}
+    return lambda element: element.array in written or mentions(element, loop.iterator)
+
+
+def _factors(value: Expr) -> list[Expr]:
+    match value:
+        case Binary("*", left, right):
+            return [*_factors(left), *_factors(right)]
+    return [value]
+
+
+def _product(factors: Sequence[Expr]) -> Expr:
+    first, *others = factors
+    for factor in others:
+        first = Binary("*", first, factor)
+    return first
+
+
+def split_product(value: Expr, varies: Varies, context: Context) -> tuple[Expr, Expr] | None:
+    """A product of at least three as what a loop leaves alone, and the rest; None if it is anything else.
+
+    All factors must be array elements or scalars of one floating-point type.
+    """
+    factors = _factors(value)
+    if len(factors) < _FEWEST:
+        return None
+    operands = [factor for factor in factors if isinstance(factor, Element) and context.is_array(factor)]
+    kinds = {context.arrays[each.array].element for each in operands}
+    moving = [each for each in operands if varies(each)]
+    alone = [each for each in operands if not varies(each)]
+    if len(operands) < len(factors) or kinds not in ({"float"}, {"double"}) or not moving or not alone:
+        return None
+    return _product(alone), _product(moving)
+
+
+def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
+    """An expression with what a loop leaves alone multiplied first in each product."""
+    found = split_product(value, varies, context)
+    if found is not None:
+        return Binary("*", *found)
+    return with_parts(value, lambda part: regrouped(part, varies, context))
+
+
+def run(ir: Body, context: Context) -> Body:
+    """Sums in accumulators of loops around stay as they are."""
+
+    def changed(node: Node) -> Node:
+        return _with_fewer_products(node, context) if isinstance(node, For) and node.vector else node
+
+    return ir if context.exact else mapped(ir, changed)
+
+
+def _with_fewer_products(loop: For, context: Context) -> For:
+    varies = varying(loop)
+    reductions = {each.variable: each for each in loop.reductions}
+
+    def changed(node: Node) -> Node:
+        if not isinstance(node, Assign):
+            return node
+        if context.is_array(node.target):
+            return replace(node, value=regrouped(node.value, varies, context))
+        variable = getattr(node.target, "name", "")
+        added = term(node)
+        found = split_product(added, varies, context)
+        if variable not in reductions or found is None:
+            return node
+        factor, rest = found
+        reductions[variable] = replace(reductions[variable], factor=factor)
+        return replace(node, value=_with(node.value, added, rest))
+
+    body = mapped(loop.body, changed)
+    return replace(loop, body=body, reductions=tuple(reductions.values()))
+
+
+def _with(value: Expr, part: Expr, other: Expr) -> Expr:
+    """The expression with another one in place of one of its parts."""
+    return other if value is part else with_parts(value, lambda inside: _with(inside, part, other))

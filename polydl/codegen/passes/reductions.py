@@ -1,0 +1,53 @@
+"""Sums that a vector loop takes in variables: of elements that all of its iterations add to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import (
+    Assign,
+    Body,
+    For,
+    Node,
+    Reduction,
+    assignments,
+    mapped,
+    statements,
+    with_values,
+)
+from polydl.codegen.values import Element, Expr, Name, with_elements
+
+
+def run(ir: Body, context: Context) -> Body:
+    def reduced(node: Node) -> Node:
+        return _with_reductions(node, context) if isinstance(node, For) and node.vector else node
+
+    return mapped(ir, reduced)
+
+
+def _with_reductions(loop: For, context: Context) -> For:
+    """The loop with a variable for each of its sums: for each statement, and for each of its copies."""
+    found: dict[tuple[str, str], Reduction] = {}
+    for number, statement in enumerate(sorted(statements(loop.body))):
+        facts = context.facts[statement]
+        if loop.place not in facts.sums:
+            continue
+        for assign in assignments(loop.body):
+            if assign.statement == statement and (statement, assign.copy) not in found:
+                assert isinstance(assign.target, Element)
+                kind = context.sum_type(assign, facts.sums[loop.place], facts.counts[loop.place])
+                name = f"polydl_sum{number}{assign.copy}"
+                found[statement, assign.copy] = Reduction(name, kind, assign.target, statement)
+
+    def summed(node: Node) -> Node:
+        if not isinstance(node, Assign) or (node.statement, node.copy) not in found:
+            return node
+        reduction = found[node.statement, node.copy]
+
+        def place(element: Element) -> Expr:
+            return Name(reduction.variable) if element.array == reduction.target.array else element
+
+        return with_values(node, lambda value: with_elements(value, place))
+
+    return replace(loop, body=mapped(loop.body, summed), reductions=tuple(found.values()))

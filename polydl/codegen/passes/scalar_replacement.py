@@ -1,0 +1,135 @@
+"""Scalar replacement: array elements that stay in a variable while one iteration of a vector loop touches them.
+
+Several rows of a matrix that are added to one vector touch each of its elements several times. What C knows of pointers
+forbids compilers to keep such an element in a register; what the analysis knows of the arrays allows it. What is read
+alone, and doesn't change, is read before the loop: compilers move loads like these out of a loop, too, but with many of
+them into its latch, and then leave the loop without vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import (
+    Assign,
+    Body,
+    Declare,
+    For,
+    Node,
+    Variable,
+    assignments,
+    is_straight,
+    mapped,
+    with_elements_of,
+)
+from polydl.codegen.passes.factors import varying
+from polydl.codegen.values import Element, Expr, Name, elements
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """``variable`` stands for ``element`` inside the loop, and begins with its value if that is ``read``."""
+
+    variable: str
+    element: Element
+    read: bool
+
+
+def streamed_arrays(loop: For, context: Context) -> frozenset[str]:
+    """The arrays that a loop is to write past the caches, if it can."""
+    if not is_straight(loop.body) or loop.last is None:
+        return frozenset()
+    return frozenset().union(*(each.streamed for each in context.of(loop.body)))
+
+
+def _touched(assign: Assign) -> list[Element]:
+    return [*elements(assign.target), *elements(assign.value)]
+
+
+def replaceable(loop: For, streamed: Collection[str], context: Context) -> tuple[Replaced, ...]:
+    """What the statements of a body may keep in variables: what all of their accesses to an array have in common.
+
+    An element that is touched by one statement is kept only to be ``streamed``.
+    """
+    users: dict[str, list[Assign]] = {}
+    touched: dict[str, set[Element]] = {}
+    written: set[str] = set()
+    for assign in assignments(loop.body):
+        for element in _touched(assign):
+            if not context.has_extents(element):
+                continue
+            touched.setdefault(element.array, set()).add(element)
+            using = users.setdefault(element.array, [])
+            if assign not in using:
+                using.append(assign)
+        if isinstance(assign.target, Element):
+            written.add(assign.target.array)
+    found = []
+    for number, (array, using) in enumerate(users.items()):
+        if array not in written or len(touched[array]) > 1 or (len(using) == 1 and array not in streamed):
+            continue
+        (element,) = touched[array]
+        first = using[0]
+        read = (first.target == element and first.operator != "=") or element in elements(first.value)
+        found.append(Replaced(f"polydl_held{number}", element, read))
+    return tuple(found)
+
+
+def run(ir: Body, context: Context) -> Body:
+    def changed(node: Node) -> Node:
+        return _with_variables(node, context) if isinstance(node, For) and node.vector else node
+
+    return mapped(ir, changed)
+
+
+def _with_variables(loop: For, context: Context) -> For:
+    """Several copies of a body share elements, and what is to be streamed is collected before."""
+    copies = len({assign.copy for assign in assignments(loop.body)})
+    streamed = streamed_arrays(loop, context)
+    if not is_straight(loop.body) or (copies < 2 and not streamed):
+        return loop
+    if copies > 1:
+        loop = _with_loads_before(loop, context)
+    found = {each.element: each for each in replaceable(loop, streamed, context)}
+
+    def place(element: Element) -> Expr:
+        return Name(found[element].variable) if element in found else element
+
+    declared = [
+        Declare(
+            context.arrays[each.element.array].element,
+            (Variable(each.variable, initial=each.element if each.read else None),),
+        )
+        for each in found.values()
+    ]
+    stored = [Assign(each.element, "=", Name(each.variable)) for each in found.values()]
+    return replace(loop, body=(*declared, *with_elements_of(loop.body, place), *stored))
+
+
+def _with_loads_before(loop: For, context: Context) -> For:
+    """The loop with what it leaves alone in variables, one for each access and copy."""
+    varies = varying(loop)
+    numbers: dict[str, int] = {}
+    loads: dict[tuple[int, str], Declare] = {}
+
+    def loaded(node: Node) -> Node:
+        if not isinstance(node, Assign):
+            return node
+
+        def place(element: Element) -> Expr:
+            if not context.has_extents(element) or varies(element):
+                return element
+            number = numbers.setdefault(element.reference, len(numbers))
+            name = f"polydl_once{number}{node.copy}"
+            kind = context.arrays[element.array].element
+            loads[number, node.copy] = Declare(kind, (Variable(name, initial=element),), constant=True)
+            return Name(name)
+
+        (changed,) = with_elements_of((node,), place)
+        return changed
+
+    body = mapped(loop.body, loaded)
+    order = sorted(loads, key=lambda key: key[0])
+    return replace(loop, body=body, before=(*loop.before, *(loads[key] for key in order)))

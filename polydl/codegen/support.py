@@ -1,0 +1,92 @@
+"""C functions of the generated code's own, and which of them it calls."""
+
+from __future__ import annotations
+
+from polydl.codegen.loop_ir import Body, expressions
+from polydl.codegen.values import Apply, Integral
+
+
+def _total(element: str) -> str:
+    """C of a function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
+    most, count = (16, 4) if element == "float" else (8, 2)
+    last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
+    return f"""#include <string.h>
+/* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers. */
+static inline {element} polydl_total_{element}(const {element} *lanes, int count)
+{{
+  {element} copy[{most}] = {{0}};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef {element} polydl_half __attribute__((vector_size(32)));
+  typedef {element} polydl_quarter __attribute__((vector_size(16)));
+  polydl_half half, more;
+  memcpy(&half, copy, 32);
+  memcpy(&more, copy + {most // 2}, 32);
+  half += more;
+  polydl_quarter quarter, other;
+  memcpy(&quarter, &half, 16);
+  memcpy(&other, (const char *)&half + 16, 16);
+  quarter += other;
+  return {last};
+#else
+  for (count = {most // 2}; count; count /= 2)
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] += copy[lane + count];
+  return copy[0];
+#endif
+}}"""
+
+
+SUPPORT = {
+    "polydl_min": "static inline int polydl_min(int a, int b) { return a < b ? a : b; }",
+    "polydl_max": "static inline int polydl_max(int a, int b) { return a > b ? a : b; }",
+    "polydl_floor_div": (
+        "static inline int polydl_floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }"
+    ),
+    "polydl_stream": """#include <stdint.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+/* Copies to where nobody will read soon: whole lines past the caches, what is left at both ends through them. */
+static inline void polydl_stream(void *to, const void *from, size_t bytes)
+{
+  char *target = to;
+  const char *source = from;
+  size_t done = 0;
+#ifdef __SSE2__
+  done = -(uintptr_t)target % 64;
+  if (done > bytes)
+    done = bytes;
+  if (done)
+    memcpy(target, source, done);
+  for (; done + 64 <= bytes; done += 64) {
+#ifdef __AVX512F__
+    _mm512_stream_si512((void *)(target + done), _mm512_loadu_si512(source + done));
+#else
+    for (int part = 0; part < 64; part += 16)
+      _mm_stream_si128((__m128i *)(target + done + part), _mm_loadu_si128((const __m128i *)(source + done + part)));
+#endif
+  }
+#endif
+  if (done < bytes)
+    memcpy(target + done, source + done, bytes - done);
+}""",
+    "polydl_total_float": _total("float"),
+    "polydl_total_double": _total("double"),
+    "polydl_streamed": """/* What was written past the caches is in memory before anything that follows. */
+static inline void polydl_streamed(void)
+{
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
+}""",
+}
+
+
+def needed(body: Body) -> list[str]:
+    """The definitions of those functions that are called in a body."""
+    names = {f"polydl_{each.operation}" for each in expressions(body) if isinstance(each, Integral)}
+    names |= {each.function for each in expressions(body) if isinstance(each, Apply)}
+    return [definition for name, definition in SUPPORT.items() if name in names]

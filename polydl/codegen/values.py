@@ -1,0 +1,210 @@
+"""Expressions of the generated C as values: what bounds, subscripts and assignments are made of.
+
+Nodes are compared by what they are. ``Binary`` and its like come from isl's AST and from the source's statements;
+``Linear`` is a sum with integer coefficients, as subscripts are, in which integers are added up when it is made by
+``linear``. ``polydl.codegen.print_c`` writes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+
+
+@dataclass(frozen=True)
+class Integer:
+    number: int
+
+
+@dataclass(frozen=True)
+class Name:
+    """A counter or another variable of the generated code."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number as the source writes it."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of an array, or a scalar if there are no subscripts."""
+
+    array: str
+    subscripts: tuple[Expr, ...] = ()
+    #: The access of the source's statement that this is, if it is one. Elements are equal without regard to it.
+    reference: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Unary:
+    operator: str
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Binary:
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Conditional:
+    condition: Expr
+    positive: Expr
+    negative: Expr
+
+
+@dataclass(frozen=True)
+class Cast:
+    type: str
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class Apply:
+    """What a C function returns."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Integral:
+    """The lesser or greater of two integers, or their quotient rounded down."""
+
+    operation: Literal["min", "max", "floor_div"]
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True)
+class Linear:
+    """The sum of each coefficient times its expression, and a constant."""
+
+    terms: tuple[tuple[int, Expr], ...]
+    constant: int = 0
+
+
+@dataclass(frozen=True)
+class AddressOf:
+    operand: Expr
+
+
+@dataclass(frozen=True)
+class SizeOf:
+    """The bytes of what a pointer or an array's name points to."""
+
+    name: str
+
+
+Expr = (
+    Integer | Name | Constant | Element | Unary | Binary | Conditional | Cast | Apply | Integral | Linear
+    | AddressOf | SizeOf
+)  # fmt: skip
+
+
+def linear(terms: Sequence[tuple[int, Expr]], constant: int = 0) -> Expr:
+    """The sum in its simplest form: integers are added up, and a single term is itself."""
+    kept: list[tuple[int, Expr]] = []
+    for coefficient, term in terms:
+        if isinstance(term, Integer):
+            constant += coefficient * term.number
+        elif coefficient:
+            kept.append((coefficient, term))
+    if not kept:
+        return Integer(constant)
+    if not constant and len(kept) == 1 and kept[0][0] == 1:
+        return kept[0][1]
+    return Linear(tuple(kept), constant)
+
+
+def as_sum(value: Expr) -> Linear:
+    """The same value as a sum: a product with an integer becomes a term, a sum with one a constant."""
+    match value:
+        case Linear():
+            return value
+        case Integer(number):
+            return Linear((), number)
+        case Binary("*", Integer(factor), other):
+            return Linear(((factor, other),))
+        case Binary("+", left, right):
+            one, two = as_sum(left), as_sum(right)
+            return Linear((*one.terms, *two.terms), one.constant + two.constant)
+    return Linear(((1, value),))
+
+
+def plus(value: Expr, constant: int) -> Expr:
+    return linear([(1, value)], constant)
+
+
+def parts(value: Expr) -> tuple[Expr, ...]:
+    """The expressions that an expression is made of."""
+    match value:
+        case Element(subscripts=inside) | Apply(arguments=inside):
+            return inside
+        case Unary(operand=inner) | Cast(operand=inner) | AddressOf(operand=inner):
+            return (inner,)
+        case Binary(left=left, right=right) | Integral(left=left, right=right):
+            return left, right
+        case Conditional():
+            return value.condition, value.positive, value.negative
+        case Linear():
+            return tuple(term for _, term in value.terms)
+    return ()
+
+
+def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The expression with each of its parts changed."""
+    match value:
+        case Element():
+            return replace(value, subscripts=tuple(map(change, value.subscripts)))
+        case Apply():
+            return replace(value, arguments=tuple(map(change, value.arguments)))
+        case Unary() | Cast() | AddressOf():
+            return replace(value, operand=change(value.operand))
+        case Binary() | Integral():
+            return replace(value, left=change(value.left), right=change(value.right))
+        case Conditional():
+            return Conditional(change(value.condition), change(value.positive), change(value.negative))
+        case Linear():
+            terms = tuple((coefficient, change(term)) for coefficient, term in value.terms)
+            return value if terms == value.terms else linear(terms, value.constant)
+    return value
+
+
+def walk(value: Expr) -> Iterator[Expr]:
+    """The expression and all that it is made of, in the order of the text."""
+    yield value
+    for part in parts(value):
+        yield from walk(part)
+
+
+def elements(value: Expr) -> Iterator[Element]:
+    return (each for each in walk(value) if isinstance(each, Element))
+
+
+def mentions(value: Expr, name: str) -> bool:
+    return Name(name) in walk(value)
+
+
+def substituted(value: Expr, values: Mapping[str, Expr]) -> Expr:
+    """The expression with values in place of names."""
+    if isinstance(value, Name):
+        return values.get(value.name, value)
+    return with_parts(value, lambda part: substituted(part, values))
+
+
+def with_elements(value: Expr, change: Callable[[Element], Expr]) -> Expr:
+    """The expression with each element changed, the outermost of nested ones only."""
+    if isinstance(value, Element):
+        return change(value)
+    return with_parts(value, lambda part: with_elements(part, change))
