@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize test bench bench-analysis lint types format clean FORCE
+.PHONY: help optimize test bench bench-analysis lint types format schema clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
@@ -45,6 +45,9 @@ types: $(INSTALLED_DEV) build/typed ## mypy --strict over the package
 format: $(INSTALLED_DEV) ## rewrite the sources as ruff formats them
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+schema: $(INSTALLED) ## write the steps' part of docs/optimize.schema.json anew
+	$(BIN)/python -m polydl.step_schema docs/optimize.schema.json
 
 clean: ## remove everything that was built or installed here
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,4 +1,4 @@
-"""Which fusions of a scop to try, as rewrites that a variant begins with."""
+"""Which fusions of a scop to try."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import fused_combinations
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Attach, Fuse, Rewrite, Split
+from polydl.ir.variant import Attach, RewriteStep
 from polydl.match.alignment import aligned_loops
 from polydl.match.zero import sets_to_zero
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as found_dependences
 from polydl.poly.nests import Nest, distribute, distributed
-from polydl.variants.rewrites.panels import split
+from polydl.rewrite_contract import Proposal
+from polydl.variants.rewrites.fuse import Fuse
+from polydl.variants.rewrites.split import Blocked, Split
 
 # Combinations of fusions that get a space of their own.
 _COMBINATIONS = 4
@@ -35,7 +37,7 @@ def choices(
     *,
     rates: Rates,
     reassociate: bool = True,
-) -> tuple[tuple[Rewrite, ...], ...]:
+) -> tuple[Proposal, ...]:
     """Rewrites to try: what Algorithm 3 allows, and for sequences bound by memory their best combinations.
 
     ``rates`` are those of the machine, by which combinations are compared.
@@ -46,18 +48,18 @@ def choices(
         own = found_dependences(base)
         made = fused_combinations(base, distribute(base, own), own, rates, reassociate=reassociate)
         for each in made[:_COMBINATIONS]:
-            found += [steps for steps in (each.steps, in_blocks(base, each.steps)) if steps]
+            found += [Proposal(steps) for steps in (each.steps, in_blocks(base, each.steps)) if steps]
     return tuple(dict.fromkeys(found))
 
 
-def in_blocks(scop: Scop, steps: Sequence[Fuse]) -> tuple[Rewrite, ...]:
+def in_blocks(scop: Scop, steps: Sequence[Fuse]) -> tuple[RewriteStep, ...]:
     """The fusions with a few iterations of the shared loop in each nest; none if no nest gains by it.
 
     A nest that is left with one loop of its own sums up one row at a time. With some iterations of the shared loop it
     sums up as many side by side, and what it has read is still in the first cache for the next nest.
     """
-    splits: list[Rewrite] = []
-    fused: list[Rewrite] = []
+    blocked = Blocked(scop)
+    fused: list[Fuse] = []
     for step in steps:
         rows = [len(order) - step.shared for order in step.orders]
         if step.shared > 1 or max(rows) != 1:
@@ -65,26 +67,23 @@ def in_blocks(scop: Scop, steps: Sequence[Fuse]) -> tuple[Rewrite, ...]:
             continue
         for size in _BLOCKS:
             try:
-                made, scop, orders = _split(scop, step, size)
+                blocked, orders = _split(blocked, step, size)
             except IllegalVariantError:
                 continue
-            splits += made
             fused.append(replace(step, orders=orders))
             break
         else:
             return ()
-    return (*splits, *fused) if splits else ()
+    return (*blocked.steps, *fused) if blocked.steps else ()
 
 
-def _split(scop: Scop, step: Fuse, size: int) -> tuple[list[Split], Scop, tuple[tuple[str, ...], ...]]:
+def _split(blocked: Blocked, step: Fuse, size: int) -> tuple[Blocked, tuple[tuple[str, ...], ...]]:
     """Each statement's outermost loop in blocks, and the orders that begin with the loops over these."""
-    made, orders = [], []
+    orders = []
     for name, order in zip(step.statements, step.orders, strict=True):
-        place = scop.statement(name).iterators.index(order[0])
-        made.append(Split(name, order[0], size))
-        scop = split(scop, made[-1])
-        orders.append((scop.statement(name).iterators[place], *order))
-    return made, scop, tuple(orders)
+        blocked = blocked.after([Split(name, order[0], size)])
+        orders.append((blocked.outside(name, order[0]), *order))
+    return blocked, tuple(orders)
 
 
 def _is_heavy(scop: Scop, nest: Nest) -> bool:
@@ -93,14 +92,12 @@ def _is_heavy(scop: Scop, nest: Nest) -> bool:
     return max(statement.instances for statement in statements) >= _HEAVY * largest
 
 
-def elementwise_fusions(
-    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
-) -> tuple[tuple[Rewrite, ...], ...]:
-    """One tuple of rewrites that makes all fusions which Algorithm 3 allows; none if it allows none."""
+def elementwise_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:
+    """One proposal that makes all fusions which Algorithm 3 allows; none if it allows none."""
     _, groups = decisions(scop, nests, dependences)
     known = operators(scop, nests)
-    steps: list[Rewrite] = []
-    attached: list[Rewrite] = []
+    steps: list[Fuse] = []
+    attached: list[Attach] = []
     for group in groups:
         if known[group.heavy].excess is None:
             merged = _one_body([known[index] for index in group.nests])
@@ -115,13 +112,11 @@ def elementwise_fusions(
                 chain = chain[:1]
             to = known[group.heavy].statements[0].name
             attached += [Attach(known[index].statements[0].name, to, place) for index in chain]  # type: ignore[arg-type]
-    return ((*steps, *attached),) if steps or attached else ()
+    return (Proposal(tuple(steps), tuple(attached)),) if steps or attached else ()
 
 
-def zeros_attached(
-    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
-) -> tuple[tuple[Rewrite, ...], ...]:
-    """One tuple of rewrites that has reductions begin with zeros in place of a pass before them."""
+def zeros_attached(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:
+    """One proposal that has reductions begin with zeros in place of a pass before them."""
     _, groups = decisions(scop, nests, dependences)
     known = operators(scop, nests)
     steps = []
@@ -129,7 +124,7 @@ def zeros_attached(
         before = [statement for index in group.before for statement in known[index].statements]
         if known[group.heavy].excess is not None and len(before) == 1 and sets_to_zero(before[0]):
             steps.append(Attach(before[0].name, known[group.heavy].statements[0].name, "first"))
-    return (tuple(steps),) if steps else ()
+    return (Proposal((), tuple(steps)),) if steps else ()
 
 
 def _one_body(chain: Sequence[Operator]) -> Fuse | None:

@@ -13,8 +13,8 @@ from math import prod
 
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import Fuse
 from polydl.machine import Machine
+from polydl.variants.rewrites.fuse import Fuse
 
 # Seconds to start and join the threads of one parallel loop.
 _FORK = 5e-6

@@ -10,10 +10,10 @@ from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
 from polydl.fusion.sequences import Search
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Fuse
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as all_dependences
 from polydl.poly.nests import Nest, distribute, distributed
+from polydl.variants.rewrites.fuse import Fuse
 
 
 @dataclass(frozen=True)

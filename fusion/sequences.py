@@ -18,10 +18,9 @@ from polydl.fusion.prediction import Prediction, Rates, groups_of, predict
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Fuse
 from polydl.poly.dependences import Dependence, combinable
 from polydl.poly.nests import Nest
-from polydl.variants.rewrites.fuse import fuse
+from polydl.variants.rewrites.fuse import Fuse, fuse
 
 # Nests whose subsets are all looked at, and fusions per subset that are kept.
 _MOST_NESTS = 9

@@ -250,7 +250,8 @@ class Candidate:
     arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
     brought into each cache, and the iterations of its parallel loop (1 if none). ``starts`` and ``calls`` have one as
     well: how often threads start on its parallel loop, and how often its microkernel is called (0 if it has none).
-    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use.
+    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use. ``families``
+    are those of the variant's rewrites (``polydl.ir.families``).
     """
 
     variant: Variant
@@ -263,6 +264,7 @@ class Candidate:
     calls: tuple[int, ...]
     flops: int
     footprint: int
+    families: frozenset[str] = frozenset()
 
 
 class Ranker(Protocol):

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.optimization import Optimization, Tried, optimize
-from polydl.pipeline import fusion_pairs, is_fused, parse
+from polydl.pipeline import fusion_pairs, parse
+from polydl.plan.rewrite_steps import is_fused
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
@@ -26,10 +27,11 @@ class FusionResult:
     @property
     def unfused(self) -> Tried | None:
         """The fastest candidate that was run and fuses nothing."""
+        scop = self.optimization.scop
         apart = [
             each
             for each in self.optimization.tried
-            if each.measurement.seconds_minimum is not None and not is_fused(each.ranked.variant)
+            if each.measurement.seconds_minimum is not None and not is_fused(scop, each.ranked.variant)
         ]
         return min(apart, key=lambda each: each.measurement.seconds_minimum or 0.0, default=None)
 

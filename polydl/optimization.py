@@ -33,12 +33,12 @@ from polydl.pipeline import (
     Stage,
     candidates,
     generate,
-    is_fused,
     kernel,
     parse,
     ranker_named,
     space_on,
 )
+from polydl.plan.rewrite_steps import is_fused
 from polydl.records.record import Record
 from polydl.records.resume import ORIGINAL, Book, book_of, to_run
 
@@ -289,8 +289,8 @@ def optimize(
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = picks(ranking, top_k)
-    if with_unfused and all(is_fused(each.variant) for _, each in chosen):
-        unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(each.variant))
+    if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
+        unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
         chosen += tuple(islice(unfused, 1))
     measured: _Measured | None = None
     if toolchain is not None:

@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polydl.ir.families import BILINEAR, RECURSIVE
 from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.variant import Split, Strassen, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors, Winograd
+from polydl.ir.variant import Tile, UseMicrokernel, Variant
+from polydl.plan.rewrite_steps import families
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
     """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles.
 
     Where there is none, what is summed side by side, what is written past the caches, and how long vectors are. Of
-    products by quarters, how they were cut and by which microkernels they are multiplied.
+    products by blocks of blocks, the sizes of these and by which microkernels they are multiplied.
     """
-    rewrites = [type(step).__name__ for step in variant.rewrites]
-    if any(isinstance(step, Strassen) for step in variant.rewrites):
-        cuts = [step.size for step in variant.rewrites if isinstance(step, Split)]
-        return (*rewrites, *cuts, *sorted(_microkernels(variant)))
+    rewrites = [step.json_name for step in variant.scop_steps]
+    if RECURSIVE in families(variant.rewrites):
+        numbers = [value for step in variant.rewrites for value in vars(step).values() if isinstance(value, int)]
+        return (*rewrites, *numbers, *sorted(_microkernels(variant)))
     tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
-    uses = []
-    for step in variant.steps:
-        if isinstance(step, UseMicrokernel):
-            loops = (step.m, step.n, step.k, *step.rows, *step.batch)
-            uses.append((step.nest, step.name, loops, tuple(tiles.get((step.nest, loop)) for loop in loops)))
-        elif isinstance(step, Unroll):
-            uses.append((step.nest, "unroll", (step.loop,), (tiles.get((step.nest, step.loop)),)))
-        elif isinstance(step, Stream):
-            uses.append((step.nest, "stream", step.arrays, ()))
-        elif isinstance(step, Vectors):
-            uses.append((step.nest, "vectors", (), (step.bytes,)))
-    return (*rewrites, *uses)
+    steps = [step for step in variant.nest_steps if step.tells_kind]
+    return (*rewrites, *((step, *(tiles.get((step.nest, loop)) for loop in step.loops)) for step in steps))
 
 
 def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]:
@@ -64,7 +56,7 @@ def _microkernels(variant: Variant) -> frozenset[str]:
 
 
 def _fewer_products(variant: Variant) -> bool:
-    return any(isinstance(step, Winograd | Strassen) for step in variant.rewrites)
+    return BILINEAR in families(variant.rewrites)
 
 
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:

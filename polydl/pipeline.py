@@ -21,7 +21,7 @@ from polydl.frontend.scalars import without_local_scalars
 from polydl.ir.kernel import KernelSource
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Fuse, Rewrite, Strassen, UseMicrokernel, Variant, Winograd, attached_zeros
+from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.model.cache_sets import geometry
@@ -34,6 +34,7 @@ from polydl.poly.nests import distribute
 from polydl.reuse.caches import threads_sharing
 from polydl.reuse.table import WorkingSetsTable
 from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
+from polydl.rewrite_contract import Proposal
 from polydl.throughput import Throughput, calibrated
 
 if TYPE_CHECKING:
@@ -177,9 +178,7 @@ def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> V
     )
 
 
-def fusion_choices(
-    nest: Scop, *, rates: Rates, strict_fp: bool = False, fuse: bool = True
-) -> tuple[tuple[Rewrite, ...], ...]:
+def fusion_choices(nest: Scop, *, rates: Rates, strict_fp: bool = False, fuse: bool = True) -> tuple[Proposal, ...]:
     """The fusions of a nest's operators that are worth a space of their own on a machine with these rates.
 
     Without ``fuse``, reductions that begin with zeros in place of a pass before them.
@@ -199,15 +198,6 @@ def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[
 
     found = dependences(nest)
     return pairs(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
-
-
-def is_fused(variant: Variant) -> bool:
-    """Whether the variant begins with a fusion."""
-    zeros = {attached_zeros(step.statement) for step in variant.rewrites if isinstance(step, Winograd | Strassen)}
-    return any(
-        (isinstance(step, Fuse | Attach) and step not in zeros) or (isinstance(step, Winograd) and step.after)
-        for step in variant.rewrites
-    )
 
 
 def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEstimate:
@@ -355,7 +345,7 @@ def _analysed(
     for place, variant in enumerate(variants):
         # Which passes of zeros are left to microkernels depends on what these can do.
         uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
-        key = (variant.rewrites, *uses)
+        key = (variant.scop_steps, *uses)
         if key not in number_of:
             scop, _ = applied[place].executed
             same = (number for number, other in enumerate(scops) if other is scop)

@@ -6,6 +6,8 @@ Nothing is imported before it is asked for, so a plug-in may need libraries that
 from __future__ import annotations
 
 import difflib
+import sys
+from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -34,8 +36,20 @@ GROUPS: dict[str, dict[str, str]] = {
         "dnn-paper": "polydl.ranking.training:DNN_PAPER",
         "regression": "polydl.ranking.training:REGRESSION",
     },
+    "rewrites": {
+        "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",
+        "split": "polydl.variants.rewrites.split:SPLIT",
+        "pack_panels": "polydl.variants.rewrites.pack_panels:PACK_PANELS",
+        "pack_tiles": "polydl.variants.rewrites.pack_tiles:PACK_TILES",
+        "gather": "polydl.variants.rewrites.gather:GATHER",
+        "unfold": "polydl.variants.rewrites.unfold:UNFOLD",
+        "pack": "polydl.variants.rewrites.pack:PACK",
+        "pad": "polydl.variants.rewrites.pad:PAD",
+        "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
+        "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
+        "fuse": "polydl.variants.rewrites.fuse:FUSE",
+    },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
-    "rewrites": {"sequence": "polydl.variants.rewrites.sequence:apply"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},
 }
 # Of microkernels, one name for those that one library has for different types of elements.
@@ -82,6 +96,12 @@ def _built_in(group: str) -> dict[str, str]:
 
 
 def _offered(group: str) -> dict[str, EntryPoint]:
+    return _entry_points(group, tuple(sys.path))
+
+
+@lru_cache(maxsize=64)
+def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
+    """Those that distributions on the path offer; looking for them takes milliseconds."""
     return {point.name: point for point in entry_points(group=f"polydl.{group}")}
 
 

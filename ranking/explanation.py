@@ -82,7 +82,7 @@ def _structure(first: Candidate, second: Candidate) -> list[str]:
     own, others = _tiles(first.variant), _tiles(second.variant)
     if own != others:
         lines.append(f"It cuts {own or 'nothing'}; the second {others or 'nothing'}.")
-    if first.variant.rewrites != second.variant.rewrites:
+    if first.variant.scop_steps != second.variant.scop_steps:
         own, others = _rewrites(first.variant), _rewrites(second.variant)
         lines.append(f"Its nest was rewritten: {own or 'not at all'}; the second's: {others or 'not at all'}.")
     return lines
@@ -97,9 +97,9 @@ def _shape(use: MicrokernelUse) -> str:
 def _rewrites(variant: Variant) -> str:
     """Each rewrite by its kind and all that it was given."""
     found = []
-    for step in variant.rewrites:
+    for step in variant.scop_steps:
         given = (" ".join(str(part) for part in (v if isinstance(v, tuple) else (v,))) for v in vars(step).values())
-        found.append(f"{type(step).__name__.lower()} {' '.join(given)}")
+        found.append(f"{step.json_name.replace('_', ' ')} {' '.join(given)}")
     return ", ".join(found)
 
 

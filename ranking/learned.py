@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
+from polydl.ir.families import BILINEAR, FUSION, LAYOUT, PADDING
 from polydl.ir.ranking import Ranking
-from polydl.ir.variant import Strassen
 from polydl.machine import Machine
 from polydl.ranking import features
 from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
@@ -54,8 +54,9 @@ class _Learned:
         return replace(self, given=load(path, kind=self.name, features=self.features))
 
 
-# The microkernels in the data that the shipped weights were trained on.
+# The microkernels, and the families of rewrites, in the data that the shipped weights were trained on.
 LEARNED = frozenset({"c", "libxsmm"})
+FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PADDING})
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +118,11 @@ class UtilityTournament(_Learned):
         corrections = self.corrections(seen)
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.
-        quartered = np.array([any(isinstance(s, Strassen) for s in each.variant.rewrites) for each in candidates])
-        others = np.flatnonzero(np.array(known) & ~quartered)
-        if quartered.any() and others.size:
+        strange = np.array([not each.families <= FAMILIES for each in candidates])
+        others = np.flatnonzero(np.array(known) & ~strange)
+        if strange.any() and others.size:
             best = others[np.argsort(predicted[others], kind="stable")[:_BEST]]
-            corrections[quartered] = corrections[best].mean()
+            corrections[strange] = corrections[best].mean()
         rated: Numbers = (np.where(known, corrections, 0.0) - predicted).astype(np.float64)
         return rated
 

@@ -16,6 +16,7 @@ from polydl import pipeline, registry
 from polydl.ir.scop import Scop
 from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.apply import apply
+from polydl.variant_json import variant_from_json
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Case:
     def from_json(nest: Path, fields: dict[str, Any]) -> Case:
         """``fields`` has the steps, and the other fields by name; the variant's file holds it."""
         defines = tuple(fields.get("defines", {}).items())
-        variant = Variant.from_json(fields["steps"])
+        variant = variant_from_json(fields["steps"])
         return Case(nest, variant, fields["vector_bytes"], fields["strict_fp"], defines)
 
     @property

@@ -15,11 +15,13 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Fuse, Interchange, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Attach, Interchange, Tile, UseMicrokernel, Variant
 from polydl.machine import Machine
+from polydl.plan.rewriting import rewritten
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
-from polydl.variants.rewrites.sequence import apply
+from polydl.variant_json import variant_from_json
+from polydl.variants.rewrites.fuse import Fuse
 
 PRODUCT = """
 void f(float C[21][48], const float A[21][40], const float B[40][48], const float b[48]) {
@@ -70,8 +72,9 @@ void f(float out[2][3][6][6][16], const float in[2][2][8][8][20], const float fl
 #pragma endscop
 }
 """
+FUSION = Fuse(("S2", "S3"), (("i", "j"), ("i", "j")), (0, 0), 2)
 FUSED = (
-    Fuse(("S2", "S3"), (("i", "j"), ("i", "j")), (0, 0), 2),
+    FUSION,
     Attach("S0", "S1", "first"),
     Attach("S2", "S1", "last"),
 )
@@ -90,11 +93,11 @@ def test_fused_variants_are_legal_and_compute_the_same(source: str, tmp_path: Pa
     machine = Machine.detect(threads=2)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=3)
-    fused = [variant for variant in variants if any(isinstance(step, Attach) for step in variant.rewrites)]
+    fused = [variant for variant in variants if variant.attached]
     assert len(fused) >= 20
     for variant in fused:
         assert space.apply(variant).violations == ()
-        assert Variant.from_json(variant.to_json()) == variant
+        assert variant_from_json(variant.to_json()) == variant
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused[:24]]
     built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
     policy = TimingPolicy(rounds=1, budget_seconds=2)
@@ -136,7 +139,7 @@ def test_fusion_that_breaks_a_dependence_is_refused(tmp_path: Path) -> None:
     base = distributed(scop, distribute(scop, found))
     assert base is not None
     with pytest.raises(IllegalVariantError, match="dependence on `C`"):
-        apply(base, FUSED[:1], dependences(base))
+        rewritten(base, (FUSION,))
 
 
 @pytest.mark.parametrize(
@@ -153,4 +156,4 @@ def test_what_can_not_be_rewritten_says_why(old: str, new: str, word: str, tmp_p
     base = distributed(scop, distribute(scop, dependences(scop)))
     assert base is not None
     with pytest.raises(IllegalVariantError, match=word):
-        apply(base, (Fuse(("S2", "S3"), (("j", "i"), ("j", "i")), (0, 0), 2),), dependences(base))
+        rewritten(base, (Fuse(("S2", "S3"), (("j", "i"), ("j", "i")), (0, 0), 2),))

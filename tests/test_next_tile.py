@@ -17,12 +17,12 @@ from polydl.codegen.next_tile import next_tile_of
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
-from polydl.ir.variant import PackTiles, Parallel, Split, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Parallel, Tile, UseMicrokernel, Variant
 from polydl.plan.call_sites import CallSite
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
-from polydl.variants.rewrites.pack_tiles import pack_tiles
-from polydl.variants.rewrites.panels import split
+from polydl.variants.rewrites.pack_tiles import PackTiles, pack_tiles
+from polydl.variants.rewrites.split import Split, split
 
 PRODUCT = """
 void f({element} C[{m}][{n}], const {element} A[{m}][{k}], const {element} B[{k}][{n}]) {{

@@ -10,10 +10,10 @@ from computed import check_kernels, parse, separate
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Pack, Pad
 from polydl.machine import Machine
-from polydl.variants.rewrites.pack import pack
-from polydl.variants.rewrites.pad import pad, padding_choices
+from polydl.plan.rewriting import rewritten
+from polydl.variants.rewrites.pack import Pack, pack
+from polydl.variants.rewrites.pad import Pad, pad, padding_choice
 
 CONVOLUTION = """
 #define K 20
@@ -84,7 +84,7 @@ def test_a_convolution_that_tests_for_its_border(
 
 def test_the_copy_lies_between_zeros(tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
-    (step,) = padding_choices(scop, reassociate=True)
+    step = padding_choice(scop, scop.statement("S1"))
     assert step == Pad("S1", "in")
     made = pad(scop, step)
     zeros, copy, *others = made.statements
@@ -121,7 +121,7 @@ void f(float out[8][8], const float w[3][5], const float in[16][8]) {{
     scop = separate(parse(tmp_path, source))
     with pytest.raises(IllegalVariantError, match=reason):
         pad(scop, Pad("S0", "in"))
-    assert Pad("S0", "in") not in padding_choices(scop, reassociate=True)
+    assert padding_choice(scop, scop.statement("S0")) is None
 
 
 def test_nothing_else_may_be_touched(tmp_path: Path) -> None:
@@ -143,14 +143,13 @@ void f(float out[6][8], const float w[3], const float in[6][8]) {
 """
     scop = separate(parse(tmp_path, source))
     assert scop.statements[0].box is not None
-    assert padding_choices(scop, reassociate=True) == (Pad("S1", "in"),)
+    assert [padding_choice(scop, each) for each in scop.statements] == [None, Pad("S1", "in")]
 
 
 def test_sums_that_must_stay_as_they_are_are_not_padded(tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, CONVOLUTION.format(element="float", stride=1)))
-    assert padding_choices(scop, reassociate=False) == ()
-    with pytest.raises(IllegalVariantError, match="no finite number"):
-        pad(scop, Pad("S1", "in"), reassociate=False)
+    with pytest.raises(IllegalVariantError, match="order is to be kept"):
+        rewritten(scop, (Pad("S1", "in"),), reassociate=False)
 
 
 @pytest.mark.parametrize("threads", [1, 2])

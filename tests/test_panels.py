@@ -10,11 +10,12 @@ from computed import check_kernels, parse
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import PackPanels, Split
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
-from polydl.variants.rewrites.panels import pack_panels, split, visits_once
+from polydl.variants.rewrites.accesses import visits_once
+from polydl.variants.rewrites.pack_panels import PackPanels, pack_panels
+from polydl.variants.rewrites.split import Split, split
 
 PRODUCT = """
 void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) {

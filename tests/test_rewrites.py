@@ -10,15 +10,17 @@ from computed import check_kernels, parse, separate
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Coalesce, Gather, Pack, Split, Unfold, UseMicrokernel, Variant
+from polydl.ir.variant import RewriteStep, UseMicrokernel, Variant
 from polydl.machine import Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
-from polydl.variants.layouts import row_choices
-from polydl.variants.rewrites.coalesce import coalesce
-from polydl.variants.rewrites.pack import pack
-from polydl.variants.rewrites.panels import gather
-from polydl.variants.rewrites.unfold import unfold
+from polydl.rewrite_contract import Request
+from polydl.variant_json import variant_from_json
+from polydl.variants.rewrites.coalesce import Coalesce, coalesce
+from polydl.variants.rewrites.gather import GATHER, Gather, gather
+from polydl.variants.rewrites.pack import Pack, pack
+from polydl.variants.rewrites.split import Split
+from polydl.variants.rewrites.unfold import UNFOLD, Unfold, unfold
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -70,7 +72,7 @@ def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = obj
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
-    alone = [v for v in variants if v.rewrites and not any(isinstance(step, Attach) for step in v.rewrites)]
+    alone = [v for v in variants if v.rewrites and not v.attached]
     chosen = [variant for variant in alone if any(isinstance(step, kind) for step in variant.rewrites)][:6]
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
     check_kernels(tmp_path, scop, kernels, threads)
@@ -252,10 +254,15 @@ def test_plain_convolutions_are_unfolded(stride: int, roles: set[tuple[str, str]
 def test_rows_that_fill_their_vectors_are_not_unfolded(tmp_path: Path) -> None:
     source = PLAIN.format(stride=1, rows=8, columns=34).replace("[6][5]", "[6][32]").replace("x < 5", "x < 32")
     scop = separate(parse(tmp_path, source))
-    assert row_choices(scop, scop.statements[-1]) == ()
+    assert row_copies(scop) == []
     short = separate(plain(tmp_path, 1))
-    kinds = {type(steps[0]) for steps in row_choices(short, short.statements[-1])}
-    assert kinds == {Gather, Unfold}
+    assert row_copies(short) == [Gather, Unfold]
+
+
+def row_copies(scop: Scop) -> list[type[RewriteStep]]:
+    """The copies that are proposed for the last statement's rows, by how they begin."""
+    request = Request(scop, scop.statements[-1], ())
+    return [type(each.steps[0]) for rewrite in (GATHER, UNFOLD) for each in rewrite.propose(request)]
 
 
 def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
@@ -281,7 +288,7 @@ def test_rewrites_survive_json() -> None:
     unfolded = Unfold("S1", "A", 2, ("s", "x"), (0, 1, 3, 2), (1, 3))
     gathered = Gather("S1", "A", ("k", "y", "x"), (1, 2))
     variant = Variant((Pack("S1", "B", (1, 0)), gathered, unfolded, Coalesce("S1", "y", "x")))
-    assert Variant.from_json(variant.to_json()) == variant
+    assert variant_from_json(variant.to_json()) == variant
     assert variant.rewrites == variant.steps
 
 

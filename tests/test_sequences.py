@@ -18,11 +18,11 @@ from polydl.execute.toolchain import Toolchain
 from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import Combination, fused_combinations, loop_classes
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Fuse
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 from polydl.variants.generate import generate
+from polydl.variants.rewrites.fuse import Fuse
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SEQUENCES = sorted((EXAMPLES / "sequences").glob("*.c"))
@@ -78,7 +78,9 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
 def test_batch_normalization_is_done_block_by_block() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
     steps = pipeline.fusion_choices(scop, rates=Rates(2))
-    whole = [step for each in steps for step in each if isinstance(step, Fuse) and {"S2", "S9"} <= {*step.statements}]
+    whole = [
+        step for each in steps for step in each.steps if isinstance(step, Fuse) and {"S2", "S9"} <= {*step.statements}
+    ]
     fused = whole[0]
     assert {order[0] for order in fused.orders} == {"tile"}
     assert fused.parallel
@@ -95,7 +97,9 @@ def test_where_arithmetic_takes_longest_both_sums_are_still_taken_in_one_pass(ch
     sizes = {"nImg": 1, "nChannels": channels, "height": side, "width": side}
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines=sizes)
     rates = Rates(1, (1 << 15, 1 << 20, 1 << 25), (222.6e9, 118.2e9, 100.3e9, 32.9e9), 118.2e9)
-    fused = [step for each in pipeline.fusion_choices(scop, rates=rates) for step in each if isinstance(step, Fuse)]
+    fused = [
+        step for each in pipeline.fusion_choices(scop, rates=rates) for step in each.steps if isinstance(step, Fuse)
+    ]
     assert any({"S2", "S3", "S9"} <= {*step.statements} for step in fused)
 
 

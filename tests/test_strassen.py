@@ -12,16 +12,15 @@ from polydl import pipeline
 from polydl.cli import main
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Rewrite, Split, Strassen, Variant
+from polydl.ir.variant import Attach, RewriteStep, Variant
 from polydl.machine import Machine
 from polydl.picks import picks
 from polydl.pipeline import SpaceOptions
-from polydl.poly.dependences import dependences
+from polydl.plan.rewriting import rewritten
 from polydl.ranking.cost_model import COST_MODEL
-from polydl.variants import quartered_products
-from polydl.variants.quartered_products import strassen_choices
-from polydl.variants.rewrites.sequence import apply
-from polydl.variants.rewrites.strassen import block_product, matrices, strassen
+from polydl.variants.rewrites import strassen as strassen_module
+from polydl.variants.rewrites.split import Split
+from polydl.variants.rewrites.strassen import Strassen, block_product, matrices, strassen, strassen_choices
 
 BY_ROWS = """
 void f({element} C[{m}][{n}], const {element} A[{m}][{k}], const {element} B[{k}][{n}]) {{
@@ -73,7 +72,7 @@ def quarters(variant: Variant) -> tuple[Strassen, ...]:
     return tuple(step for step in variant.rewrites if isinstance(step, Strassen))
 
 
-def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[Rewrite, ...]]:
+def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[RewriteStep, ...]]:
     """Compile and check a variant with each way of cutting; the ways."""
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine)
@@ -89,9 +88,9 @@ def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[Rewrite, ..
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks and products so small that a test is quick."""
     lanes = (16,)
-    monkeypatch.setattr(quartered_products, "CUTS", ((2, 64, lanes), (2, 32, lanes), (4, 64, lanes)))
-    monkeypatch.setattr(quartered_products, "FEWEST", 8)
-    monkeypatch.setattr(quartered_products, "LANES", lanes)
+    monkeypatch.setattr(strassen_module, "CUTS", ((2, 64, lanes), (2, 32, lanes), (4, 64, lanes)))
+    monkeypatch.setattr(strassen_module, "FEWEST", 8)
+    monkeypatch.setattr(strassen_module, "LANES", lanes)
 
 
 @pytest.mark.parametrize(("parts", "products"), [(2, 7), (4, 49)])
@@ -123,14 +122,16 @@ def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_p
 def test_blocks_of_a_large_product(tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, by_rows(2048, 1536, 2560)))
     large, _, twice, _ = strassen_choices(scop, scop.statements[0])
-    sizes = [(step.loop, step.size) for step in large if isinstance(step, Split)]
+    sizes = [(step.loop, step.size) for step in large.steps if isinstance(step, Split)]
     assert sizes == [
         *(("i", 1024), ("i", 512)),
         *(("j", 64), ("j_block", 2)),
         *(("k", 64), ("k_block", 10), ("k_block", 5)),
     ]
-    (step,) = (each for each in large if isinstance(each, Strassen))
-    made = apply(scop, large[: large.index(step) + 1], dependences(scop))
+    step = large.steps[-1]
+    assert isinstance(step, Strassen)
+    assert large.attached == (Attach("zero_S0", "S0", "first"),)
+    made = rewritten(scop, large.steps).scop
     names = ("rows_S0", "columns_S0", "zero_S0", "S0", "result_S0")
     assert tuple(each.name for each in made.statements) == names
     # The sums of A's quarters are made once for all blocks of columns.
@@ -138,7 +139,7 @@ def test_blocks_of_a_large_product(tmp_path: Path) -> None:
     assert made.statement("rows_S0").iterators[:3] == (*step.shared[:2], "i")
     assert [array.extents for array in made.arrays[-3:]] == [(5, 7, 513, 64), (5, 7, 65, 64), (7, 513, 64)]
     assert made.statement("S0").instances * 8 == scop.statement("S0").instances * 7
-    made = apply(scop, twice[:-1], dependences(scop))
+    made = rewritten(scop, twice.steps).scop
     assert [array.extents for array in made.arrays[-3:]] == [(2, 49, 257, 64), (2, 49, 66, 16), (49, 258, 16)]
     assert made.statement("S0").instances * 64 == scop.statement("S0").instances * 49
 
@@ -149,7 +150,7 @@ def test_a_pass_of_zeros_goes_where_each_block_is_made_once(tmp_path: Path) -> N
     whole, parts, _ = strassen_choices(scop, scop.statement("S1"))
     found = []
     for choice in (whole, parts):
-        made = apply(scop, choice[:-1], dependences(scop))
+        made = rewritten(scop, choice.steps).scop
         reads = {access.array for access in made.statement("result_S1").reads}
         found.append(("S0" in [each.name for each in made.statements], "C" in reads))
     assert found == [(False, False), (True, True)]
@@ -195,7 +196,7 @@ def test_odd_and_small_products_are_left_alone(size: tuple[int, int, int], tmp_p
 )
 def test_a_step_that_does_not_fit_is_refused(step: Strassen, word: str, tmp_path: Path) -> None:
     scop = separate(parse(tmp_path, by_rows(32, 64, 64)))
-    scop = apply(scop, [Split("S0", "i", 16), Split("S0", "j", 32), Split("S0", "k", 32)], dependences(scop))
+    scop = rewritten(scop, (Split("S0", "i", 16), Split("S0", "j", 32), Split("S0", "k", 32))).scop
     with pytest.raises(IllegalVariantError, match=word):
         strassen(scop, step)
 
@@ -209,7 +210,7 @@ def test_sums_whose_order_is_kept_are_not_taken_apart(tmp_path: Path) -> None:
         assert not any(quarters(variant) for variant in variants)
     base = separate(scop)
     with pytest.raises(IllegalVariantError, match="order is to be kept"):
-        apply(base, strassen_choices(base, base.statements[0])[0], dependences(base), reassociate=False)
+        rewritten(base, strassen_choices(base, base.statements[0])[0].steps, reassociate=False)
 
 
 def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:

@@ -13,12 +13,14 @@ from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import PackPanels, PackTiles, Split, Variant
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
-from polydl.variants.rewrites.pack_tiles import pack_tiles
-from polydl.variants.rewrites.panels import split
+from polydl.variant_json import variant_from_json
+from polydl.variants.rewrites.pack_panels import PackPanels
+from polydl.variants.rewrites.pack_tiles import PackTiles, pack_tiles
+from polydl.variants.rewrites.split import Split, split
 
 PRODUCT = """
 void f(float C[37][{n}], const float A[37][{k}], const float B[{k}][{n}]) {{
@@ -126,7 +128,7 @@ def test_an_order_that_breaks_a_dependence_is_refused(tmp_path: Path) -> None:
 
 def test_the_step_survives_json() -> None:
     variant = Variant((PackTiles("S1", "B", ("j_block", "k_block"), ("k", "j")),))
-    assert Variant.from_json(variant.to_json()) == variant
+    assert variant_from_json(variant.to_json()) == variant
 
 
 @pytest.mark.parametrize("threads", [1, 2])

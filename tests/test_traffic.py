@@ -29,6 +29,7 @@ from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.reuse.references import time_of
+from polydl.variant_json import variant_from_json
 
 ROOT = Path(__file__).parents[1]
 LINE = 64
@@ -445,7 +446,7 @@ def test_predictions_order_variants_as_simulated_caches_do(name: str, number: in
     caches = [geometry(cache["bytes"], document["line_bytes"], cache["ways"]) for cache in document["caches"]]
     predicted = []
     for entry in nest["variants"]:
-        variant = Variant.from_json(entry["steps"])
+        variant = variant_from_json(entry["steps"])
         applied = space.apply(variant)
         levels = zip(*fills(applied.scop, applied.plan, caches, document["line_bytes"]), strict=True)
         predicted.append([sum(sum(arrays.values()) for arrays in level) for level in levels])

@@ -11,8 +11,9 @@ import pytest
 import polydl
 from polydl import pipeline
 from polydl.cli import main
-from polydl.ir.variant import Attach, Fuse
+from polydl.ir.variant import Attach
 from polydl.machine import Machine
+from polydl.variants.rewrites.fuse import Fuse
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SIZES = {"nImg": 2, "nChannels": 32, "height": 6, "width": 7}
@@ -48,7 +49,7 @@ def test_no_variant_without_fusion_fuses_operators() -> None:
     found = polydl.optimize(EXAMPLES / "bnorm_train.c", defines=SIZES, fuse=False, **options)
     variants = [entry.variant for entry in found.ranking.entries]
     assert variants
-    assert not any(isinstance(step, Fuse | Attach) for variant in variants for step in variant.rewrites)
+    assert not any(isinstance(step, Fuse | Attach) for variant in variants for step in variant.scop_steps)
     assert len(found.space.nests) == 6, "as many as there are in the source"
     assert found.winner is not None
     assert {each.measurement.status for each in found.tried} == {"ok"}
@@ -63,7 +64,7 @@ def test_a_convolution_without_fusion_still_overwrites_zeros(tmp_path: Path) -> 
         path, machine=Machine.detect(threads=1), max_variants=60, top_k=3, fuse=False, records=False
     )
     variants = [entry.variant for entry in found.ranking.entries]
-    fusions = [step for variant in variants for step in variant.rewrites if isinstance(step, Fuse | Attach)]
+    fusions = [step for variant in variants for step in variant.scop_steps if isinstance(step, Fuse | Attach)]
     assert all(isinstance(step, Attach) and step.place == "first" for step in fusions)
     assert any(isinstance(step, Attach) and step.statement == "S0" for step in fusions)
     left = [found.applied(variant).executed[0] for variant in variants]

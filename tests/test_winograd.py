@@ -15,17 +15,17 @@ from polydl import pipeline
 from polydl.codegen.linear_maps import linear, operations
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Pad, Split, Variant, Winograd
+from polydl.ir.variant import Attach, Variant
 from polydl.machine import Machine
 from polydl.match.convolution import convolution
 from polydl.picks import picks
 from polydl.pipeline import SpaceOptions
-from polydl.poly.dependences import dependences
+from polydl.plan.rewriting import rewritten
 from polydl.ranking.cost_model import COST_MODEL
-from polydl.variants.fewer_products import winograd_choices
-from polydl.variants.rewrites.sequence import apply
+from polydl.variants.rewrites.pad import Pad
+from polydl.variants.rewrites.split import Split
 from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
-from polydl.variants.rewrites.winograd import winograd
+from polydl.variants.rewrites.winograd import Winograd, winograd, winograd_choices
 
 BLOCKED = """
 void f(float out[{n}][2][{h}][{w}][16], const float flt[2][2][{r}][{s}][16][16],
@@ -198,8 +198,10 @@ def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
 def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
     source = plain("nchw", k=384, w=9).replace("[20]", "[128]").replace("c < 20", "c < 128").replace("[2][", "[1][")
     scop = parse(tmp_path, source.replace("n < 2", "n < 1"))
-    (steps, _) = winograd_choices(separate(scop), separate(scop).statements[0])
-    assert [type(step) for step in steps] == [Split, Split, Winograd, Attach]
+    (proposal, _) = winograd_choices(separate(scop), separate(scop).statements[0])
+    steps = proposal.steps
+    assert [type(step) for step in steps] == [Split, Split, Winograd]
+    assert proposal.attached == (Attach("zero_S0", "S0", "first"),)
     assert isinstance(steps[2], Winograd)
     assert steps[2].shared == ("k_block", "c_block")
     assert check(scop, tmp_path) == {(4, 4), (2, 2)}
@@ -209,8 +211,8 @@ def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
     base = separate(scop)
-    (steps, *_) = winograd_choices(base, base.statement("S1"), near_bytes=64 << 10)
-    assert steps[0] == Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, ("n", "y"))
+    (proposal, *_) = winograd_choices(base, base.statement("S1"), near_bytes=64 << 10)
+    assert proposal.steps[0] == Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, ("n", "y"))
     assert check(scop, tmp_path, threads, "4K,16K,1M") == {(4, 4), (2, 2)}
 
 
@@ -334,7 +336,7 @@ def test_sums_whose_order_is_kept_are_not_factored(tmp_path: Path) -> None:
         assert not any(tiles(variant) for variant in variants)
     base = separate(scop)
     with pytest.raises(IllegalVariantError, match="order is to be kept"):
-        apply(base, [Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1)], dependences(base), reassociate=False)
+        rewritten(base, (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1),), reassociate=False)
 
 
 def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from computed import check_kernels
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach
 from polydl.machine import Machine
 
 PRODUCT = """
@@ -50,7 +49,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=1)
-    attached = [v for v in variants if any(isinstance(step, Attach) for step in v.rewrites)]
+    attached = [v for v in variants if v.attached]
     return scop, [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in attached[:10]]
 
 
@@ -111,8 +110,7 @@ def test_a_pass_that_is_not_run_has_no_working_sets(tmp_path: Path) -> None:
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
     found = pipeline.analyze_variants(scop, variants, machine=machine, microkernel="c")
     statements = {
-        any(isinstance(step, Attach) for step in variant.rewrites): {d.source for d in found[number].dependences}
-        for number, variant in enumerate(variants)
+        bool(variant.attached): {d.source for d in found[number].dependences} for number, variant in enumerate(variants)
     }
     assert len(statements[False]) > len(statements[True]) == 1
     for number, variant in enumerate(variants):

@@ -7,33 +7,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
+from typing import Any
 
+from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
+from polydl.ir.families import BILINEAR, PADDING
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Pad, Rewrite, Step, Variant
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Attach, RewriteStep, ScopStep, Step, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.apply import Applied, apply
 from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.plan import make_plan
+from polydl.plan.rewrite_steps import families
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.streaming import streamable
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest, distributed
-from polydl.variants.fewer_products import attached_behind, winograd_choices
-from polydl.variants.layouts import rewrite_choices
-from polydl.variants.quartered_products import strassen_choices
-from polydl.variants.rewrites.pad import padding_choices
+from polydl.rewrite_contract import Proposal, Request, Rewrite
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
 
 DRAWS_PER_VARIANT = 30
 # The second cache of most machines.
 SECOND_CACHE = 1 << 20
-# Second caches that points of an image may take where threads share them.
-_PARTS_OF_THREADS = 8
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class VariantSpace:
     kernels: Mapping[str, Microkernel]
     candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
     reassociate: bool
-    rewrites: tuple[Rewrite, ...] = ()
+    rewrites: tuple[ScopStep, ...] = ()
     alternatives: tuple[VariantSpace, ...] = ()
 
     def size(self) -> int:
@@ -98,6 +98,7 @@ class _About:
     vector_bytes: int
     reassociate: bool
     second_cache: int
+    fusions: Sequence[Proposal]
 
 
 def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: int) -> tuple[str, ...]:
@@ -150,7 +151,7 @@ def build_space(
     threads: int,
     vector_bytes: int,
     reassociate: bool = True,
-    fusions: Sequence[tuple[Rewrite, ...]] = (),
+    fusions: Sequence[Proposal] = (),
     second_cache: int = SECOND_CACHE,
     fewer_products: bool = True,
 ) -> VariantSpace:
@@ -161,24 +162,23 @@ def build_space(
     whose arrays don't fit into the ``second_cache`` (bytes) may write those past the caches that take a quarter of it.
     Without ``fewer_products`` all products of the source are computed one by one.
     """
-    about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache)
+    about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache, fusions)
     space = _space(rewritten(scop, (), reassociate=reassociate), scop, about, ())
     others = tuple(_alternatives(space, about))
-    fused = [made for steps in fusions for made in _fused(space, others, steps, about)]
-    padded = (each for each in others if all(isinstance(step, Pad) for step in each.rewrites))
+    fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
+    padded = (each for each in others if families(each.rewrites) == {PADDING})
     bases = (space, *padded) if fewer_products else ()
-    fewer = (made for each in bases for made in _with_fewer_products(each, about, fusions))
+    fewer = (made for each in bases for made in _with_fewer_products(each, about))
     return replace(space, alternatives=(*fused, *others, *fewer))
 
 
 def _fused(
-    space: VariantSpace, unfused: tuple[VariantSpace, ...], steps: tuple[Rewrite, ...], about: _About
+    space: VariantSpace, unfused: tuple[VariantSpace, ...], fusion: Proposal, about: _About
 ) -> Iterator[VariantSpace]:
     """Spaces after a fusion, and after it and a further rewrite; ``unfused`` are those after such a rewrite alone."""
     if not _distributed(space):
         return
-    attached = tuple(step for step in steps if isinstance(step, Attach))
-    merged = tuple(step for step in steps if not isinstance(step, Attach))
+    attached, merged = fusion.attached, fusion.steps
     try:
         fused = rewritten(space.source, merged, reassociate=space.reassociate)
     except IllegalVariantError:
@@ -212,7 +212,7 @@ def _distributed(space: VariantSpace) -> bool:
     return distributed(space.scop, space.nests) is not None
 
 
-def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Rewrite, ...]) -> VariantSpace:
+def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[ScopStep, ...]) -> VariantSpace:
     kernels, reassociate = about.kernels, about.reassociate
     scop, nests = left.scop, left.nests
     candidates = {(nest.index, kernel.name): left.matches(nest, kernel) for nest in nests for kernel in kernels}
@@ -265,80 +265,99 @@ def _accesses(scop: Scop, nest: Nest) -> int:
 
 
 def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
-    """Spaces after rewrites, where these are legal and give a nest a microkernel."""
+    """Spaces after rewrites, where these are legal and give a nest a microkernel, or don't need one."""
     yield from _rewritten(space, about)
-    pads = padding_choices(space.scop, about.reassociate) if _distributed(space) else ()
-    if pads:
-        steps = (*space.rewrites, *pads)
-        left = rewritten(space.source, steps, reassociate=space.reassociate)
-        padded = _space(left, space.source, about, steps)
+    if not _distributed(space):
+        return
+    padding = [each for each in rewrites_installed() if PADDING in each.families]
+    proposals = [proposal for each in space.scop.statements for proposal in _proposals(space, each, padding, about)]
+    steps = tuple(step for proposal in proposals for step in proposal.steps)
+    padded = _after(space, Proposal(steps), about) if steps else None
+    if padded is not None:
         yield padded
         yield from _rewritten(padded, about)
+
+
+def rewrites_installed() -> tuple[Rewrite[Any], ...]:
+    """All rewrites, in the order in which they are proposed."""
+    return tuple(registry.load("rewrites", name) for name in registry.names("rewrites"))
+
+
+def _proposals(
+    space: VariantSpace, statement: Statement, rewrites: Sequence[Rewrite[Any]], about: _About
+) -> Iterator[Proposal]:
+    """What rewrites propose for a statement of the space's scop, whose nests come one after the other."""
+    report = next(each for each in space.reports if statement.name in each.nest.statements)
+    request = Request(
+        scop=space.scop,
+        statement=statement,
+        dependences=space.dependences,
+        matches=space.candidates.get((report.nest.index, report.kernel or ""), ()),
+        preferred=_preference(space, report.nest, about.kernels) == 0,
+        reassociate=space.reassociate,
+        threads=about.threads,
+        second_cache=about.second_cache,
+        fusions=about.fusions,
+    )
+    for rewrite in rewrites:
+        if rewrite.exact or space.reassociate:
+            try:
+                yield from rewrite.propose(request)
+            except IllegalVariantError:
+                continue
+
+
+def _rewritable(space: VariantSpace) -> Iterator[tuple[NestReport, Statement]]:
+    """Nests of one statement, and none that is a call, with that statement."""
+    for report in space.reports:
+        if len(report.nest.statements) == 1 and report.nest.call is None:
+            yield report, space.scop.statement(report.nest.statements[0])
 
 
 def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
     if not _distributed(space):
         return
-    base, kernels = space.scop, about.kernels
-    for report in space.reports:
-        statements = [base.statement(name) for name in report.nest.statements]
-        if not kernels or len(statements) != 1 or report.nest.call is not None:
-            continue
-        matches = space.candidates.get((report.nest.index, report.kernel or ""), ())
-        before = _preference(space, report.nest, kernels)
-        choices = rewrite_choices(base, statements[0], matches, preferred=before == 0)
-        for rewrites in choices:
-            try:
-                steps = (*space.rewrites, *rewrites)
-                left = rewritten(space.source, steps, reassociate=space.reassociate)
-            except IllegalVariantError:
+    others = [each for each in rewrites_installed() if not each.families & {PADDING, BILINEAR}]
+    for report, statement in _rewritable(space):
+        before = _preference(space, report.nest, about.kernels)
+        for proposal in _proposals(space, statement, others, about):
+            if proposal.for_microkernel and not about.kernels:
                 continue
-            made = _space(left, space.source, about, steps)
-            found = next(each for each in made.reports if statements[0].name in each.nest.statements)
-            if found.kernel is not None and _preference(made, found.nest, kernels) <= before:
+            made = _after(space, proposal, about)
+            if made is None:
+                continue
+            found = next(each for each in made.reports if statement.name in each.nest.statements)
+            as_good = found.kernel is not None and _preference(made, found.nest, about.kernels) <= before
+            if as_good or not proposal.for_microkernel:
                 yield made
 
 
-def _with_fewer_products(
-    space: VariantSpace, about: _About, fusions: Sequence[tuple[Rewrite, ...]]
-) -> Iterator[VariantSpace]:
-    """Spaces of convolutions in tiles, and of products in quarters, where a microkernel takes what is multiplied.
-
-    Element-wise statements that a fusion attaches behind a convolution are applied to its tiles, if they can be.
-    """
-    if not _distributed(space) or not space.reassociate:
+def _with_fewer_products(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
+    """Spaces of convolutions in tiles, and of products in quarters, where a microkernel takes what is multiplied."""
+    if not _distributed(space):
         return
-    base = space.scop
-    # Threads work on one part together, and each part is begun anew.
-    near = about.second_cache * (1 if about.threads == 1 else _PARTS_OF_THREADS)
-    for report in space.reports:
-        if len(report.nest.statements) != 1 or report.nest.call is not None:
-            continue
-        statement = base.statement(report.nest.statements[0])
-        for after in (*attached_behind(fusions, statement.name), ()):
-            found = list(_multiplied(space, winograd_choices(base, statement, near, after), statement.name, about))
-            yield from found
-            if found:
-                break
-        yield from _multiplied(space, strassen_choices(base, statement), statement.name, about)
+    bilinear = [each for each in rewrites_installed() if BILINEAR in each.families]
+    for _, statement in _rewritable(space):
+        for proposal in _proposals(space, statement, bilinear, about):
+            made = _after(space, proposal, about)
+            if made and any(each.kernel and statement.name in each.nest.statements for each in made.reports):
+                yield made
 
 
-def _multiplied(
-    space: VariantSpace, choices: Sequence[tuple[Rewrite, ...]], statement: str, about: _About
-) -> Iterator[VariantSpace]:
-    """The spaces after some of the choices of rewrites, which end with attached zeros."""
-    for *steps, zeros in choices:
-        try:
-            rewrites = (*space.rewrites, *steps)
-            left = rewritten(space.source, rewrites, reassociate=space.reassociate)
-        except IllegalVariantError:
-            continue
-        made = _space(left, space.source, about, rewrites)
-        if any(each.kernel is not None and statement in each.nest.statements for each in made.reports):
-            assert isinstance(zeros, Attach)
-            spaces = tuple(_with_attached(each, (zeros,)) for each in made.spaces)
-            yield replace(made, spaces=spaces, rewrites=(*made.rewrites, zeros))
+def _after(space: VariantSpace, proposal: Proposal, about: _About) -> VariantSpace | None:
+    """The space after what is proposed for ``space``; None if that is illegal."""
+    steps = (*space.rewrites, *proposal.steps)
+    rewrites = tuple(step for step in steps if isinstance(step, RewriteStep))
+    try:
+        left = rewritten(space.source, rewrites, reassociate=space.reassociate)
+    except IllegalVariantError:
+        return None
+    made = _space(left, space.source, about, steps)
+    if not proposal.attached:
+        return made
+    spaces = tuple(_with_attached(each, proposal.attached) for each in made.spaces)
+    return replace(made, spaces=spaces, rewrites=(*made.rewrites, *proposal.attached))
 
 
 def _preference(space: VariantSpace, nest: Nest, kernels: Sequence[Microkernel]) -> int:

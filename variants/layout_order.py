@@ -11,7 +11,7 @@ from math import prod
 
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
-from polydl.variants.rewrites.panels import apart
+from polydl.variants.rewrites.accesses import apart
 
 # What not all loops move along: together it must stay in the first cache.
 SMALL_BYTES = 1 << 15

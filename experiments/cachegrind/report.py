@@ -16,8 +16,8 @@ import numpy as np
 
 from experiments.cachegrind.simulate import parse
 from polydl import pipeline
-from polydl.ir.variant import Variant
 from polydl.machine import Machine
+from polydl.variant_json import variant_from_json
 
 # Pairs of variants whose simulated misses differ by less than this are not expected to be told apart.
 _APART = 1.05
@@ -63,7 +63,7 @@ def predictions(document: dict[str, Any], nest: dict[str, Any]) -> Counts:
     return np.array(
         pipeline.predicted_misses(
             parse(nest["source"], nest["defines"]),
-            [Variant.from_json(variant["steps"]) for variant in nest["variants"]],
+            [variant_from_json(variant["steps"]) for variant in nest["variants"]],
             machine=Machine.detect(threads=1).with_cache_sizes(sizes),
             ways=[cache["ways"] for cache in document["caches"]],
             microkernel="none",

@@ -1,1 +1,1 @@
-"""polydl's best picks beside other libraries and compilers, on ready workloads."""
+"""Benchmarks: polydl's best variants against other libraries and compilers, on ready workloads."""

@@ -1,4 +1,4 @@
-"""One workload after the other: optimize it, then time the leaders and the peers in the same rounds."""
+"""Benchmark runs: each workload is optimized, then its best variants and the peers are timed in the same rounds."""
 
 from __future__ import annotations
 
@@ -24,20 +24,30 @@ from polydl.workloads import Layout, Padding, Workload, workload
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides what is measured and how; results of other settings are not mixed with these."""
+    """The settings of a run. Results of different settings are never mixed."""
 
+    #: names of the peers
     peers: tuple[str, ...]
     threads: int
+    #: batch size of convolutions
     images: int
+    #: None for each workload's usual one
     layout: Layout | None
+    #: variants that ``optimize`` measures
     top_k: int
+    #: variants that are timed beside the peers
     leaders: int
+    #: variants that ``optimize`` ranks
     max_variants: int
     rounds: int
+    #: for timing one workload
     budget_seconds: float
+    #: of one invocation
     timeout_seconds: float
     seed: int
+    #: whether products add to their result
     accumulate: bool
+    #: whether caches are flushed before each invocation
     cold: bool = False
     padding: Padding | None = None
 
@@ -46,7 +56,7 @@ class Settings:
 
 
 def installed(names: Sequence[str], setting: Setting) -> tuple[list[PeerKind], dict[str, MissingPeerError]]:
-    """The peers that are there, and what the others lack."""
+    """The peers that are installed, and the errors of the others by name."""
     kinds: list[PeerKind] = []
     missing: dict[str, MissingPeerError] = {}
     for name in names:
@@ -94,10 +104,9 @@ def measure(
     records: Path | bool = True,
     progress: ProgressCallback | None = None,
 ) -> Iterator[tuple[str, Document]]:
-    """The result of each workload, as soon as it is there. A workload that fails is a result too.
+    """Yields (name, result) of each workload as soon as it is measured. The failure of a workload is a result too.
 
-    Every measurement goes to ``records`` as for ``optimize``, and what they hold is not optimized again; what stands
-    beside the peers always is.
+    Measurements go to ``records`` as for ``optimize``, which reuses them; the rounds with the peers are always new.
     """
     for name in names:
         nest = workload_of(name, settings)

@@ -1,4 +1,4 @@
-"""What a benchmark run found, as JSON, and what follows from it: ratios with their spread, and means."""
+"""Results of a benchmark run as JSON, with ratios, their confidence intervals, and means."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from polydl.emit import written_atomically
 from polydl.errors import OptionError
 
 SCHEMA = 1
-# Resamples for an interval, and the part of them that lies inside.
+# Resamples for an interval, and the part of them inside of it.
 _DRAWS, _INSIDE = 2000, 0.9
 _ANOTHER = "name another --out"
-# What holds for files that were written before there was such a setting.
+# Values of settings that older files lack.
 _FORMERLY = {"cold": False}
 
 Document = dict[str, Any]
@@ -27,32 +27,32 @@ Document = dict[str, Any]
 
 @dataclass(frozen=True)
 class Ratio:
-    """A peer's time divided by polydl's: above 1, polydl is faster.
+    """A peer's time divided by polydl's: above 1, polydl is faster."""
 
-    ``value`` is the ratio of the medians, ``low`` to ``high`` holds 90 % of it over resampled samples, and
-    ``of_minima`` is the ratio of the shortest samples.
-    """
-
+    #: ratio of the medians
     value: float
+    #: lower bound of its 90 % interval, by resampling
     low: float
+    #: upper bound
     high: float
+    #: ratio of the shortest samples
     of_minima: float
 
 
 def seconds(timing: Mapping[str, Any]) -> list[float]:
-    """The undisturbed samples, or all where every one was disturbed."""
+    """The undisturbed samples of a timing, or all samples if every one is disturbed."""
     samples = timing["samples"]
     return [s["seconds"] for s in samples if not s["disturbed"]] or [s["seconds"] for s in samples]
 
 
 def own_timing(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Of polydl's leaders, the one with the smallest median; None if none passed."""
+    """The timing of the fastest of polydl's leading variants, by the median; None if none has a time."""
     passed = [leader for leader in result["leaders"] if leader["status"] == "ok"]
     return min(passed, key=lambda leader: float(np.median(seconds(leader))), default=None)
 
 
 def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
-    """None where polydl or the peer has no time."""
+    """The ratio for one workload; None if polydl or the peer has no time."""
     draws = _draws(result, peer)
     if draws is None:
         return None
@@ -62,7 +62,7 @@ def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
 
 
 def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
-    """The geometric mean over workloads, and the ratio of each; None if there is none."""
+    """The geometric mean over workloads, and the ratio of each workload; None if there is no ratio."""
     pairs = [(draws, ratio(result, peer)) for result in results if (draws := _draws(result, peer)) is not None]
     ratios = [one for _, one in pairs if one is not None]
     if not ratios:
@@ -74,7 +74,7 @@ def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, 
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """Raises ZeroDivisionError for no values."""
+    """The geometric mean. Raises ZeroDivisionError without values."""
     return math.exp(sum(math.log(value) for value in values) / len(values))
 
 
@@ -86,11 +86,11 @@ def _both(result: Mapping[str, Any], peer: str) -> tuple[list[float], list[float
 
 
 def _draws(result: Mapping[str, Any], peer: str) -> np.ndarray[Any, Any] | None:
-    """The ratio of medians of samples drawn anew, with replacement."""
+    """[draw]: ratios of medians of resampled samples, drawn with replacement; None without times of both."""
     ours, theirs = _both(result, peer)
     if not ours:
         return None
-    # Apart for each pair, so that chance does not strike all workloads alike.
+    # One random stream for each workload and peer, so that the draws of different workloads are independent.
     generator = np.random.default_rng(zlib.crc32(f"{result['description']} {peer}".encode()))
     medians = [np.median(generator.choice(samples, (_DRAWS, len(samples))), axis=1) for samples in (theirs, ours)]
     divided: np.ndarray[Any, Any] = medians[0] / medians[1]
@@ -103,7 +103,7 @@ def _interval(draws: np.ndarray[Any, Any]) -> tuple[float, float]:
 
 
 def compared(document: Mapping[str, Any]) -> list[str]:
-    """Without the peers that had nothing to do."""
+    """The peers that supported at least one workload."""
     results = document["results"].values()
     return [peer for peer in document["settings"]["peers"] if any(peer in result["peers"] for result in results)]
 
@@ -114,13 +114,13 @@ def rate(result: Mapping[str, Any], timing: Mapping[str, Any]) -> float:
 
 
 def part_of_probe(result: Mapping[str, Any], threads: int) -> float | None:
-    """polydl's GFLOPS as a part of what the probe reached on all cores at its best."""
+    """polydl's GFLOPS as a part of the best rate of the probe on all cores; None without a time."""
     ours = own_timing(result)
     return None if ours is None else rate(result, ours) / (threads * result["best_probe_gflops"])
 
 
 def concluded(document: Mapping[str, Any]) -> Document:
-    """The document with its ``ratios`` by peer beside each workload's timing, and their means as ``summary``."""
+    """The document with the ``ratios`` of each workload by peer, and with their means as ``summary``."""
     results = document["results"]
     peers, threads = compared(document), document["settings"]["threads"]
     summary: Document = {"workloads": len(results), "of_probe": None, "peers": {}}
@@ -155,7 +155,7 @@ def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) 
 
 
 def read(path: Path) -> Document:
-    """Raises OptionError for a file that is no document of this schema."""
+    """The document in a file. Raises OptionError for a file that is no document of this schema."""
     try:
         document: Document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -166,7 +166,10 @@ def read(path: Path) -> Document:
 
 
 def continued(old: Document, new: Document, file: str) -> Document:
-    """The old results with the new run's header. Raises OptionError unless both measure the same in the same way."""
+    """The old document, for a run that continues it.
+
+    Raises OptionError unless both have the same settings, versions, machine and missing peers.
+    """
     for part in ("settings", "versions"):
         differing = [key for key in new[part] if old[part].get(key, _FORMERLY.get(key)) != new[part][key]]
         if differing:
@@ -179,6 +182,6 @@ def continued(old: Document, new: Document, file: str) -> Document:
 
 
 def write(document: Document, path: Path) -> None:
-    """The whole file or nothing: an interrupted run can go on from it. Raises ResourceError."""
+    """Write the file atomically, so that an interrupted run can be continued. Raises ResourceError."""
     with written_atomically(path) as file:
         file.write((json.dumps(document, indent=1) + "\n").encode())

@@ -41,12 +41,13 @@ def iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[s
 
 def annotated_call(scop: Scop, plan: NestPlan, values: Sequence[str]) -> str:
     """The call that the user marked, with the loop counters that it may name."""
-    assert plan.nest.call is not None
+    marked = plan.nest.annotated
+    assert marked is not None
     statement = scop.statement(plan.nest.statements[0])
-    outer = statement.depth - plan.nest.call.inner_loops
+    outer = statement.depth - marked.inner_loops
     found = iterator_values(plan, statement.depth, values)[:outer]
     others = [(n, stripped(v)) for n, v in zip(statement.iterators, found, strict=False) if stripped(v) != n]
-    call = plan.nest.call.call.rstrip(";") + ";"
+    call = marked.call.rstrip(";") + ";"
     if not others:
         return call
     # First the values, since they may name the very counters that are declared next.

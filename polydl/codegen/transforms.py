@@ -8,7 +8,7 @@ from math import prod
 
 from polydl.codegen.expressions import affine, statement_text, stripped, subscripted
 from polydl.codegen.linear_maps import linear, operations
-from polydl.ir.calls import AnnotatedCall, Inside, TileTransform
+from polydl.ir.calls import Inside, TileTransform, TransformCall
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
@@ -23,10 +23,9 @@ _LINE = 64
 _STRIP_BYTES = 12 << 10
 
 
-def invocation(scop: Scop, statement: Statement, call: AnnotatedCall, iterators: Sequence[str]) -> str:
+def invocation(scop: Scop, statement: Statement, call: TransformCall, iterators: Sequence[str]) -> str:
     """The call for the tile at these values of the statement's iterators."""
     transform = call.transform
-    assert transform is not None
     places = [f"&{subscripted(scop, access, iterators)}" for access in (statement.reads[0], statement.writes[0])]
     left = [_left(inside, iterators) for inside in transform.inside if inside is not None]
     text = f"{call.call}({', '.join([*places, *left])});"
@@ -94,9 +93,8 @@ def cycles(statement: Statement, transform: TileTransform, vector_elements: int)
     return tiles * -(-lanes // vector_elements) * each
 
 
-def definition(scop: Scop, statement: Statement, call: AnnotatedCall, vector_bytes: int) -> str:
+def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int) -> str:
     """The function that transforms one tile of all lanes, or all tiles of a loop."""
-    assert call.transform is not None
     writer = _Writer(scop, statement, call.call, call.transform)
     return writer.text(max(1, vector_bytes // writer.element_bytes))
 

@@ -37,12 +37,12 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
     def call(nest: NestPlan, values: Sequence[Expr]) -> Call:
         texts = [print_c.text(value) for value in values]
         name = nest.nest.statements[0]
-        if nest.nest.call is not None and nest.nest.transform is not None:
+        if nest.nest.transform is not None:
             statement = scop.statement(name)
             iterators = iterator_values(nest, statement.depth, texts)
-            text = transforms.invocation(scop, statement, nest.nest.call, iterators)
-            return Call(text, name, tuple(values), simd=bool(nest.nest.transform.after))
-        if nest.nest.call is not None:
+            text = transforms.invocation(scop, statement, nest.nest.transform, iterators)
+            return Call(text, name, tuple(values), simd=bool(nest.nest.transform.transform.after))
+        if nest.nest.annotated is not None:
             return Call(annotated_call(scop, nest, texts), name, tuple(values))
         return Call(microkernel_call(scop, sites[nest.nest.index], texts), name, tuple(values))
 
@@ -78,9 +78,9 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
     ]
     definitions += [each.definitions for _, each in emitted]
     definitions += [
-        transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.call, vector_bytes)
+        transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.transform, vector_bytes)
         for nest in plan.nests
-        if nest.nest.call is not None and nest.nest.transform is not None
+        if nest.nest.transform is not None
     ]
     if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
         definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")

@@ -31,7 +31,7 @@ def variant_from_file(path: str) -> Variant:
 
     Raises OptionError if the file can't be read or holds anything else.
     """
-    from polydl.ir.variant import Variant
+    from polydl.variant_json import variant_from_json
 
     remedy = "write what `polydl variants FILE --json -` lists as the `steps` of a variant"
     try:
@@ -41,7 +41,7 @@ def variant_from_file(path: str) -> Variant:
     steps = document.get("steps") if isinstance(document, dict) else document
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise OptionError("this is no list of steps", file=path, remedy=remedy)
-    return Variant.from_json(steps)
+    return variant_from_json(steps)
 
 
 def chosen_variant(text: str, generate: Callable[[], Generation]) -> Variant:

@@ -1,1 +1,1 @@
-"""Compile, run in a child process, time and verify."""
+"""Execution of kernels: compile, run in a child process, verify, and time."""

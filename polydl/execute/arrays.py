@@ -37,7 +37,7 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "unsigned long": np.dtype(ctypes.c_ulong),
     "long long": np.dtype(ctypes.c_longlong),
     "unsigned long long": np.dtype(ctypes.c_ulonglong),
-    # Told from other integers by what it carries along.
+    # A type of its own, told from uint16 by its metadata.
     bfloat16.ELEMENT: np.dtype(np.uint16, metadata={"element": bfloat16.ELEMENT}),
     "_Float16": np.dtype(np.float16),
     "float": np.dtype(ctypes.c_float),
@@ -65,24 +65,24 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 
 
 def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
-    """What elements of an array of that type stand for: bfloat16s as floats, others as they are."""
+    """The values of elements of that type as numbers: bfloat16 bits become floats, others stay as they are."""
     return bfloat16.to_float(values) if _is_bfloat16(dtype) else values
 
 
 @dataclass(frozen=True)
 class Data:
-    """The random contents of all arrays: the same in every process that knows the seed.
+    """The random contents of all arrays, the same in every process with the same seed.
 
-    Each chunk of each array has a random stream of its own, so that any part can be made again. Floating-point
-    values are uniform in [-1, 1), or in [0.5, 1) unless ``signed``. Integers are of magnitude 1 to 8, never zero
-    (they may divide), and positive unless ``signed``.
+    Each chunk of each array has a random stream of its own, so that any part can be generated again. No integer is
+    zero, since it may be a divisor.
     """
 
     seed: int
+    #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); integers are from -8 to 8 or from 1 to 8
     signed: bool
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
-        """The contents of one array, in order: the index of the first element, and the values."""
+        """The contents of one array in chunks: (index of the first element, values)."""
         for start in range(0, elements, CHUNK):
             yield start, self._draw((self.seed, stream, start // CHUNK), dtype, min(CHUNK, elements - start))
 
@@ -104,9 +104,10 @@ class Data:
 
 
 class Buffer:
-    """One array's memory: flat ``values``, between two guard zones unless it lies in the library itself.
+    """The memory of one array: flat ``values`` between two guard zones.
 
-    ``stream`` numbers its random contents; ``extents`` serve to name an element in a message.
+    ``stream`` is the number of the array's random contents, ``extents`` are for naming elements in messages. With an
+    ``address``, the memory is that of a global array in the library, which has no guard zones.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class Buffer:
             self.values[start : start + chunk.size] = chunk
 
     def damage(self) -> str | None:
-        """What was written beside the array, in words, if anything was."""
+        """A message if anything was written into a guard zone, else None."""
         for guard, side in zip(self._guards, ("before its beginning", "after its end"), strict=False):
             damaged = np.flatnonzero(guard != self._pattern)
             if damaged.size:
@@ -149,6 +150,6 @@ class Buffer:
         return None
 
     def element(self, index: int) -> str:
-        """How C names the element at a flat index."""
+        """The element at a flat index as C writes it."""
         subscripts = np.unravel_index(index, self.extents) if self.extents else ()
         return self.name + "".join(f"[{int(subscript)}]" for subscript in subscripts)

@@ -1,4 +1,4 @@
-"""Compile kernels, several at a time. A compiler's failure is a value and keeps its source."""
+"""Compilation of kernels, several at a time. A failure of the compiler is a value, and its source is kept."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polydl.ir.kernel import KernelSource
 
 COMPILE_TIMEOUT_SECONDS = 120.0
 
-# Apart from the kernel's file, so that no compiler sees through the loop and drops or merges invocations.
+# A file apart from the kernel's, so that no compiler can drop or merge invocations.
 _TIMER = """\
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
@@ -47,10 +47,10 @@ def build(
     jobs: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[Built, ...]:
-    """Make ``<id>.so`` from each kernel in ``directory``, beside its ``<id>.c``.
+    """Compile each kernel into ``<id>.so`` in ``directory``, beside its source ``<id>.c``.
 
-    A second file, ``<id>.harness.c``, includes the first and then holds ``KernelSource.harness``; it is what the
-    compiler is given. Raises ResourceError when the disk is full, OptionError for two kernels of the same id.
+    The compiler gets a second file, ``<id>.harness.c``, which includes the first and contains
+    ``KernelSource.harness``. Raises ResourceError when the disk is full, OptionError for two kernels of the same id.
     """
     names = [kernel.id for kernel in kernels]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -75,7 +75,7 @@ def build(
 
 
 class _Compilers:
-    """The compilers that run now, so that all can be ended at once."""
+    """The compilers that are running, so that all of them can be killed at once."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -83,7 +83,10 @@ class _Compilers:
         self._killed = False
 
     def run(self, command: Sequence[str], directory: Path) -> tuple[int, str]:
-        """Exit status and stderr; TimeoutExpired after the time limit. Temporary files go to ``directory``."""
+        """Run a compiler; returns its exit status and stderr. Its temporary files go to ``directory``.
+
+        Raises TimeoutExpired after the time limit.
+        """
         with self._lock:
             if self._killed:
                 return 1, "interrupted"

@@ -1,4 +1,4 @@
-"""Call a built kernel from Python with NumPy arrays."""
+"""Built kernels as Python callables on NumPy arrays."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from polydl.ir.scop import Array, Parameter, Scop
 
 
 def load(library: str | Path, scop: Scop) -> LoadedKernel:
-    """The function in a shared library, as a callable. The library is never unloaded, since OpenMP's threads live on.
+    """The kernel in a shared library as a callable. The library is never unloaded, since OpenMP's threads persist.
 
-    Raises OptionError if there is no such file or function, MissingComponentError if the library can't be loaded.
+    Raises OptionError if the file or the function doesn't exist, MissingComponentError if the library can't be loaded.
     """
     path = Path(library).resolve()
     if not path.exists():
@@ -41,10 +41,10 @@ def load(library: str | Path, scop: Scop) -> LoadedKernel:
 class LoadedKernel:
     """``kernel(output=out, input=inp)``: one keyword per parameter and per global array of the source.
 
-    Arrays are NumPy's, C-contiguous, of the exact element type (``uint16`` for bfloat16) and extents; those that the
-    nest writes are changed in place. Integers that were fixed when the kernel was made may be left out. Runs without
-    the interpreter's lock, with as many threads as OpenMP is set to. Global arrays are copied into the library and, if
-    written, back, so a kernel that has some must not be called by two threads at once.
+    Arrays are C-contiguous NumPy arrays of the exact element type (``uint16`` for bfloat16) and extents. Arrays that
+    the nest writes are changed in place. Integers that were fixed when the kernel was generated may be left out. A call
+    releases the interpreter's lock and uses OpenMP's number of threads. Global arrays are copied into the library and,
+    if written, back; a kernel with global arrays must not be called from two threads at once.
     """
 
     def __init__(self, library: ctypes.CDLL, scop: Scop) -> None:

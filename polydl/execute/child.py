@@ -24,12 +24,12 @@ from polydl.ir.measurement import Status
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
 _HOLDER = (sys.executable, "-P", "-m", "polydl.execute.inputs")
-# To fork a process, or to see that one is gone.
+# Time limit for forking a process, or for noticing that one has ended.
 _FORK_SECONDS = 20.0
 
 
 class ChildError(Exception):
-    """The kernel took its process down, did not come back, or can't be run."""
+    """The kernel crashed, exceeded its time limit, or can't be run."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -38,10 +38,10 @@ class ChildError(Exception):
 
 
 class Child:
-    """A worker process, or another program that speaks its protocol, for some cores and alone in its process group.
+    """A worker process, or another program with the same protocol, in a process group of its own.
 
-    With a ``holder`` it is a worker that this one forks. Use it as a context manager; the group is killed at the end,
-    however that comes about.
+    It runs on ``cores``. With a ``holder``, it is a worker that the holder forks. It is a context manager, at whose end
+    the process group is killed.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Child:
         self._commands = self._replies = self._errors = -1
 
     def send(self, command: str, **arguments: Any) -> None:
-        """Start a command; a child that is gone shows when the reply is asked for."""
+        """Start a command. If the child has ended, ``receive`` reports it."""
         request = json.dumps({"command": command} | arguments) + "\n"
         with suppress(BrokenPipeError):
             _write_all(self._commands, request.encode())
@@ -134,7 +134,7 @@ class Child:
         return self.receive(timeout_seconds)
 
     def _read_line(self, timeout_seconds: float) -> bytes | None:
-        """One line; less than a line if the child closed the pipe; None when the time is over."""
+        """One line; a part of one if the child closed the pipe; None after the time limit."""
         deadline = time.monotonic() + timeout_seconds
         line = bytearray()
         with selectors.DefaultSelector() as selector:
@@ -156,7 +156,7 @@ class Child:
                         return bytes(line)
 
     def _keep_stderr(self, data: bytes) -> None:
-        """All of it up to a limit, then the end of it: a kernel may print for ever."""
+        """Keep stderr up to a limit, and beyond it the last part, since a kernel may print without end."""
         self._stderr += data
         if len(self._stderr) > 2 * _STDERR_BYTES:
             del self._stderr[:-_STDERR_BYTES]
@@ -200,9 +200,9 @@ class Child:
 
 
 class InputHolder:
-    """A process that holds arrays that no kernel writes; workers forked from it share them. A context manager.
+    """A process with the arrays that no kernel writes; workers forked from it share their memory.
 
-    It must be closed after its workers: they end with it.
+    It is a context manager, and must be closed after its workers, which end with it.
     """
 
     def __init__(self, cores: Sequence[int], directory: Path, arrays: Sequence[Mapping[str, Any]]) -> None:
@@ -223,19 +223,19 @@ class InputHolder:
         self._socket.close()
 
     def fill(self, seed: int, signed: bool, timeout_seconds: float) -> None:
-        """What workers that are forked from now on find in the arrays. Raises as ``Child.receive`` does."""
+        """Fill the arrays, for workers that are forked afterwards. Raises as ``Child.receive`` does."""
         if self._filled != (seed, signed):
             self._child.request("fill", timeout_seconds, arrays=self._arrays, seed=seed, signed=signed)
             self._filled = (seed, signed)
 
     def fork(self, *descriptors: int) -> _Forked:
-        """A worker with these descriptors for commands, replies and errors."""
+        """Fork a worker that uses these descriptors for commands, replies and errors."""
         socket.send_fds(self._socket, [b"f"], descriptors)
         return _Forked(int(self._child.request("fork", _FORK_SECONDS)["process"]), self._child)
 
 
 class _Forked:
-    """A process that an input holder has forked and alone can wait for; what is used of ``Popen``."""
+    """A worker that an input holder forked, with the used part of ``Popen``. Only the holder can wait for it."""
 
     def __init__(self, process: int, holder: Child) -> None:
         self.pid = process
@@ -243,7 +243,7 @@ class _Forked:
         self._holder = holder
 
     def wait(self, timeout: float = _FORK_SECONDS) -> int:
-        """Raises TimeoutExpired. Where the holder is gone, so is this process, and nobody knows how it ended."""
+        """The exit status; unknown if the holder has ended, since the worker ends with it. Raises TimeoutExpired."""
         if self.returncode is None:
             try:
                 reply = self._holder.request("reap", timeout + _FORK_SECONDS, process=self.pid, seconds=timeout)
@@ -256,7 +256,7 @@ class _Forked:
 
 
 def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict[str, str]:
-    """The caller's, but for what governs threads: that is the same in every measurement. Then the ``others``."""
+    """The caller's environment with fixed settings for threads, the same in every measurement, and with ``others``."""
     inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_"))}
     wanted = inherited | {
         "OMP_NUM_THREADS": str(len(cores)),

@@ -1,7 +1,6 @@
-"""Is a result that of the original nest? docs/guide/measuring.md states the norm and the tolerance.
+"""Comparison of a kernel's result with that of the original nest (norm, tolerance: docs/guide/measuring.md).
 
-Imported by the child processes: NumPy and the standard library only. Arrays are walked in chunks, so that a
-comparison needs no copy of them.
+Imported by the child processes: NumPy and the standard library only. Arrays are compared in chunks, without copies.
 """
 
 from __future__ import annotations
@@ -19,14 +18,16 @@ from polydl.execute.arrays import Buffer, Data, Values, is_floating, numbers
 
 @dataclass(frozen=True)
 class Verdict:
-    """``wrong`` says in words what is wrong, if anything. ``error`` is None where there is nothing to scale it by."""
+    """The result of a comparison."""
 
+    #: relative norm-wise error; None where the expected result gives nothing to scale it by
     error: float | None
+    #: why the result is wrong, in words; None if it is right
     wrong: str | None
 
 
 def changed(buffer: Buffer, data: Data) -> bool:
-    """Does any element differ from what the array was filled with?"""
+    """Whether any element differs from the array's initial contents."""
     chunks = data.chunks(buffer.stream, buffer.dtype, buffer.elements)
     return any(bool(np.any(buffer.values[at : at + chunk.size] != chunk)) for at, chunk in chunks)
 
@@ -40,7 +41,7 @@ def first_not_finite(buffer: Buffer) -> int | None:
 
 
 def store(buffers: Iterable[Buffer], data: Data, path: Path) -> dict[str, int]:
-    """Write the arrays that changed to a file; the result maps each one's name to its offset in bytes."""
+    """Write the arrays that changed to a file. Returns ``{array: offset}`` in bytes."""
     offsets: dict[str, int] = {}
     with path.open("wb") as file:
         for buffer in buffers:
@@ -52,9 +53,9 @@ def store(buffers: Iterable[Buffer], data: Data, path: Path) -> dict[str, int]:
 
 
 def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[str, int], tolerance: float) -> Verdict:
-    """Compare every element of every array with what the original nest left.
+    """Compare every element of every array with the result of the original nest, stored at ``offsets`` in a file.
 
-    Arrays that it left alone must hold what they were filled with, bit for bit.
+    Arrays that the original nest didn't change must have their initial contents, bit for bit.
     """
     worst = 0.0
     for buffer in buffers:

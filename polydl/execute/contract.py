@@ -1,4 +1,4 @@
-"""What an executor is, and the values that go in and come out."""
+"""The protocol of executors, and the values that they take and return."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from polydl.ir.scop import Scop
 
 @dataclass(frozen=True)
 class TimingPolicy:
-    """How one nest's candidates are timed; docs/guide/measuring.md explains each field.
+    """How the candidates of one nest are timed; docs/guide/measuring.md explains each field."""
 
-    ``warmup`` counts the untimed invocations before each sample. ``budget_seconds`` bounds the timing of all
-    candidates together, and ``timeout_seconds`` each single invocation. With ``cold`` the arrays are flushed from the
-    caches before every timed invocation. If ``adaptive``, ``rounds`` is the most that there are: after
-    ``fewest_rounds`` whoever is clearly behind takes no further part, and the rest ends once the order is settled;
-    candidates with fewer than ``least_undisturbed`` samples that nothing disturbed go on when the budget is spent, for
-    up to twice the fewest rounds.
-    """
-
+    #: rounds in which each candidate gives one sample; the most rounds if ``adaptive``
     rounds: int = 7
+    #: whether clearly slower candidates leave after ``fewest_rounds``, and timing ends once the order is settled
     adaptive: bool = False
     fewest_rounds: int = 3
+    #: undisturbed samples that an adaptive candidate needs; without them it goes on when the budget is spent, up to
+    #: twice the fewest rounds
     least_undisturbed: int = 0
+    #: a sample repeats invocations until it lasts this long
     minimum_sample_seconds: float = 0.01
+    #: untimed invocations before each sample
     warmup: int = 1
+    #: for timing all candidates together
     budget_seconds: float = 20.0
+    #: of one invocation
     timeout_seconds: float = 30.0
+    #: whether arrays are flushed from the caches before every timed invocation
     cold: bool = False
 
     def __post_init__(self) -> None:
@@ -54,17 +55,18 @@ class TimingPolicy:
 
 @dataclass(frozen=True)
 class Built:
-    """A kernel's sources on disk, and the shared library made from them unless the compiler failed.
-
-    ``source`` is the emitted C, kept whatever happens; ``message`` the compiler's stderr, warnings included;
-    ``seconds`` the time it took.
-    """
+    """The result of compiling a kernel."""
 
     kernel: KernelSource
+    #: the emitted C, which is kept if the compiler fails, too
     source: Path
+    #: the shared library; None if the compiler failed
     library: Path | None
+    #: shell line of the compiler
     command: str
+    #: the compiler's stderr, warnings included
     message: str
+    #: time of the compilation
     seconds: float
 
 
@@ -72,25 +74,29 @@ class Built:
 class Peer:
     """Another program that solves the nest's problem, to be timed in the same rounds as the candidates.
 
-    ``command`` gets two file descriptors as further arguments and speaks the protocol of docs/guide/benchmarking.md;
-    ``problem`` goes along with ``start``. ``environment`` overrides what children get; None removes a variable.
-    ``bytes`` is the memory that its arrays take at most. It makes its own data and checks its own result.
+    It generates its own data and checks its own result.
     """
 
     name: str
+    #: gets two file descriptors as further arguments; the protocol is in docs/guide/benchmarking.md
     command: tuple[str, ...]
+    #: argument of the protocol's ``start``
     problem: Mapping[str, Any]
+    #: most memory that its arrays take
     bytes: int
+    #: overrides of the children's environment; None removes a variable
     environment: Mapping[str, str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Progress:
-    """``done`` of ``total`` kernels built or checked, or timing rounds finished. ``id`` is the kernel's, if any."""
+    """Progress of a build or a measurement."""
 
     stage: Literal["build", "check", "time"]
+    #: kernels built or checked, or rounds of timing
     done: int
     total: int
+    #: of the kernel, if it is about one
     id: str = ""
 
 
@@ -99,10 +105,12 @@ ProgressCallback = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class Finished:
-    """A measurement that will not change any more, beside the original's minimum and the usual probe so far."""
+    """A measurement that is complete, with reference values so far."""
 
     measurement: Measurement
+    #: shortest time of the original nest
     baseline_seconds: float | None
+    #: usual FMA rate of one core
     probe_gflops: float
 
 
@@ -139,9 +147,9 @@ class Executor(Protocol):
         finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
-        """The measurement of ``reference``, the original nest, then one per candidate and one per peer, in order.
+        """Verify and time kernels. Returns the measurements of ``reference`` (the original nest), candidates and peers.
 
-        ``finished`` is told of each as soon as it is known: a failure when it happens, a time when the rounds that it
-        took part in are over, the original last. Raises ResourceError when the arrays don't fit into memory or the
-        disk is full, and OptionError for more threads than there are cores.
+        ``finished`` is called with each measurement as soon as it is complete: for a failure when it happens, for a
+        time after the rounds that the kernel took part in, for the original last. Raises ResourceError when the arrays
+        don't fit into memory or the disk is full, OptionError for more threads than there are cores.
         """

@@ -1,4 +1,4 @@
-"""The process that holds large arrays that no kernel writes, and forks the workers that read them:
+"""The process with the large arrays that no kernel writes, which forks the workers that read them:
 ``python -m polydl.execute.inputs SOCKET COMMANDS REPLIES`` (three file descriptors).
 
 Fifty processes with a copy each of two gigabytes don't fit into memory, and to fill and map them takes longer than to
@@ -23,16 +23,19 @@ _POLL_SECONDS = 0.002
 
 
 class Holder:
-    """Each public method answers the command of its name. ``own`` are descriptors that forked workers must not keep."""
+    """Each public method answers the command of its name.
+
+    Forked workers close the descriptors ``not_for_workers``.
+    """
 
     def __init__(self, connection: int, not_for_workers: tuple[int, ...]) -> None:
         self._socket = socket.socket(fileno=connection)
-        self._own = not_for_workers
+        self._not_for_workers = not_for_workers
         self._buffers: dict[str, Buffer] = {}
         self._data = Data(0, True)
 
     def fill(self, arrays: list[Reply], seed: int, signed: bool) -> Reply:
-        """Random data in these arrays, which are allocated the first time. ``stream`` numbers each one's contents."""
+        """Fill arrays with random data; they are allocated the first time. An array's ``stream`` selects its data."""
         self._data = Data(seed, signed)
         for array in arrays:
             name = array["name"]
@@ -43,12 +46,12 @@ class Holder:
         return {}
 
     def fork(self) -> Reply:
-        """Start a worker whose commands, replies and errors go through the three descriptors sent over the socket."""
+        """Fork a worker. Its descriptors for commands, replies and errors come over the socket."""
         _, descriptors, _, _ = socket.recv_fds(self._socket, 1, 3)
         process = os.fork()
         if process == 0:
             self._work(*descriptors)
-        # Here as well as there: it must lead a group before anybody wants to kill that.
+        # In both processes, since the worker must lead its group before anyone kills the group.
         with suppress(OSError):
             os.setpgid(process, process)
         for descriptor in descriptors:
@@ -56,13 +59,13 @@ class Holder:
         return {"process": process}
 
     def _work(self, commands: int, replies: int, errors: int) -> None:
-        """All that a forked worker does. It never comes back, or it would answer this process's commands."""
+        """The whole life of a forked worker. It never returns, or it would answer the holder's commands."""
         status = 1
         try:
             os.setpgid(0, 0)
             os.dup2(errors, 2)
             os.close(errors)
-            for descriptor in (self._socket.detach(), *self._own):
+            for descriptor in (self._socket.detach(), *self._not_for_workers):
                 os.close(descriptor)
             serve(commands, replies, methods(Worker(Inputs(self._buffers, self._data))))
             status = 0
@@ -72,7 +75,7 @@ class Holder:
             os._exit(status)
 
     def reap(self, process: int, seconds: float) -> Reply:
-        """How a worker ended: its exit status, or minus the signal that killed it; None if it still runs by then."""
+        """Wait for a worker: its exit status, or minus the signal that killed it; None if it still runs afterwards."""
         deadline = time.monotonic() + seconds
         while True:
             ended, status = os.waitpid(process, os.WNOHANG)

@@ -26,9 +26,9 @@ from polydl.native import runtime
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
 _MOST_PROCESSES = 64
-# Inputs that are as large together lie in memory once, for all processes.
+# Inputs of at least this size together are in memory once, for all processes.
 _SHARED_BYTES = 32 << 20
-# The part of the free memory that all processes together may fill, and that a single one may.
+# Parts of the free memory that all processes together, and a single one, may fill.
 _TOGETHER, _ALONE = 0.6, 0.9
 
 
@@ -62,7 +62,7 @@ class LocalExecutor:
         finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
     ) -> tuple[Measurement, ...]:
-        """See ``Executor.measure``. Beside its errors, MissingComponentError if the C runtime is not installed."""
+        """See ``Executor.measure``. Also raises MissingComponentError if the C runtime is not installed."""
         runtime()
         cores = choose_cores(threads)
         original = Participant(reference)
@@ -94,9 +94,10 @@ EXECUTOR = LocalExecutor()
 
 
 def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> int:
-    """How many processes with so many bytes of arrays, of which all share some, fit into memory.
+    """The number of processes that fit into ``available`` bytes of memory.
 
-    Raises ResourceError if not even one does.
+    A process has ``array_bytes`` of arrays, of which all processes share ``shared``. Raises ResourceError if not even
+    one fits.
     """
     if array_bytes + _PROCESS_BYTES > _ALONE * available:
         raise ResourceError(
@@ -131,7 +132,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
 
 
 def _is_input(scop: Scop, array: Array) -> bool:
-    """Is it an array that the nest reads and never writes?"""
+    """Whether the nest reads the array and never writes it."""
     written = {access.array for statement in scop.statements for access in statement.writes}
     return bool(array.extents) and array.name not in written
 

@@ -1,4 +1,4 @@
-"""Which cores to pin to, how much memory is free, and what a full disk looks like."""
+"""Resources of this machine: cores to pin threads to, free memory, and errors of a full disk."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def disk_full(directory: Path) -> ResourceError:
 
 
 def choose_cores(threads: int) -> tuple[int, ...]:
-    """One logical processor per thread, on different physical cores as long as there are any.
+    """One logical processor per thread, on different physical cores while there are any left.
 
-    Raises OptionError for more threads than this process may use processors.
+    Raises OptionError for more threads than processors that this process may use.
     """
     allowed = sorted(os.sched_getaffinity(0))
     if not 1 <= threads <= len(allowed):
@@ -38,7 +38,7 @@ def choose_cores(threads: int) -> tuple[int, ...]:
 
 
 def available_bytes() -> int:
-    """Memory that new processes can have without swapping, within the limits of the control group."""
+    """Bytes of memory that new processes can get without swapping, within the limits of the control group."""
     available = 0
     for line in (_read("/proc/meminfo") or "").splitlines():
         name, _, value = line.partition(":")
@@ -49,7 +49,7 @@ def available_bytes() -> int:
     for directory, limit_file, usage_file in _control_groups():
         limit, usage = _read(f"{directory}/{limit_file}"), _read(f"{directory}/{usage_file}")
         if limit is not None and usage is not None and limit.isdigit():
-            # Pages of files that nobody used of late count as used, but are given up on demand.
+            # Inactive pages of files count as used memory, but are freed on demand.
             statistics = dict(line.split() for line in (_read(f"{directory}/memory.stat") or "").splitlines())
             used = int(usage) - int(statistics.get("inactive_file", 0))
             available = min(available, max(int(limit) - used, 0))
@@ -57,7 +57,7 @@ def available_bytes() -> int:
 
 
 def _control_groups() -> list[tuple[str, str, str]]:
-    """Directory, name of the limit and name of the usage, for both versions of control groups."""
+    """(directory, file of the limit, file of the usage) for both versions of control groups."""
     groups: list[tuple[str, str, str]] = []
     for line in (_read("/proc/self/cgroup") or "").splitlines():
         _, controllers, path = line.split(":", 2)

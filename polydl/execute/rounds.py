@@ -1,4 +1,4 @@
-"""Which samples to take, and what to make of them: the arithmetic of timing, without any process.
+"""The arithmetic of timing, without any process: how many samples to take, and their statistics.
 
 The procedure is in docs/guide/measuring.md.
 """
@@ -13,24 +13,27 @@ from dataclasses import dataclass
 from polydl.execute.contract import TimingPolicy
 from polydl.ir.measurement import Sample
 
-# A sample is disturbed if its two probes differ by more than this, or one lies this far below the usual rate.
+# A sample is disturbed if its two probes differ by more than this part, or if one is this far below the usual rate,
 _PROBE_SPREAD = 0.10
-# ... or if its threads were kept from their cores for more than this part of its time.
+# or if its threads waited for a core during more than this part of its time.
 _MOST_WAITED = 0.02
 # Standard deviations of the rank sum: 3 samples that are all larger than 3 others are 1.96.
 _CLEARLY = 1.9
-# Medians that are this close after so many samples are as good as equal.
+# Medians that differ by less than _EQUAL after _MANY samples count as equal; a last contender needs _SOME samples.
 _EQUAL, _SOME, _MANY = 0.01, 5, 9
-# One invocation of that many seconds is not warmed up by another one, and the run that was checked counts as a sample.
+# An invocation of this many seconds gets no warm-up, and the run that was verified counts as a sample.
 LONG_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
 class RawSample:
-    """Seconds of one invocation, the probes before and after it in GFLOPS, and the part of the time spent waiting."""
+    """A sample as a worker reports it."""
 
+    #: of one invocation
     seconds: float
+    #: FMA rate of one core before and after the sample, GFLOPS
     probes: tuple[float, float]
+    #: part of the time in which a thread waited for its core
     waited: float = 0.0
 
 
@@ -43,10 +46,10 @@ class Summary:
 
 
 def sample_counts(costs: Sequence[float], budget_seconds: float, policy: TimingPolicy) -> tuple[int, ...]:
-    """How many samples each participant gets, from the seconds that one of its samples takes.
+    """The number of samples of each participant; ``costs`` are the seconds that one sample of each takes.
 
-    What fits into an equal share of the budget, but at least 2 (1 if one invocation is long, since its checked run
-    counts too) and at most the policy's rounds.
+    It is the number that fits into an equal share of the budget, but at most the policy's rounds and at least 2 (1 for
+    a long invocation, since its verified run counts too).
     """
     share = budget_seconds / max(len(costs), 1)
     counts: list[int] = []
@@ -57,14 +60,14 @@ def sample_counts(costs: Sequence[float], budget_seconds: float, policy: TimingP
 
 
 def takes_part(round_index: int, count: int, rounds: int) -> bool:
-    """Is a participant with ``count`` samples in that round? They are spread evenly, from the first round on."""
+    """Whether a participant with ``count`` samples has one in this round; they are spread evenly from the first on."""
     return (round_index * count) // rounds != ((round_index - 1) * count) // rounds
 
 
 def usual_rate(samples: Iterable[RawSample]) -> float:
-    """The upper quartile of all probes: what a core does while it has the machine for itself.
+    """The upper quartile of all probes, GFLOPS: the rate of a core that nothing else disturbs.
 
-    Not their maximum: where the clock changes with the load, a few probes out of hundreds are far above all others.
+    The maximum is no measure: where the clock changes with the load, a few probes of hundreds are far above the others.
     """
     rates = sorted(probe for sample in samples for probe in sample.probes)
     return rates[(3 * len(rates)) // 4] if rates else 0.0
@@ -77,7 +80,7 @@ def is_disturbed(sample: RawSample, usual: float) -> bool:
 
 
 def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
-    """Minimum and median of the undisturbed samples, or of all if there is no other."""
+    """Minimum and median of the undisturbed samples, or of all samples if every one is disturbed."""
     samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, usual)) for s in raw)
     undisturbed = [sample.seconds for sample in samples if not sample.disturbed]
     message = "" if undisturbed else "all samples were disturbed by other work on the machine"
@@ -86,9 +89,9 @@ def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
 
 
 def spread(samples: Sequence[Sample]) -> float | None:
-    """How far apart the quartiles of the undisturbed samples lie (of all, if there is no other), by the median.
+    """The interquartile range of the undisturbed samples, relative to their median; None for a single sample.
 
-    None for a single one.
+    If every sample is disturbed, all of them count.
     """
     used = [sample.seconds for sample in samples if not sample.disturbed] or [sample.seconds for sample in samples]
     if len(used) < 2:
@@ -98,11 +101,11 @@ def spread(samples: Sequence[Sample]) -> float | None:
 
 
 def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
-    """Who may still be the fastest, from the undisturbed samples of each.
+    """The indices of the participants that may still be the fastest; ``times`` are their undisturbed samples.
 
-    The leader is the one with the smallest median. Behind it for good is one whose samples are larger than the leader's
-    by a rank-sum test (Mann and Whitney's U, some 3 % one-sided); three samples each are just enough if none overlap.
-    Whoever has fewer than ``fewest`` samples can't be judged yet.
+    The leader is the one with the smallest median. A participant is out when its samples are larger than the leader's
+    by a rank-sum test (Mann and Whitney's U, about 3 % one-sided); three samples each are just enough if none overlap.
+    A participant with fewer than ``fewest`` samples stays in.
     """
     judged = [index for index, samples in enumerate(times) if len(samples) >= fewest]
     if not judged:
@@ -116,10 +119,7 @@ def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:
-    """Is the order of the contenders known, or of no consequence: one alone, or medians within 1 % of many samples?
-
-    What is left has some samples at least, so that its time is one to rely on.
-    """
+    """Whether timing may end: one contender with enough samples is left, or the medians of many samples are equal."""
     if len(times) <= 1:
         return all(len(samples) >= _SOME for samples in times)
     medians = sorted(statistics.median(samples) if samples else 0.0 for samples in times)
@@ -127,7 +127,7 @@ def settled(times: Sequence[Sequence[float]]) -> bool:
 
 
 def _slower(samples: Sequence[float], other: Sequence[float]) -> float:
-    """How many standard deviations of U the samples are larger than the other's, if both came from one distribution."""
+    """By how many standard deviations ``samples`` are larger than ``other`` in a rank-sum test (U)."""
     pairs = len(samples) * len(other)
     larger = sum((a > b) + 0.5 * (a == b) for a in samples for b in other)
     return (larger - pairs / 2) / math.sqrt(pairs * (len(samples) + len(other) + 1) / 12)

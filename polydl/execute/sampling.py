@@ -1,6 +1,6 @@
-"""What every timed process does in the same way: kernels' workers and peers' programs alike.
+"""The part that all timed processes have in common, workers of kernels and programs of peers.
 
-It pins itself to the cores, answers one JSON object per line, and takes samples with a probe before and after.
+A process pins itself to its cores, answers one JSON object per line, and takes samples with a probe before and after.
 Imported by processes that must start quickly: the standard library only, beside the C runtime.
 """
 
@@ -22,7 +22,7 @@ from polydl.native import runtime
 
 Reply = dict[str, Any]
 MOST_REPEATS = 1 << 24
-# Each of these is preceded by a flush, which may take far longer.
+# A flush precedes each of these and may take far longer.
 MOST_COLD_REPEATS = 50
 
 _PR_SET_PDEATHSIG = 1
@@ -47,9 +47,10 @@ class Sampler:
         self._last_seconds = self._fastest = 0.0
 
     def sample(self, repeats: int, timed: Callable[[int], float]) -> Reply:
-        """Seconds of one invocation, the mean of ``repeats``; ``timed`` makes so many and returns their seconds.
+        """One sample: seconds of one invocation (the mean of ``repeats``), and the probes before and after.
 
-        ``waited`` is the part of the time in which a thread of this process was ready and had no core.
+        ``timed(n)`` runs ``n`` invocations and returns their seconds. ``waited`` is the part of the time in which a
+        thread of this process was ready and had no core.
         """
         self._load()
         before = self._probe()
@@ -61,7 +62,7 @@ class Sampler:
         return {"seconds": seconds / repeats, "probes": [before, self._probe()], "waited": waited}
 
     def calibrate(self, minimum_seconds: float, most: int, timed: Callable[[int], float]) -> Reply:
-        """How many invocations last at least so long, the seconds of one, and those that such a sample costs."""
+        """The number of invocations that last ``minimum_seconds``, the seconds of one, and those of a whole sample."""
         repeats = 1
         while True:
             start = time.monotonic()
@@ -72,7 +73,7 @@ class Sampler:
             repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
 
     def _load(self) -> None:
-        """Keep all cores busy until their clock is what it was before the last sample, if that was a long one."""
+        """After a long sample, keep all cores busy until their clock is what it was before."""
         if self._last_seconds < _LONG_SECONDS:
             return
         longest = max(_RECOVERY_SECONDS, min(_LOAD_SECONDS, _LOAD_PART * self._last_seconds))
@@ -81,7 +82,7 @@ class Sampler:
             pass
 
     def _probe(self) -> float:
-        """GFLOPS of the slowest of the cores, all of them probed at once."""
+        """The FMA rate of the slowest core, GFLOPS; all cores are probed at once."""
         rate = self._probe_cores()
         self._fastest = max(self._fastest, rate)
         return rate
@@ -104,7 +105,7 @@ class Sampler:
 
 
 def _waiting_seconds() -> float:
-    """How long the threads of this process have been ready to run without running; 0 where Linux does not say."""
+    """The time in which threads of this process were ready to run and did not; 0 where Linux doesn't report it."""
     nanoseconds = 0
     with suppress(OSError):
         for thread in os.listdir("/proc/self/task"):
@@ -117,7 +118,7 @@ def _waiting_seconds() -> float:
 def serve(commands: int, replies: int, methods: Iterable[Callable[..., Reply]]) -> None:
     """Answer requests until the parent closes the pipe or dies; a command is the name of a method."""
     _die_with_parent()
-    # What the kernel prints must neither fill a pipe nor pass for a reply.
+    # Output of the kernel must neither fill a pipe nor be taken for a reply.
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     named = {method.__name__: method for method in methods}
     with open(commands, encoding="utf-8") as requests, open(replies, "w", encoding="utf-8") as answers:

@@ -1,4 +1,4 @@
-"""One nest's measurement: check every candidate against the original, then time all of them side by side."""
+"""The measurement of one nest: every candidate is verified against the original, then all are timed in turns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PREPARE_BYTES_PER_SECOND = 20e6
 # A kernel that ran once within the limit, and now takes that many times longer, hangs.
 _SLOWEST = 100
 _FEWEST_SAMPLES = 2
-# At most so many of several waves meet in the end.
+# Most participants of the final, if there are several waves.
 _FINALISTS = 4
 # The probes before and after a sample, and the pipe.
 _OVERHEAD_SECONDS = 0.004
@@ -39,20 +39,23 @@ _OVERHEAD_SECONDS = 0.004
 
 @dataclass(frozen=True)
 class Job:
-    """What all children of one measurement have in common. ``bytes`` are those of all arrays of one child.
+    """The facts that all children of one measurement have in common."""
 
-    Of these, ``shared`` lists arrays that no kernel writes and that all children read from the same memory, and
-    ``shared_bytes`` is what they take.
-    """
-
+    #: of the function, as ``Worker.start`` takes them
     parameters: list[dict[str, Any]]
     global_arrays: list[dict[str, Any]]
+    #: of all arrays of one child
     bytes: int
+    #: arrays that no kernel writes, and that all children read from the same memory
     shared: list[dict[str, Any]]
     shared_bytes: int
+    #: to pin threads to
     cores: tuple[int, ...]
+    #: of the random data
     seed: int
+    #: largest norm-wise error of a correct result
     tolerance: float
+    #: for temporary files
     directory: Path
     policy: TimingPolicy
 
@@ -67,19 +70,24 @@ class Job:
 
 @dataclass
 class Participant:
-    """One kernel, or a peer, on its way through checking and timing. ``note`` is what a peer says of itself."""
+    """The state of one kernel, or of a peer, during a measurement."""
 
     program: Built | Peer
+    #: a peer's description of itself
     note: str = ""
+    #: its process, while it runs
     child: Child | None = None
     failure: ChildError | None = None
+    #: norm-wise error of its result
     error: float | None = None
+    #: of one invocation
     seconds: float = 0.0
+    #: invocations in one sample
     repeats: int = 1
-    # Seconds that one sample takes with all that goes with it.
+    #: seconds that one sample takes, with warm-up and probes
     cost: float = 0.0
     raw: list[RawSample] = field(default_factory=list)
-    # False once it has fallen behind, and others are timed without it.
+    #: False once it has fallen behind, and others are timed without it
     final: bool = True
 
     @property
@@ -121,14 +129,16 @@ class Participant:
 
 @dataclass(frozen=True)
 class _Expected:
-    """What the original nest left: arrays by their offset in the file, from data that were ``signed`` or not."""
+    """The stored result of the original nest."""
 
+    #: whether the input data are signed
     signed: bool
+    #: of each array in the file, bytes
     offsets: dict[str, int]
 
 
 class Session:
-    """Takes the participants through it. What becomes of each is in its fields afterwards."""
+    """One measurement; its results are in the fields of the participants afterwards."""
 
     def __init__(
         self,
@@ -151,7 +161,7 @@ class Session:
         self._holder: InputHolder | None = None
 
     def run(self, capacity: int) -> None:
-        """Wave by wave, at most ``capacity`` processes at a time, the original among them if there is room."""
+        """Measure in waves of at most ``capacity`` processes, the original among them if there is room."""
         job = self._job
         with ExitStack() as outer:
             if job.shared:
@@ -186,7 +196,7 @@ class Session:
             self._announce(self._original)
 
     def _final(self, expected: _Expected, count: int, budget_seconds: float) -> None:
-        """The fastest of all waves once more, side by side; what they took before does not count any more."""
+        """Time the ``count`` fastest of all waves in the same rounds; their earlier samples are dropped."""
         usual = usual_rate(sample for participant in self._others for sample in participant.raw)
         passed = [participant for participant in self._others if participant.failure is None and participant.raw]
         passed.sort(key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
@@ -217,7 +227,7 @@ class Session:
                 self._announce(participant)
 
     def _attempt(self, participant: Participant, step: Callable[[Participant], None]) -> None:
-        """Do a step unless the participant has failed; if it fails now, note how and end its process."""
+        """Do a step unless the participant has failed. If it fails now, its failure is kept and its process ended."""
         if participant.failure is not None:
             return
         try:
@@ -230,7 +240,7 @@ class Session:
                 self._announce(participant)
 
     def _announce(self, participant: Participant) -> None:
-        """Tell, once, what became of a participant."""
+        """Report the measurement of a participant, once."""
         if self._finished is None or id(participant) in self._announced:
             return
         self._announced.add(id(participant))
@@ -303,7 +313,7 @@ class Session:
         self._calibrate(participant)
 
     def _check_again(self, participant: Participant, expected: _Expected) -> None:
-        """Once more after timing, as a data race need not show the first time; not where it would take long."""
+        """Verify again after timing, since a data race need not show the first time; not where it would take long."""
         if participant.long or isinstance(participant.program, Peer):
             return
         child, job = participant.running, self._job
@@ -350,10 +360,10 @@ class Session:
             self._time_all(participants, budget_seconds)
 
     def _time_contenders(self, participants: Sequence[Participant], budget_seconds: float) -> None:
-        """Interleaved rounds in random order, of whoever may still be the fastest, until their order is settled.
+        """Time in interleaved rounds, in random order, the participants that may be the fastest, until that is settled.
 
-        The original is in the first rounds only. The samples that everyone needs are taken in any case and not charged
-        to the budget.
+        The original is in the first rounds only. Samples that every participant needs are taken in any case, and not
+        charged to the budget.
         """
         policy = self._job.policy
         active = list(participants)
@@ -390,7 +400,7 @@ class Session:
             self._report(Progress("time", self._rounds_done, self._rounds))
 
     def _lacks_samples(self, participant: Participant, index: int, usual: float) -> bool:
-        """Must it be in the round of this index whatever the budget says?"""
+        """Whether the participant must be in this round even if the budget is spent."""
         if len(participant.raw) < _FEWEST_SAMPLES:
             return True
         policy = self._job.policy
@@ -398,9 +408,9 @@ class Session:
         return lacking and index < 2 * policy.fewest_rounds and participant is not self._original
 
     def _time_all(self, participants: Sequence[Participant], budget_seconds: float) -> None:
-        """Interleaved rounds in random order; then a few more for those with too few undisturbed samples.
+        """Time all in interleaved rounds, in random order; those with too few undisturbed samples get a few more.
 
-        The samples that everyone needs are taken in any case and not charged to the budget.
+        Samples that every participant needs are taken in any case, and not charged to the budget.
         """
         rounds = self._job.policy.rounds
         costs = [participant.cost for participant in participants]
@@ -445,14 +455,14 @@ class Session:
         participant.raw.append(_raw(reply))
 
     def _is_slow_original(self, participant: Participant) -> bool:
-        """Such a one is known well enough from a few samples, and would take the time that the others need."""
+        """Whether it is the original and slow: a few samples of it are enough, and more would take the others' time."""
         return participant is self._original and participant.long
 
     def _warmup(self, participant: Participant) -> int:
         return 0 if participant.long else self._job.policy.warmup
 
     def _limit(self, seconds: float) -> float:
-        """Time limit of a command that runs a kernel for so long and may fill its arrays again."""
+        """Time limit of a command that runs a kernel for ``seconds`` and may fill its arrays again."""
         job = self._job
         return job.policy.timeout_seconds + _SLOWEST * seconds + job.bytes / _PREPARE_BYTES_PER_SECOND
 

@@ -1,4 +1,4 @@
-"""How far a correct variant's result may lie from the original's (docs/guide/measuring.md)."""
+"""The tolerance of results: the largest error of a correct variant relative to the original."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _NEXT_BFLOAT16 = 2.0**-6
 def tolerance(scop: Scop) -> float:
     """The largest norm-wise error of a correct result: 16 eps sqrt(K), for K roundings on the way to an element.
 
-    ``eps`` is that of the coarsest floating-point type among the arrays; 0 if there is none, since integers
-    must be equal. Products of bfloat16s are exact in float, so that arrays of them count only where they are written:
-    what is rounded to one may come out as the next.
+    ``eps`` is that of the coarsest floating-point type among the arrays; without one the tolerance is 0, since integers
+    must be equal. Products of bfloat16 are exact in float, so that bfloat16 arrays count only if they are written; a
+    value rounded to bfloat16 may become a neighbouring one.
     """
     dtypes = [element_dtype(array.element) for array in scop.arrays]
     precisions = [float(np.finfo(dtype).eps) for dtype in dtypes if dtype.kind == "f"]
@@ -38,11 +38,11 @@ def tolerance(scop: Scop) -> float:
 
 
 def roundings(scop: Scop) -> float:
-    """About how many roundings, one after the other, lead to one element of the result; at least 1.
+    """The approximate number of successive roundings that lead to one element of the result; at least 1.
 
-    Per array: the instances that update it (they read the array that they write), by the number of times that
-    an accumulation starts, either with another statement's assignment or once per element. An array that outlives the
-    nest and is assigned several times is a sequence of steps, each of which adds its own rounding.
+    For each array it is the number of instances that update it (that read the array they write), divided by the number
+    of accumulations: the instances that assign it, or its elements if they are more. Instances that assign an element
+    of an array that outlives the nest count as one rounding each.
     """
     updates: dict[str, int] = defaultdict(int)
     assignments: dict[str, int] = defaultdict(int)
@@ -61,7 +61,7 @@ def roundings(scop: Scop) -> float:
 
 
 def _elements_reached(access: Access, array: Array) -> int:
-    """The size of the smallest box around the elements; exact where they are dense."""
+    """The size of the bounding box of the elements, which is their number where they are dense."""
     reached = isl.Map(access.relation).range()
     size = 1
     for dimension in range(len(array.extents)):

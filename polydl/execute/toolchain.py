@@ -1,4 +1,4 @@
-"""The C compiler: finding one that works, and the exact lines that it is called with."""
+"""The C compiler: finding one that works, and its command lines."""
 
 from __future__ import annotations
 
@@ -40,11 +40,12 @@ int main(void) {
 
 @dataclass(frozen=True)
 class Toolchain:
-    """A compiler that was seen to link an OpenMP program with ``flags``."""
+    """A compiler that works: it has linked an OpenMP program."""
 
     path: Path
     kind: Literal["gcc", "clang"]
     version: str
+    #: with which it linked the program
     flags: tuple[str, ...]
 
     @staticmethod
@@ -69,12 +70,12 @@ class Toolchain:
 
     @property
     def command(self) -> str:
-        """The compiler as one would type it: its name alone if the search path leads to it."""
+        """The compiler as a user would type it: its name alone if it is the one in the search path."""
         on_path = shutil.which(self.path.name)
         return self.path.name if on_path is not None and Path(on_path) == self.path else str(self.path)
 
     def compile_line(self, kernel: KernelSource, source: str | Path, output: str | Path) -> str:
-        """The shell line that compiles an emitted file; ``output``'s suffix chooses library, object or program."""
+        """The shell line that compiles an emitted file. The suffix of ``output`` selects library, object or program."""
         suffix = Path(output).suffix
         kind = {".so": ("-shared", "-fPIC"), ".o": ("-c", "-fPIC")}.get(suffix, ())
         link = () if suffix == ".o" else (*kernel.link_flags, *_LIBRARIES)
@@ -85,8 +86,8 @@ class Toolchain:
     def library_command(self, kernel: KernelSource, sources: Sequence[Path], output: Path) -> tuple[str, ...]:
         """The command that builds the library which is timed.
 
-        Its own functions win over those of the process that loads it (a nest may be called ``gamma``), and a
-        function that nothing defines is an error now rather than when it is loaded.
+        Functions of the library take precedence over those of the process that loads it (a nest may be called
+        ``gamma``). An undefined function is an error of this command, not of loading.
         """
         kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
         files = (*(str(source) for source in sources), "-o", str(output))
@@ -94,14 +95,14 @@ class Toolchain:
         return (str(self.path), *flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
 
     def _function_flags(self, kernel: KernelSource) -> tuple[str, ...]:
-        """For the functions that the kernel calls with vectors: nothing more than that, or that they stay scalar."""
+        """Flags for the functions that the kernel calls with whole vectors, if their vector versions can be linked."""
         return _linked_functions(self, kernel.vector_functions) if kernel.vector_functions else ()
 
 
 def found_compilers(name: str | None = None) -> tuple[Path, ...]:
-    """The one of that name or path, or else all that ``Toolchain.find`` would try in turn; none of them is run.
+    """The compiler of that name or path, or all compilers that ``Toolchain.find`` would try in turn. None is run.
 
-    Raises OptionError if the one named is not there.
+    Raises OptionError if the one named doesn't exist.
     """
     if name is None:
         return tuple(Path(path) for path in map(shutil.which, _SEARCHED) if path is not None)
@@ -114,9 +115,9 @@ def found_compilers(name: str | None = None) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=64)
 def _linked_functions(toolchain: Toolchain, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Flags with which a program that calls these functions with vectors links, by trial."""
+    """Flags with which a program that calls these functions with whole vectors can be linked, by trial."""
     flags = _VECTOR_FUNCTIONS[toolchain.kind]
-    # One argument stands for all: what is asked is whether the declared vector versions can be linked.
+    # One argument is enough for testing whether the declared vector versions can be linked.
     lines = [*prototypes(names), "volatile float polydl_values[64];", "int main(void) {", "  float values[64];"]
     lines += ["  for (int i = 0; i < 64; ++i) values[i] = polydl_values[i];", "#pragma omp simd"]
     calls = " + ".join(f"{name}({', '.join(['values[i]'] * arguments(name))})" for name in names)
@@ -148,7 +149,7 @@ def _examine(path: Path) -> Toolchain:
 
 
 def _identify(path: Path) -> tuple[Literal["gcc", "clang"], str]:
-    """By the macros that it predefines, since any program may be called cc."""
+    """Kind and version of a compiler, from its predefined macros, since any program may be called cc."""
     output = _run([str(path), "-dM", "-E", "-x", "c", "/dev/null"]).stdout
     macros = dict(re.findall(r"^#define (\w+) (\S+)$", output, re.MULTILINE))
     if "__clang__" in macros:

@@ -19,16 +19,18 @@ from polydl.execute.comparison import compare, first_not_finite, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
 
-# Elements per array that are looked at to see where the values drift.
+# Elements per array that are inspected to see whether values drift.
 _INSPECTED = 1 << 16
 _LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """Arrays by name that were filled before this process was forked, and with what."""
+    """Arrays that were filled before this process was forked."""
 
+    #: by name
     buffers: Mapping[str, Buffer]
+    #: their contents
     data: Data
 
 
@@ -43,7 +45,7 @@ class Worker:
         self._buffers: list[Buffer] = []
         self._outputs: list[Buffer] = []
         self._drifts = True
-        # Invocations in a row that leave the values in a range where they take no other time than usual.
+        # Successive invocations after which values are still in a range that doesn't change the time.
         self._batch = MOST_REPEATS
 
     def start(
@@ -85,17 +87,17 @@ class Worker:
         return self.fill(seed, signed)
 
     def fill(self, seed: int, signed: bool) -> Reply:
-        """Fresh random data everywhere. Inputs that hold it already, and should be as they were, are left alone."""
+        """Fill all arrays with random data, except inputs that have it already and that nothing may have changed."""
         self._data = Data(seed, signed)
         self._refill(self._buffers)
         return {}
 
     def run(self) -> Reply:
-        """One invocation, with the probes beside it."""
+        """One invocation, with a probe before and after."""
         return self._sampler.sample(1, self._invocations)
 
     def store(self, path: str) -> Reply:
-        """Keep what the original nest left; ``wrong`` says why it can't be a reference."""
+        """Store the result of the original nest; ``wrong`` is the reason if it can't be a reference."""
         arrays = self._arrays()
         for buffer in arrays:
             if damage := buffer.damage():
@@ -111,7 +113,7 @@ class Worker:
         return {"offsets": offsets, "finite": True, "wrong": None if offsets else nothing}
 
     def compare(self, path: str, offsets: dict[str, int], tolerance: float) -> Reply:
-        """Compare with what the original nest left."""
+        """Compare with the stored result of the original nest."""
         verdict = compare(self._arrays(), self._data, Path(path), offsets, tolerance)
         self._expect(offsets)
         return {"error": verdict.error, "wrong": verdict.wrong}
@@ -137,14 +139,14 @@ class Worker:
 
     def _expect(self, offsets: dict[str, int]) -> None:
         self._outputs = [buffer for buffer in self._buffers if buffer.name in offsets]
-        # Where a single invocation on fresh data already leaves the range, that is how the nest is.
+        # If one invocation on fresh data already leaves the range, the nest can't be timed otherwise.
         self._drifts = not self._drifted()
 
     def _invocations(self, count: int) -> float:
         return float(self._time(self._invoke, self._arguments, count))
 
     def _sample(self, repeats: int, warmup: int, cold: bool) -> float:
-        """Total seconds of the timed invocations, all on values of ordinary magnitude as far as the nest allows."""
+        """Total seconds of the timed invocations, on values of ordinary magnitude as far as the nest allows."""
         total, done, fresh = 0.0, 0, False
         while done < repeats:
             batch = 1 if cold else min(repeats - done, self._batch)
@@ -161,7 +163,7 @@ class Worker:
             if drifted:
                 self._refill(self._outputs)
                 if batch > 1:
-                    # Those numbers are of no use. A batch from fresh data may do; if this one was, a shorter one.
+                    # These times are useless. Try a batch from fresh data, or a shorter one if this one was fresh.
                     if fresh:
                         self._batch = batch // 2
                     fresh = True
@@ -172,7 +174,7 @@ class Worker:
         return total
 
     def _warm(self, invocations: int) -> None:
-        """Bring the arrays into the caches, without an invocation where that takes too long."""
+        """Bring the arrays into the caches, without invocations where these take too long."""
         if invocations:
             self._invocations(invocations)
             return
@@ -180,7 +182,7 @@ class Worker:
             buffer.values.view(np.uint8)[::_LINE_BYTES].max(initial=0)
 
     def _drifted(self) -> bool:
-        """Is some value of the outputs infinite, not a number, subnormal, or so large that it soon overflows?"""
+        """Whether a value of the outputs is infinite, not a number, subnormal, or so large that it soon overflows."""
         for buffer in self._outputs:
             if not is_floating(buffer.dtype):
                 continue
@@ -193,7 +195,7 @@ class Worker:
 
 
 def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
-    """Those that answer commands."""
+    """The methods that answer commands."""
     return (
         worker.start,
         worker.fill,

@@ -1,1 +1,1 @@
-"""From a C file to a Scop."""
+"""The front end: reads a C file into a Scop."""

@@ -1,6 +1,6 @@
-"""Microkernel calls that a pragma marks (paper, §4), and the loops that stand in for them while analysing.
+"""Microkernel calls that a pragma marks (paper, §4), and the loops that replace them for the analysis.
 
-The pragma stands before the call and holds loops that compute the same::
+The pragma is on the line before the call and contains loops that compute the same::
 
     #pragma polydl microkernel(for (int i = 0; i < 64; ++i) for (int j = 0; j < 64; ++j) \\
                                C[i][j] += A[i][0] * B[0][j];)
@@ -23,18 +23,22 @@ _REMEDY = "write: #pragma polydl microkernel(LOOPS) on the line before the call 
 
 @dataclass(frozen=True)
 class Annotation:
-    """``[start, end)`` is the call in the original text, ``[edited_start, edited_end)`` the loops in the edited one."""
+    """A marked call and the loops that replace it. Offsets are in characters, ends exclusive."""
 
+    #: text of the call
     call: str
+    #: of the call, from 1
     line: int
+    #: of the call in the original text
     start: int
     end: int
+    #: of the loops in the edited text
     edited_start: int
     edited_end: int
 
 
 def substitute_annotations(text: str, file: str) -> tuple[EditedText, tuple[Annotation, ...]]:
-    """Put the loops in the place of each marked call. Lines keep their numbers.
+    """Replace each marked call by its loops. Lines keep their numbers.
 
     Raises SourceError for a pragma that isn't complete or that no call follows.
     """
@@ -58,7 +62,7 @@ def substitute_annotations(text: str, file: str) -> tuple[EditedText, tuple[Anno
 
 
 def _loops(clean: str, start: int, after: int, file: str) -> tuple[str, int]:
-    """The loops inside the pragma that begins at ``start``, and where its logical line ends."""
+    """The loops in the pragma that begins at ``start``, and the end of its logical line."""
     end = clean.find("\n", after)
     while end >= 0 and clean[:end].rstrip("\r").endswith("\\"):
         end = clean.find("\n", end + 1)

@@ -1,4 +1,4 @@
-"""Sizes, ranges and bounds: each function raises the error for a value that leaves them."""
+"""Checks of sizes, ranges and bounds. Each function raises the error for a value outside of them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LIMITS = {
 
 
 def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place) -> None:
-    """Every loop around a statement ends."""
+    """Check that every loop around a statement ends."""
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset <= offset < b.end]
     loops.sort(key=lambda branch: branch.offset)
     for position in range(domain.dim(isl.dim_type.set)):
@@ -51,7 +51,7 @@ def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place)
 
 
 def check_counters(domain: isl.Set, facts: SourceFacts, place: Place) -> None:
-    """A counter of a narrow signed type doesn't wrap around before its loop ends; pet takes it for an int."""
+    """Check that a counter of a narrow signed type doesn't overflow before its loop ends; pet treats it as an int."""
     for position in range(domain.dim(isl.dim_type.set)):
         name = domain.get_dim_name(isl.dim_type.set, position)
         for variable in facts.variables:
@@ -72,7 +72,7 @@ def check_counters(domain: isl.Set, facts: SourceFacts, place: Place) -> None:
 
 
 def check_value(value: isl.PwAff, shape: Shape, offset: int, text: str, place: Place) -> None:
-    """An integer variable can hold what it is assigned; pet goes on with the value as it was computed."""
+    """Check that an integer variable can hold the values assigned to it; pet ignores its type."""
     limits = _LIMITS[shape.element]
     low, high = value.min_val().to_python(), value.max_val().to_python()
     if low < limits[0] or high > limits[1]:
@@ -86,7 +86,7 @@ def check_value(value: isl.PwAff, shape: Shape, offset: int, text: str, place: P
 
 
 def known_extents(variable: VariableFacts, place: Place) -> tuple[int | None, ...]:
-    """The extents that the declaration gives; None for an outermost one that a pointer leaves open."""
+    """The extents in the declaration; None for the outermost one of a pointer."""
     if variable.sizes:
         name = variable.sizes[0]
         raise UnknownSizeError(
@@ -115,7 +115,7 @@ def reached_extent(evaluations: Sequence[Evaluation]) -> int:
 
 
 def check_subscripts(evaluation: Evaluation, variable: VariableFacts, offset: int, text: str, place: Place) -> None:
-    """As many subscripts as the array has dimensions: an element is meant, not an address."""
+    """Check that an access has as many subscripts as the array has dimensions, so that it is no address."""
     if evaluation.index.dim(isl.dim_type.out) != len(variable.shape.extents):
         raise UnsupportedConstructError(
             f"{variable.name} is used as a pointer, without all of its subscripts",
@@ -127,7 +127,7 @@ def check_subscripts(evaluation: Evaluation, variable: VariableFacts, offset: in
 
 
 def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) -> None:
-    """No subscript is negative: pet leaves the index undefined where one is."""
+    """Check that no subscript is negative; pet leaves the index undefined where one is."""
     if evaluation.domain.is_subset(evaluation.index.domain()):
         return
     for position in range(evaluation.index.dim(isl.dim_type.out)):
@@ -139,7 +139,7 @@ def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) 
 
 
 def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, place: Place) -> None:
-    """Every element that is accessed lies within the declared extents, the outermost included."""
+    """Check that every element accessed is within the declared extents, the outermost one included."""
     for position, extent in enumerate(array.extents):
         low, high = _range(evaluation, position)
         if low < 0 or high >= extent:
@@ -147,7 +147,7 @@ def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, p
 
 
 def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
-    """The smallest and the largest value of a subscript, continued to where pet trimmed it if that is possible."""
+    """The smallest and the largest value of a subscript; if possible, also over instances that pet removed."""
     subscript = evaluation.index.get_pw_aff(position)
     pieces = subscript.get_pieces()
     if len(pieces) == 1:
@@ -182,7 +182,7 @@ def _out_of_bounds(
 
 
 def check_memory(arrays: Iterable[Array], place: Place, offset: int) -> None:
-    """All arrays together fit into the machine's memory."""
+    """Check that all arrays together fit into the machine's memory. Raises ResourceError."""
     total = sum(array.bytes for array in arrays)
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if total > memory:

@@ -1,4 +1,4 @@
-"""What libclang's types mean for the model: element type, extents, declaration.
+"""Translation of libclang's types: element type, extents, declaration.
 
 Runs in the child process that holds libclang.
 """
@@ -56,7 +56,7 @@ def shape_of(type_: Any) -> Shape:
         current = current.get_pointee().get_canonical()
     while current.kind in _ARRAYS:
         extents.append(current.element_count if current.kind == TypeKind.CONSTANTARRAY else None)
-        # A canonical array type has the qualifiers of its elements.
+        # The qualifiers of an array type are those of its elements.
         volatile, const = volatile or current.is_volatile_qualified(), const or current.is_const_qualified()
         current = current.element_type.get_canonical()
     problem = "volatile" if volatile or current.is_volatile_qualified() else None
@@ -78,7 +78,7 @@ def shape_of(type_: Any) -> Shape:
 
 
 def _is_bfloat16(type_: Any) -> bool:
-    """Whether the elements have a type of 16 bits without sign that goes by that name."""
+    """Whether the elements have an unsigned 16-bit type called bfloat16."""
     current = type_
     while current.kind in (*_ARRAYS, TypeKind.POINTER, TypeKind.TYPEDEF, TypeKind.ELABORATED):
         if current.kind == TypeKind.POINTER:
@@ -105,7 +105,7 @@ def _problem(type_: Any, dimensions: int) -> str:
 
 
 def declaration(type_: Any, name: str, const: bool = False) -> str:
-    """``name`` declared with ``type_``, as a prototype has it, in terms of built-in types."""
+    """The declaration of ``name`` with ``type_`` in a prototype, in terms of built-in types."""
     canonical = type_.get_canonical()
     if canonical.kind in _ARRAYS:
         extent = str(canonical.element_count) if canonical.kind == TypeKind.CONSTANTARRAY else ""

@@ -1,4 +1,4 @@
-"""What must hold before a scop may be trusted. Each function raises the error that names the construct."""
+"""Checks before a scop is trusted. Each function raises the error that names the construct."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from polydl.ir.statement import Expression
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:
-    """What can be checked before pet sees a marked region."""
+    """The checks of a marked region that are possible before pet reads it."""
     if facts.region is not None:
         check_constructs(facts, *facts.region, place)
         check_variables(facts, *facts.region, place)
 
 
 def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) -> None:
-    """A region that pet detected by itself is whole loops of the function, not what it could make out of one."""
+    """Check that a region that pet detected consists of whole loops of the function, not of parts of one."""
     around = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
     if facts.region is not None or not around:
         return
@@ -42,7 +42,7 @@ def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) ->
 
 
 def has_loop(facts: SourceFacts, scop: Mapping[str, Any]) -> bool:
-    """Whether the region that pet detected has a for loop in it."""
+    """Whether the region that pet detected contains a for loop."""
     start, end = facts.shown.origins[scop["start"]], facts.shown.origins[scop["end"]]
     around = [b for b in facts.branches if b.offset < start and end <= b.end]
     return bool(around) or any(b.kind == "for" and start <= b.offset < end for b in facts.branches)
@@ -71,7 +71,7 @@ def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError
 
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
-    """Nothing in the region that pet would misread or drop."""
+    """Check that the region has no construct that pet would misread or ignore."""
     for construct in sorted(facts.constructs, key=lambda construct: construct.offset):
         if start <= construct.offset < end:
             raise UnsupportedConstructError(
@@ -84,7 +84,7 @@ def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> 
 
 
 def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> None:
-    """Every variable of the region has a type and a use that the model knows."""
+    """Check that every variable of the region has a type and uses that a Scop can represent."""
     for variable in facts.variables:
         uses = variable.within(start, end)
         _check_scope(variable, start, end, place)
@@ -146,7 +146,7 @@ def _check_changes(variable: VariableFacts, start: int, end: int, place: Place) 
 
 
 def _check_scope(variable: VariableFacts, start: int, end: int, place: Place) -> None:
-    """What the region declares isn't used behind it: generated code takes the region's place."""
+    """Check that a variable declared in the region isn't used after it, since generated code replaces the region."""
     later = [reference for reference in variable.references if reference.offset >= end]
     if start <= variable.offset < end and later and variable.storage != "parameter":
         raise UnsupportedConstructError(
@@ -159,7 +159,7 @@ def _check_scope(variable: VariableFacts, start: int, end: int, place: Place) ->
 
 
 def _check_size(variable: VariableFacts, start: int, end: int, place: Place) -> None:
-    """An integer that bounds a loop has a value, or is computed in the region."""
+    """Check that an integer that bounds a loop has a known value or is computed in the region."""
     uses = variable.within(start, end)
     computed = start <= variable.offset < end or any(use.role in ("write", "update") for use in uses)
     if not variable.shape.is_scalar_integer or computed:
@@ -185,7 +185,7 @@ def unknown_size(variable: VariableFacts, offset: int, place: Place) -> UnknownS
 
 
 def data_dependent(facts: SourceFacts, offset: int, place: Place) -> UnsupportedConstructError:
-    """The error for a statement that runs or not according to data; names the loop or condition that decides."""
+    """The error for a statement whose execution depends on data; it names the loop or the condition that decides."""
     around = [branch for branch in facts.branches if branch.offset <= offset < branch.end and branch.kind != "continue"]
     jumps = [
         branch
@@ -221,7 +221,7 @@ def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructErro
 
 
 def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> bool:
-    """Whether an integer that the region writes is read once it has run. A loop counter mustn't be."""
+    """Whether an integer that the region writes is read after it. Raises an error for a loop counter."""
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
@@ -252,9 +252,9 @@ def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoSc
 
 
 def check_conversions(body: Expression, elements: Mapping[str, str], offset: int, text: str, place: Place) -> None:
-    """Elements that are bfloat16 are copied or converted, never computed with: to C they are integers.
+    """Check that bfloat16 elements are only copied or converted, since arithmetic would treat them as integers.
 
-    ``elements`` are the types of what the statement's references lead to.
+    ``elements`` has the element type of each of the statement's references.
     """
 
     def narrow(node: Expression) -> bool:

@@ -1,6 +1,6 @@
-"""Child processes for what may print, hang, abort or crash: libclang's and libpet's passes.
+"""Child processes for the passes of libclang and libpet, which may print, hang, abort or crash.
 
-A request goes in and a result comes out as JSON files in a temporary folder; what the child printed is kept in full.
+Requests and results are JSON files in a temporary folder. The output of the child is kept in full.
 """
 
 from __future__ import annotations
@@ -20,15 +20,18 @@ _MEMORY_BYTES = 4 << 30
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a child ended. ``result`` is None where it wrote none; ``failure`` says in words what happened then."""
+    """The end of a child process."""
 
+    #: None if the child wrote none
     result: dict[str, Any] | None
+    #: why there is no result, in words
     failure: str
+    #: all that the child printed
     output: str
 
 
 def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> Outcome:
-    """Run ``module``'s main in a Python process of its own."""
+    """Run the main function of ``module`` in a Python process of its own."""
     name = module.rpartition(".")[2]
     request_path, result_path = folder / f"{name}.request", folder / f"{name}.result"
     request_path.write_text(json.dumps(request), encoding="utf-8")
@@ -57,7 +60,7 @@ def _signal_name(number: int) -> str:
 
 
 def limit_resources() -> None:
-    """Called by the child itself: bounded memory, and no core dump for an abort that was expected."""
+    """Limit the memory of this process, and disable core dumps, since an abort of pet is expected."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     limit = _MEMORY_BYTES if hard == resource.RLIM_INFINITY else min(hard, _MEMORY_BYTES)

@@ -1,7 +1,7 @@
 """The child process that runs libclang: ``python -m polydl.frontend.clang_worker REQUEST RESULT``.
 
-It reads what pet doesn't tell (types, extents, signature, where what is used), and makes the view of the file that
-pet is shown. Offsets in the result refer to the text of the request.
+It reads the facts that pet doesn't report (types, extents, signature, uses of variables), and edits the text into the
+view that pet reads. Offsets in the result refer to the text of the request.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from polydl.frontend.regions import Region, check_blocks, choose, functions_of, 
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 
 _DETAILED_PREPROCESSING = 1
-_ROUNDS = 8  # constants that are computed from constants, at most this deep
+_ROUNDS = 8  # most levels of constants that are computed from constants
 
 
 class _Parser:
@@ -51,7 +51,7 @@ class _Parser:
         return self.index.parse(self.file, arguments, [(self.file, text.encode("latin-1"))], flags)
 
     def checked(self, view: EditedText, original: str, macros: Mapping[str, str]) -> Any:
-        """The parsed view of ``original``. Raises SourceError at the first error that Clang finds."""
+        """The parsed view of ``original``. Raises SourceError for the first error that Clang reports."""
         unit = self.parse(view.text, macros)
         for diagnostic in unit.diagnostics:
             if diagnostic.severity >= Diagnostic.Error:
@@ -84,7 +84,7 @@ def _source_error(diagnostic: Any, file: str, view: EditedText, original: str) -
 
 
 def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
-    """The ranges of the file that ``#if`` takes out."""
+    """The ranges of the file that ``#if`` excludes."""
     if "#" not in text or not re.search(r"^\s*#\s*if", text, re.MULTILINE):
         return []
 
@@ -104,12 +104,12 @@ def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
 
 
 def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
-    """The defines that name an integer parameter: they fix its value, and are no macros."""
+    """``{parameter: value}`` of the defines that name an integer parameter. They fix its value and are no macros."""
     functions = functions_of(unit)
     try:
         functions = [choose(functions, marked_regions(text, file, _inactive(unit, text)), name, file)[0]]
     except PolydlError:
-        # Without its macros the file may make no sense yet: any function of that name may be meant.
+        # Without its macros the file may not parse yet, so that any function of that name counts.
         functions = [function for function in functions if name in (None, function.spelling)]
     bound = {}
     for function in functions:
@@ -155,7 +155,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             break
         view = view.apply(value_edits(known.values(), function))
 
-    # A macro around the function may have taken a parameter's name away.
+    # A macro around the function may have replaced a parameter's name.
     for variable, parameter in zip(reader.variables.values(), parameters, strict=False):
         variable.name = variable.shown = parameter
     reserved = {
@@ -217,7 +217,7 @@ def _changes(variable: Variable, reader: FunctionReader, region: Region | None) 
 
 
 def _without_overlaps(edits: list[Edit]) -> list[Edit]:
-    """A variable that was renamed and carries data is edited once at each place: the last edit counts."""
+    """The last edit at each offset: a variable that was renamed and carries data would be edited twice there."""
     chosen = {(edit.start, edit.end): edit for edit in edits if edit.start < edit.end}
     return [edit for edit in edits if edit.start == edit.end] + list(chosen.values())
 

@@ -1,7 +1,8 @@
-"""pet's expressions as ``Expression`` and ``Access``: what a statement reads, writes and computes.
+"""Translation of pet's expressions into ``Expression`` and ``Access``.
 
-pet trims silently: an index expression is undefined where it would be negative, and where a condition of ``?:``
-keeps it from being evaluated. The second is right and the first is an error, so the conditions are followed here.
+pet restricts index expressions silently: an index is undefined where it would be negative, and where a condition of
+``?:`` prevents its evaluation. The first is an error in the source and the second is not, so that conditions are
+tracked here.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Json = Mapping[str, Any]
 
 
 class NotAffineError(Exception):
-    """A subscript that depends on more than the loop counters."""
+    """A subscript is no affine function of the loop counters."""
 
 
 @dataclass(frozen=True)
@@ -30,22 +31,25 @@ class Evaluation:
     """An array reference and the instances that evaluate it."""
 
     access: Access
+    #: its subscripts
     index: isl.MultiPwAff
+    #: the instances
     domain: isl.Set
 
 
 @dataclass
 class Translator:
-    """Translates one statement. ``evaluations`` collects every access, in order of evaluation.
+    """Translates one statement."""
 
-    ``names`` maps pet's names of variables to those in the model; ``data`` are the arrays among them that pet was
-    shown in place of an integer. ``shift`` is what was added to the subscripts for pet, and is taken away again.
-    """
-
+    #: iteration domain of the statement
     domain: isl.Set
+    #: pet's names of variables -> names in the Scop
     names: Mapping[str, str]
+    #: pet's names of arrays that stand for integers in the view that pet read
     data: frozenset[str]
+    #: number that was added to all subscripts in that view; it is subtracted here
     shift: int = 0
+    #: every access so far, in the order of evaluation
     evaluations: list[Evaluation] = field(default_factory=list)
 
     def body(self, root: Json) -> Expression:
@@ -74,7 +78,7 @@ class Translator:
         return Expression("op", node["text"], parts)
 
     def _may_hold(self, condition: Json, domain: isl.Set, wanted: bool) -> isl.Set:
-        """The instances of ``domain`` for which ``condition`` may come out as ``wanted``."""
+        """The instances of ``domain`` for which ``condition`` may have the value ``wanted``."""
         if condition["kind"] == "access" and condition["affine"] and not condition["arguments"]:
             zero = self._affine(condition).zero_set()
             return domain.subtract(zero) if wanted else domain.intersect(zero)
@@ -119,7 +123,7 @@ class Translator:
         for position in range(index.dim(isl.dim_type.out)):
             subscript = index.get_pw_aff(position)
             reached = subscript.intersect_domain(domain)
-            # What is never evaluated has no values, but the same form.
+            # An index that is never evaluated has no values, but keeps its form.
             least = min(form.get_constant_val().to_python() for _, form in subscript.get_pieces())
             if not reached.domain().is_empty():
                 least = reached.min_val().to_python()
@@ -129,7 +133,7 @@ class Translator:
 
 
 def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | None:
-    """Each subscript as an integer combination of the iterators; None where one isn't."""
+    """Each subscript as an affine form of the iterators with integer coefficients; None if one of them isn't."""
     forms = []
     for position in range(index.dim(isl.dim_type.out)):
         pieces = index.get_pw_aff(position).intersect_domain(domain).coalesce().get_pieces()

@@ -1,4 +1,4 @@
-"""What libclang's pass found out about a file, as it crosses from the child process.
+"""The facts about a file that libclang's pass returns from the child process.
 
 Offsets refer to the text that the pass was given.
 """
@@ -15,7 +15,7 @@ Role = Literal["read", "write", "update", "address", "element"]
 VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
-# Operators and constants, whatever the case of their letters.
+# Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),
     *("floor", "ceil", "floord", "ceild", "rat", "infty", "infinity"),
@@ -23,20 +23,23 @@ _WORDS_OF_ISL = {
 
 
 def is_word_of_isl(name: str) -> bool:
-    """Whether isl reads the name as something else, so that it can't name a loop counter."""
+    """Whether isl reads the name as a keyword, so that it can't name a loop counter."""
     return name.lower() in _WORDS_OF_ISL
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A variable's type. An extent is None where the type doesn't tell it; ``problem`` says what can't be modelled."""
+    """The type of a variable."""
 
+    #: canonical C type of an element
     element: str
     element_bytes: int
+    #: outermost first; None where the type has no constant extent
     extents: tuple[int | None, ...]
     is_pointer: bool
     is_const: bool
     is_integer: bool
+    #: why a Scop can't represent the type; None if it can
     problem: str | None
 
     @property
@@ -46,34 +49,36 @@ class Shape:
 
 @dataclass(frozen=True)
 class Reference:
-    """One use of a variable.
+    """One use of a variable."""
 
-    ``spelled`` is its place in the text, or -1 where a macro's body spells it. ``control`` marks a use in a loop's
-    header, a condition or a subscript, ``conditional`` one that may not be reached.
-    """
-
+    #: of the use, or of the macro call that contains it
     offset: int
+    #: offset of the name in the text; -1 where the body of a macro contains it
     spelled: int
     role: Role
+    #: whether it is in a loop's header, a condition or a subscript
     control: bool
+    #: whether it may not be reached
     conditional: bool
 
 
 @dataclass(frozen=True)
 class VariableFacts:
-    """``shown`` is the variable's name for pet: an array's, where an integer ``carries_data``.
-
-    ``sizes`` names the variables in the declaration of an array whose extents aren't constants.
-    """
+    """A variable of the function."""
 
     name: str
+    #: its name in the view that pet reads
     shown: str
+    #: whether it is an integer that holds data, not a size or an index; pet reads it as an array of one element
     carries_data: bool
     storage: VariableStorage
     shape: Shape
+    #: of the declaration; -1 in another file
     offset: int
     loop_counter: bool
+    #: whether the declaration has an initializer
     initialized: bool
+    #: variables in the extents of its declaration
     sizes: tuple[str, ...]
     references: tuple[Reference, ...]
 
@@ -83,46 +88,53 @@ class VariableFacts:
 
 @dataclass(frozen=True)
 class Construct:
-    """Something that the model can't hold, at an offset; it matters if it lies in the region."""
+    """A construct that a Scop can't represent; it is an error if it is in the region."""
 
     offset: int
+    #: of the error
     message: str
+    #: of the construct
     text: str
     remedy: str
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A loop or a condition: where it starts and ends, and whether arrays decide it."""
+    """A loop or a condition."""
 
     kind: BranchKind
     offset: int
     end: int
+    #: its text, for messages
     header: str
+    #: whether elements of arrays decide it
     data_dependent: bool
 
 
 @dataclass(frozen=True)
 class FunctionFacts:
-    """``parameters`` are names with declarations."""
+    """The function to read."""
 
     name: str
     return_type: str
+    #: of its definition
     offset: int
+    #: (name, declaration)
     parameters: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class SourceFacts:
-    """``shown`` is the view of the file that pet reads.
+    """All facts about a file."""
 
-    ``bound`` are the parameters that ``-D`` gave a value, ``macros`` the defines that are none.
-    """
-
+    #: the view of the file that pet reads
     shown: EditedText
     function: FunctionFacts
+    #: the marked region; None if there is none
     region: tuple[int, int] | None
+    #: values of integer parameters that ``-D`` fixed
     bound: Mapping[str, int]
+    #: the other defines
     macros: Mapping[str, str]
     variables: tuple[VariableFacts, ...]
     constructs: tuple[Construct, ...]

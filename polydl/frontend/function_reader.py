@@ -1,7 +1,7 @@
-"""One walk over a function's body: which variables it uses and how, and which constructs can't be modelled.
+"""One walk over a function's body: the uses of variables, and the constructs that a Scop can't represent.
 
-Runs in the child process that holds libclang. What pet would pass over in silence, or answer with one word,
-is named here with its place.
+Runs in the child process that holds libclang. Constructs that pet would ignore silently, or reject without a reason,
+are reported here with their offsets.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from polydl.frontend.facts import Branch, BranchKind, Construct, Reference, Role
 from polydl.frontend.purity import impurity
 from polydl.frontend.source import one_line
 
-# Integers of these types keep their type in arithmetic; pet would make them int.
+# Integers of these types keep their type in arithmetic; pet would convert them to int.
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
@@ -49,8 +49,9 @@ _UNSUPPORTED = {
 
 @dataclass(frozen=True)
 class TypedInteger:
-    """An integer in a computation on data whose type counts: its place in the text, and its type."""
+    """An integer in a computation on data, where its type matters."""
 
+    #: offset in the text
     start: int
     end: int
     type_name: str
@@ -58,10 +59,7 @@ class TypedInteger:
 
 @dataclass
 class Variable:
-    """A variable while the walk is under way. ``scope_end`` is where its block or its loop ends.
-
-    ``shown`` is its name for pet: an array's, where the variable ``carries_data``.
-    """
+    """A variable during the walk; ``VariableFacts`` documents the other fields."""
 
     name: str
     storage: VariableStorage
@@ -72,6 +70,7 @@ class Variable:
     initialized: bool
     shown: str = ""
     carries_data: bool = False
+    #: end of its block or its loop
     scope_end: int = -1
     references: list[Reference] = field(default_factory=list)
 
@@ -83,7 +82,7 @@ class Variable:
 
 
 class FunctionReader:
-    """Walks ``function``; afterwards its lists hold what was seen."""
+    """Walks ``function``; afterwards its lists have the variables, constructs and branches."""
 
     def __init__(self, function: Any, text: str, main_file: str) -> None:
         self.function = function
@@ -173,7 +172,7 @@ class FunctionReader:
         self._loop_ends.pop()
 
     def _check_step(self, header: Sequence[Any]) -> None:
-        """The loop's header advances the counter that it initializes."""
+        """Check that the loop's header advances the counter that it initializes."""
         if len(header) < 2 or header[-1].kind not in _STEPS:
             return
         target, *step = header[-1].get_children()
@@ -192,7 +191,7 @@ class FunctionReader:
     def _branch(
         self, kind: BranchKind, cursor: Any, visit: Callable[[], None] | None = None, body: Any | None = None
     ) -> None:
-        """Note a branch; ``visit`` walks what decides it, which ends where ``body`` begins."""
+        """Record a branch. ``visit`` walks its condition, which ends where ``body`` begins."""
         outer, self._data_in_control = self._data_in_control, False
         if visit is not None:
             visit()
@@ -202,7 +201,7 @@ class FunctionReader:
         self._data_in_control = outer
 
     def _controlled(self, cursor: Any) -> None:
-        """An expression that decides what runs, or which element is meant."""
+        """Walk an expression that decides which statements run or which element is accessed."""
         self._control_depth += 1
         self._expression(cursor)
         self._control_depth -= 1
@@ -228,7 +227,7 @@ class FunctionReader:
 
     @contextmanager
     def _index(self, holds: bool) -> Iterator[None]:
-        """While an integer variable is computed, which is an index as a rule."""
+        """A context for computing an integer variable, which as a rule is an index."""
         self._index_depth += holds
         yield
         self._index_depth -= holds
@@ -341,7 +340,7 @@ class FunctionReader:
         variable.references.append(Reference(offset, spelled, role, control, self._condition_depth > 0))
 
     def _cast(self, cursor: Any) -> None:
-        """Note a cast that changes no subscript and no bound; pet takes what is cast for data."""
+        """Record a cast that changes no subscript and no bound; pet would treat the operand as data."""
         operand = list(cursor.get_children())[-1]
         source, target = operand.type.get_canonical().kind, cursor.type.get_canonical().kind
         if source not in _INTEGERS or target not in _INTEGERS:
@@ -355,7 +354,7 @@ class FunctionReader:
                 self.idle_casts.append((start, end))
 
     def _subscript(self, start: int, end: int) -> None:
-        """Note a subscript that the text itself spells, brackets included."""
+        """Record a subscript that is in the text itself (not in a macro), brackets included."""
         if self.text[:start].rstrip()[-1:] == "[" and self.text[end:].lstrip()[:1] == "]":
             self.subscripts.append((start, end))
 

@@ -1,4 +1,4 @@
-"""Names of loops that can't be mistaken for those that tiling makes."""
+"""Renaming of loop counters whose names look like those of tile loops."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _TILE_LOOP = re.compile(r"\w+_t\d+")
 
 
 def with_own_names(scop: Scop) -> Scop:
-    """The scop with every loop counter renamed that looks like a tile loop.
+    """The scop with every loop counter renamed whose name is that of a tile loop.
 
-    A call that a pragma marked may name its counters, so that a scop with one stays as it is.
+    A scop with a call that a pragma marks is returned unchanged, since the call may use the counters' names.
     """
     if scop.annotated_calls:
         return scop

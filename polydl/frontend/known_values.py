@@ -1,9 +1,9 @@
-"""Integers whose value is known before the region runs, and the edits that let pet see it.
+"""Integers whose value is known before the region runs, and the edits that show it to pet.
 
-pet takes a product of two variables for something that isn't affine, and a variable that it can't evaluate for a
-parameter. So it is shown a view of the file in which ``n`` reads 1024 where ``-D n=1024`` or a constant says so.
-Integers that carry data, not sizes, get a subscript in that view (``zero[0]``), which keeps pet from folding them
-into index arithmetic. Runs in the child process that holds libclang.
+pet rejects a product of two variables as not affine, and treats a variable that it can't evaluate as a parameter. It
+therefore reads a view of the file with 1024 in place of ``n`` where ``-D n=1024`` or a constant fixes the value. An
+integer that holds data, not a size, gets a subscript in that view (``zero[0]``), so that pet does not fold it into
+index arithmetic. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from polydl.frontend.source import Edit
 
 
 def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
-    """The variables of the function that have one value throughout, by the reader's key."""
+    """The variables of the function with one value throughout, as (variable, value) by the reader's key."""
     values = {}
     for key, variable in reader.variables.items():
         if not variable.shape.is_scalar_integer or not variable.references:
@@ -47,9 +47,9 @@ def value_edits(known: Iterable[tuple[Variable, int]], function: Any) -> list[Ed
 
 
 def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> list[Edit]:
-    """Edits that make each integer that carries data an element of an array.
+    """Edits that replace each integer that holds data by an element of an array.
 
-    ``changes`` tells whether a variable is written where that matters.
+    ``changes`` returns whether the region writes a variable.
     """
     edits: list[Edit] = []
     start = reader.function.extent.start.offset
@@ -70,10 +70,9 @@ def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> l
 
 
 def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
-    """Edits after which no two variables share a name, but for counters of loops one after the other.
+    """Edits after which all variables have different names; only counters of successive loops may share one.
 
-    Local variables avoid ``reserved`` names too, which pet would rename, and words of isl's language, which can't name
-    a counter there.
+    Local variables also avoid ``reserved`` names, which pet would rename, and keywords of isl.
     """
     edits: list[Edit] = []
     taken = {variable.name for variable in reader.variables.values()} | reserved
@@ -101,9 +100,9 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
 
 
 def cast_edits(reader: FunctionReader) -> list[Edit]:
-    """Edits that keep the type of integers in computations on data, and drop idle casts elsewhere.
+    """Edits that keep the types of integers in computations on data, and remove casts without effect elsewhere.
 
-    ``a[i] * 3U`` computes with an unsigned 3, which pet would make an int; ``a[(size_t)i * 8]`` needs no cast.
+    ``a[i] * 3U`` multiplies by an unsigned 3, which pet would convert to int; ``a[(size_t)i * 8]`` needs no cast.
     """
     edits = []
     for integer in reader.typed_integers:
@@ -114,7 +113,7 @@ def cast_edits(reader: FunctionReader) -> list[Edit]:
 
 
 def shift_edits(reader: FunctionReader, shift: int) -> list[Edit]:
-    """Edits that add ``shift`` to every subscript: pet drops what has a negative one, and doesn't say so."""
+    """Edits that add ``shift`` to every subscript, since pet silently ignores accesses with a negative one."""
     edits = []
     for start, end in reader.subscripts if shift else ():
         edits.append(Edit(start, start, f"{shift} + ("))
@@ -123,9 +122,9 @@ def shift_edits(reader: FunctionReader, shift: int) -> list[Edit]:
 
 
 def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit]:
-    """Edits that leave only the prototype of each function but ``target``.
+    """Edits that reduce all functions except ``target`` to their prototypes.
 
-    pet would analyse them too, and inline those marked inline.
+    pet would analyse them too, and inline those that are marked inline.
     """
     edits = []
     for function in functions:
@@ -139,14 +138,14 @@ def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit
 
 
 def _replacements(variable: Variable, replacement: str, function: Any) -> list[Edit]:
-    """Edits that put ``replacement`` wherever the variable is used."""
+    """Edits that replace every use of the variable."""
     edits = [
         Edit(reference.spelled, reference.spelled + len(variable.name), replacement)
         for reference in variable.references
         if reference.spelled >= 0
     ]
     if len(edits) < len(variable.references):
-        # A macro's body names it: its name becomes a macro around the function, and its declaration gives way.
+        # The body of a macro uses the name: define it as a macro around the function, and remove its declaration.
         start, end = function.extent.start.offset, function.extent.end.offset
         edits.append(Edit(start, start, f"\n#define {variable.name} {replacement}\n"))
         edits.append(Edit(end, end, f"\n#undef {variable.name}\n"))

@@ -1,4 +1,4 @@
-"""From what libclang and pet found to the parts of a Scop: statements selected, named, ordered, counted and checked."""
+"""The parts of a Scop from the results of libclang and pet: statements are selected, named, ordered and checked."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from polydl.ir.scop import Array, Function, Parameter
 from polydl.ir.statement import Expression, Statement
 from polydl.poly.counting import count, quota
 
-# Some seconds of isl; a nest that needs more is not one that can be optimized.
+# isl's operations for one nest, some seconds; a nest that needs more can't be optimized.
 _OPERATIONS = 200_000_000
-# Added to subscripts to make them positive: more than half of it is a subscript that it was added to.
+# Added to subscripts to make them positive; a subscript above half of this has been shifted.
 SHIFT = 1 << 29
 
 Json = Mapping[str, Any]
@@ -31,24 +31,29 @@ Json = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Model:
-    """The parts of a Scop that its region gives. ``[start, end)`` is the region in the analysed text."""
+    """The parts of a Scop that follow from its region; the fields are those of ``Scop``."""
 
     function: Function
     statements: tuple[Statement, ...]
     arrays: tuple[Array, ...]
     schedule: str
     annotated_calls: tuple[AnnotatedCall, ...]
+    #: offsets of the region in the analysed text, end exclusive
     start: int
     end: int
 
 
 @dataclass(eq=False)
 class _Draft:
-    """A statement in the making: pet's description, its place in the text, its domain with pet's name."""
+    """A statement under construction."""
 
+    #: pet's description
     json: Json
+    #: in the source
     offset: int
+    #: iteration domain, with pet's name of the statement
     domain: isl.Set
+    #: as in the source
     text: str
     body: Expression = field(default_factory=lambda: Expression("literal", ""))
     evaluations: Sequence[Evaluation] = ()
@@ -64,10 +69,10 @@ class _Draft:
 
 
 def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[Annotation], shift: int = 0) -> Model:
-    """The model of pet's ``scop``. ``place`` has the text that ``facts`` refer to.
+    """The model of pet's ``scop``.
 
-    ``shift`` is what was added to the subscripts that pet was shown. Raises every error that the region gives reason
-    for, and AnalysisError where isl gives up.
+    ``place`` has the text that ``facts`` refer to. ``shift`` was added to all subscripts in the view that pet read.
+    Raises a UserError for anything in the region that can't be represented, AnalysisError when isl's quota is used up.
     """
     builder = _Builder(scop, facts, place, shift)
     line = place.line(builder.start)
@@ -86,16 +91,17 @@ def build(scop: Json, facts: SourceFacts, place: Place, annotations: Iterable[An
 
 
 def infeasible(scop: Json) -> bool:
-    """Whether pet takes the region for one that can't run: it drops what it knows about it then.
+    """Whether pet has concluded that the region can't run; it then drops all facts about it.
 
-    A negative subscript is enough, and an overflow of int. pet doesn't see that ``i == 0 || a[i - 1] > 0`` has none.
+    A negative subscript or an overflow of int is reason enough. pet doesn't see that ``i == 0 || a[i - 1] > 0`` has no
+    negative subscript.
     """
     return isl.Set.read_from_str(isl.Context(), scop["context"]).is_empty()
 
 
 @contextmanager
 def _isl(context: isl.Context, place: Place, line: int) -> Iterator[None]:
-    """Bounds isl's work; failures of the analysis become errors of the file."""
+    """A context that limits isl's work. An AnalysisError in it gets the file and the line."""
     try:
         with quota(context, _OPERATIONS):
             yield
@@ -116,7 +122,7 @@ class _Builder:
         self.start, self.end = facts.region or (origins[scop["start"]], origins[scop["end"]])
         self.variables: dict[str, VariableFacts] = {}
         for variable in facts.variables:
-            # Counters of loops one after the other may share a name; nothing depends on which one is meant.
+            # Counters of successive loops may share a name; the facts needed here are the same for all of them.
             self.variables.setdefault(variable.shown, variable)
         self.names = {shown: self._model_name(variable) for shown, variable in self.variables.items()}
         self.data = frozenset(shown for shown, variable in self.variables.items() if variable.carries_data)
@@ -124,7 +130,7 @@ class _Builder:
     # -- which statements count -------------------------------------------------------
 
     def select(self) -> None:
-        """Keep the statements that write what the rest of the program, or a statement that is kept, can see."""
+        """Keep the statements whose results are read by the rest of the program or by a statement that is kept."""
         checks.check_whole_loops(self.facts, self.start, self.end, self.place)
         checks.check_constructs(self.facts, self.start, self.end, self.place)
         checks.check_variables(self.facts, self.start, self.end, self.place)
@@ -153,7 +159,7 @@ class _Builder:
             )
 
     def _draft(self, described: Json) -> _Draft | None:
-        """A statement that writes something; None for what pet put in for its own sake, and for what does nothing."""
+        """The draft of a statement; None for one that pet inserted for itself, and for one without effect."""
         origins = self.facts.shown.origins
         offset, end = origins[described["start"]], origins[described["end"]]
         while offset < end and self.text[offset].isspace():
@@ -184,7 +190,7 @@ class _Builder:
                 remedy="assign to an array element, such as a[i], or to a variable",
             )
         if _array(target) not in self.variables:
-            # pet's own arrays hold conditions that it could not evaluate.
+            # pet stores conditions that it could not evaluate in arrays of its own.
             raise checks.data_dependent(self.facts, offset, self.place)
         domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
         return _Draft(described, offset, domain, text)
@@ -193,12 +199,12 @@ class _Builder:
         return _array(draft.target)
 
     def _is_index(self, draft: _Draft) -> bool:
-        """Whether only an integer of the function is written: a loop counter, or a name for a subscript."""
+        """Whether the statement only writes an integer of the function: a loop counter or a part of a subscript."""
         variable = self.variables[self._written(draft)]
         return variable.shape.is_scalar_integer and variable.storage == "local"
 
     def _is_result(self, draft: _Draft) -> bool:
-        """Whether an integer that isn't a loop counter is read once the region has run."""
+        """Whether the statement writes an integer, no loop counter, that is read after the region."""
         variable = self.variables[self._written(draft)]
         return checks.read_later(variable, self.facts, self.start, self.end, self.place)
 
@@ -219,7 +225,7 @@ class _Builder:
             bounds.check_value(form, shape, draft.offset, draft.text, self.place)
 
     def _check_parameters(self, value: isl.Set | isl.Map | isl.PwAff, draft: _Draft) -> None:
-        """What isl takes for a parameter is an integer that has no value here."""
+        """Check that isl sees no parameters: a parameter is an integer without a known value."""
         used = value.drop_unused_params()
         for position in range(used.dim(isl.dim_type.param)):
             name = used.get_dim_name(isl.dim_type.param, position)
@@ -232,14 +238,14 @@ class _Builder:
     # -- order, expressions, accesses -------------------------------------------------
 
     def order(self) -> dict[str, Order]:
-        """The order of the kept statements by pet's names; sorts the drafts by it."""
+        """The order of the kept statements, by pet's names. Sorts the drafts in this order."""
         depths = {draft.pet_name: draft.domain.dim(isl.dim_type.set) for draft in self.drafts}
         order = original_order(isl.Schedule.read_from_str(self.context, self.scop["schedule"]), depths)
         self.drafts.sort(key=lambda draft: order[draft.pet_name].betas)
         return order
 
     def translate(self) -> tuple[Array, ...]:
-        """Bodies and accesses of all drafts, and the arrays, checked against each other."""
+        """Translate the bodies and accesses of all drafts, and check them. Returns the arrays."""
         by_name = {self.names[shown]: variable for shown, variable in self.variables.items()}
         for number, draft in enumerate(self.drafts):
             domain = draft.domain.set_tuple_name(f"S{number}")
@@ -356,7 +362,7 @@ class _Builder:
         return replace(statement, instances=instances)
 
     def annotated(self, annotation: Annotation) -> list[AnnotatedCall]:
-        """The marked call, if statements of the region stand for it."""
+        """The marked call, in a list; the list is empty if no statement of the region describes the call."""
         start, end = annotation.edited_start, annotation.edited_end
         inside = [(f"S{n}", draft) for n, draft in enumerate(self.drafts) if start <= draft.offset < end]
         loops = [b for b in self.facts.branches if b.kind == "for" and start <= b.offset < end]
@@ -383,7 +389,7 @@ class _Builder:
 
 
 def _array(access: Json) -> str:
-    """The array that pet's index expression leads to."""
+    """The name of the array in pet's index expression."""
     target: str = access["index"].rsplit("->", 1)[1].split("[", 1)[0].strip()
     return target
 

@@ -1,4 +1,4 @@
-"""The original execution order: pet's schedule tree as positions and directions, and back as a tidy tree."""
+"""The order of the source: pet's schedule tree as betas and directions (2d+1 form), and back as a schedule tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polydl.errors import AnalysisError
 
 @dataclass(frozen=True)
 class Order:
-    """``betas`` and ``directions`` as in ``Statement``."""
+    """The order of one statement; the fields are those of ``Statement``."""
 
     betas: tuple[int, ...]
     directions: tuple[int, ...]
@@ -33,7 +33,7 @@ _Node = _Leaf | _Loop
 
 
 def original_order(schedule: isl.Schedule, kept: Mapping[str, int]) -> dict[str, Order]:
-    """The order of the statements in ``kept`` (pet's names with their depths)."""
+    """The order of the statements in ``kept``, which maps pet's names to depths. Raises AnalysisError."""
     orders: dict[str, Order] = {}
     _number(_sequence(schedule.get_root().child(0), frozenset(kept), 0), (), (), orders)
     for name, depth in kept.items():
@@ -43,7 +43,7 @@ def original_order(schedule: isl.Schedule, kept: Mapping[str, int]) -> dict[str,
 
 
 def _sequence(node: isl.ScheduleNode, statements: frozenset[str], depth: int) -> tuple[_Node, ...]:
-    """What runs one after the other below ``node``, as far as it belongs to ``statements``."""
+    """The sequence of loops and ``statements`` below ``node``; ``depth`` is the number of loops around it."""
     if not statements:
         return ()
     # islpy's stubs call enumerators plain integers.
@@ -51,7 +51,7 @@ def _sequence(node: isl.ScheduleNode, statements: frozenset[str], depth: int) ->
     if kind == "leaf":
         return tuple(_Leaf(name) for name in sorted(statements))
     if kind in ("sequence", "set"):
-        # A set's children are alternatives of one condition, so that any order is the original one.
+        # The children of a set are branches of one condition, so that any order is the original one.
         nodes: list[_Node] = []
         for position in range(node.n_children()):
             nodes += _sequence(node.child(position), statements, depth)
@@ -80,7 +80,7 @@ def _directions(schedule: isl.UnionPwAff, statements: frozenset[str], depth: int
         name = part.get_tuple_id(isl.dim_type.in_).get_name()
         if name not in statements:
             continue
-        # A loop that runs once may have a constant in the place of its counter.
+        # A loop that runs once may have a constant in place of its counter.
         directions[name] = 1
         for _, piece in part.get_pieces():
             for position in range(piece.dim(isl.dim_type.in_)):

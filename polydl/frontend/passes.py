@@ -18,7 +18,7 @@ from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_head
 from polydl.frontend.source import line_of, one_line
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<message>.*)$", re.MULTILINE)
-# What libpet says about the region itself, in its own words, and what to do about it.
+# Messages of libpet about the region, with remedies.
 _REMEDIES = {
     "unsupported": "write it with for loops, array subscripts and arithmetic",
     "this type of unary operator is not supported": "write it with + - * / or a call of a function from math.h",
@@ -34,19 +34,24 @@ _REMEDIES = {
 
 @dataclass(frozen=True)
 class Job:
-    """One file to read, with its absolute path and the ``name`` that messages give it.
+    """One file to read."""
 
-    ``text`` has one character per byte; ``original`` is set where annotations changed it.
-    """
-
+    #: absolute path
     file: str
+    #: path in messages
     name: str
+    #: one character per byte
     text: str
+    #: the text before annotations changed it; None if they didn't
     original: str | None
+    #: name of the function to read, if the user gave one
     function: str | None
+    #: macros, by name
     defines: Mapping[str, str]
     include_directories: Sequence[str]
+    #: for requests and results
     folder: Path
+    #: of each pass
     timeout_seconds: float
 
     @property
@@ -57,9 +62,9 @@ class Job:
 
 
 def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
-    """What libclang knows of the file. ``shift`` is added to every subscript that pet is shown.
+    """The facts of libclang's pass, with the view that pet is to read. ``shift`` is added to every subscript in it.
 
-    Raises every error that the file itself gives reason for, and MissingComponentError without libclang.
+    Raises a UserError for anything in the file that can't be represented, MissingComponentError without libclang.
     """
     if find_spec("clang") is None:
         raise MissingComponentError("libclang, which checks the C, is not installed", remedy="pip install libclang")
@@ -86,9 +91,9 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
 
 
 def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:
-    """pet's scop of the chosen function, as the worker describes it; its offsets refer to ``facts.shown``.
+    """pet's scop of the chosen function, as the worker describes it. Its offsets refer to ``facts.shown``.
 
-    Raises UnsupportedConstructError where pet finds none, with what it said about it.
+    Raises UnsupportedConstructError, with pet's message, if pet detects no scop.
     """
     if find_spec("cffi") is None:
         raise MissingComponentError("cffi, which opens libpet, is not installed", remedy="pip install cffi tadashi")
@@ -133,7 +138,7 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
 
 
 def _complaint(outcome: Outcome, shown: str, facts: SourceFacts, text: str) -> tuple[int | None, str | None]:
-    """The first thing that pet said about the region, with the line in the file."""
+    """The line in the file and the text of pet's first message about the region."""
     for match in _DIAGNOSTIC.finditer(outcome.output):
         if match["file"] == shown and match["message"] in _REMEDIES:
             lines = facts.shown.text.split("\n")

@@ -1,7 +1,7 @@
-"""The front-end: a C file becomes a Scop, through libclang and the real libpet.
+"""The default front end: reads a C file into a Scop with libclang and libpet.
 
-Both run in child processes (``passes``), since a user's C must never take this process down. What they found is
-checked and put together with isl (``model``).
+Both run in child processes (``passes``), since no C file may crash this process. Their results are checked and combined
+with isl (``model``).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def parse(
 ) -> Scop:
     """Read one loop nest of a C file.
 
-    The nest is what ``#pragma scop`` and ``#pragma endscop`` enclose, or, where the file has no such pragma, what pet
-    detects. ``defines`` are macros; one that names an integer parameter of the function gives that parameter its
-    value instead. ``timeout_seconds`` bounds each of the two passes. ``library`` names a libpet to use instead of
-    the system's or the one in tadashi's wheel.
+    The nest is the region between ``#pragma scop`` and ``#pragma endscop``; in a file without these pragmas, pet
+    detects it. ``defines`` are macros; one that names an integer parameter of the function fixes the value of the
+    parameter instead. ``timeout_seconds`` limits each of the two passes. ``library`` is the path of a libpet to use
+    in place of the system's or of the one in tadashi's wheel.
 
-    Raises a UserError with file, line, construct and remedy for anything in the file that can't be modelled,
-    ResourceError for arrays that don't fit into memory, AnalysisError where isl gives up and MissingComponentError
-    without libpet or libclang.
+    Raises a UserError with file, line, construct and remedy for anything in the file that can't be represented,
+    ResourceError for arrays that don't fit into memory, AnalysisError when isl's quota is used up, and
+    MissingComponentError without libpet or libclang.
     """
     content = read_source(Path(path))
     file = str(path)
@@ -116,7 +116,7 @@ def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, anno
 
 
 def _detected(job: Job, facts: SourceFacts, library: PetLibrary, place: Place) -> dict[str, Any]:
-    """pet's scop. Where it makes out none with a loop by itself, it is asked what is wrong with the first loop."""
+    """The scop that pet detects. If it detects none with a loop, its error for the first loop is raised."""
     try:
         scop = pet_pass(job, facts, library)
     except UnsupportedConstructError as error:
@@ -160,7 +160,7 @@ def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:
 
 
 def _used_directories(directories: tuple[str, ...], path: Path, text: str) -> tuple[str, ...]:
-    """With the file's own folder where it includes a header of its own, so that generated code finds it too."""
+    """The directories, with the file's own folder if it includes a header in quotes, which generated code needs too."""
     source_directory = str(path.absolute().parent)
     if re.search(r'^\s*#\s*include\s*"', text, re.MULTILINE) and source_directory not in directories:
         return (source_directory, *directories)
@@ -168,7 +168,7 @@ def _used_directories(directories: tuple[str, ...], path: Path, text: str) -> tu
 
 
 def _with_pragmas(text: str, start: int) -> int:
-    """The start of the region with the pragmas right before it, such as ``omp parallel for``, which belong to it."""
+    """The start of the region, extended by the pragmas right before it (``omp parallel for``)."""
     match = _PRAGMAS_BEFORE.search(text, 0, start)
     return match.start() if match is not None else start
 

@@ -1,8 +1,8 @@
-"""Find libpet and the libraries it was linked with, and open them without disturbing the process.
+"""Finding libpet and its dependencies, and opening them without affecting the process.
 
-Two sources, in this order: the library that the caller names or that the system's loader knows, and the
-wheel of ``tadashi``, which carries libpet with the LLVM, Clang and isl that it needs. That isl is another
-copy than islpy's: isl's functions must be called from the copy that libpet uses.
+There are two sources, in this order: the library that the caller names or the system's loader finds, and the wheel of
+``tadashi``, which contains libpet with the LLVM, Clang and isl that it needs. That isl is another copy than islpy's,
+and libpet's objects may only be passed to functions of that copy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 
 from polydl.errors import MissingComponentError
 
-# Dependencies first: each is opened by its path, so none is searched for by the loader.
+# Dependencies first. Each one is opened by its path, so that the loader searches for none.
 _BUNDLED = ("gmp", "ffi", "tinfo", "LLVM", "clang-cpp", "isl", "pet")
 _RTLD_NOW_LOCAL = 2
 INSTALL_REMEDY = "pip install tadashi (its wheel carries libpet), or name your own libpet with library="
@@ -24,9 +24,11 @@ INSTALL_REMEDY = "pip install tadashi (its wheel carries libpet), or name your o
 
 @dataclass(frozen=True)
 class PetLibrary:
-    """Where libpet is: ``paths`` in the order in which they are opened, libisl and libpet last."""
+    """A libpet with its dependencies."""
 
+    #: in the order in which they are opened, libisl and libpet last
     paths: tuple[str, ...]
+    #: where it comes from, in words
     origin: str
 
     @property
@@ -35,7 +37,7 @@ class PetLibrary:
 
 
 def find_pet_library(library: str | Path | None = None) -> PetLibrary:
-    """Locate libpet. Raises MissingComponentError where there is none."""
+    """Find libpet. Raises MissingComponentError if there is none."""
     if library is not None:
         path = Path(library)
         if not path.is_file():
@@ -57,7 +59,7 @@ def find_pet_library(library: str | Path | None = None) -> PetLibrary:
 
 
 def builtin_headers() -> Path | None:
-    """The folder of Clang's own headers (``stddef.h`` …), which neither libclang nor libpet's wheel knows of."""
+    """The folder of Clang's own headers (``stddef.h`` …), which neither libclang nor libpet's wheel can find."""
     folder = _tadashi_folder("tadashi")
     candidates = [folder / "include"] if folder is not None else []
     for pattern in ("/usr/lib/llvm-*/lib/clang/*/include", "/usr/lib/clang/*/include", "/usr/lib/gcc/*/*/include"):
@@ -66,9 +68,9 @@ def builtin_headers() -> Path | None:
 
 
 def open_libraries(ffi: Any, paths: Sequence[str]) -> tuple[Any, Any]:
-    """Open ``paths`` in order; returns the handles of isl and of pet.
+    """Open ``paths`` in order. Returns the handles of isl and of pet.
 
-    A libpet that stands alone was linked by its distribution, so its isl is found through it.
+    A single path is a libpet that its distribution linked; its isl is found through it.
     """
     handles = [ffi.dlopen(path, _RTLD_NOW_LOCAL) for path in paths]
     return (handles[-2] if len(handles) > 1 else handles[-1]), handles[-1]
@@ -76,14 +78,14 @@ def open_libraries(ffi: Any, paths: Sequence[str]) -> tuple[Any, Any]:
 
 @cache
 def _system_library() -> str | None:
-    # Imported here, as below: the child process that opens the library needs neither.
+    # Imported here, as below, since the child process that opens the library needs neither module.
     from ctypes.util import find_library
 
     return find_library("pet")
 
 
 def _tadashi_folder(name: str) -> Path | None:
-    """A folder beside or in the installed package, which isn't imported: its extension modules open libpet globally."""
+    """A folder beside or in tadashi, which isn't imported, since its extension modules open libpet globally."""
     from importlib.util import find_spec
 
     spec = find_spec("tadashi")

@@ -1,8 +1,8 @@
 """The child process that runs libpet: ``python -m polydl.frontend.pet_worker REQUEST RESULT``.
 
-pet prints, aborts and now and then crashes on input that it does not like, and brings its own LLVM. Here it
-can't hurt: the parent reads what this process printed and how it ended. Everything crosses as JSON, with isl's
-objects as strings, since the parent's isl is another copy.
+pet prints, aborts and sometimes crashes on input that it does not support, and it contains its own LLVM. In a process
+of its own that does no harm: the parent reads its output and its exit status. Results are JSON, with isl's objects as
+strings, since the parent's isl is another copy.
 """
 
 from __future__ import annotations
@@ -90,18 +90,18 @@ _ALL_ARGUMENTS = 1  # ISL_ARG_ALL: an unknown option is an error
 
 
 class _Pet:
-    """libpet, and the conversion of what it builds into plain values."""
+    """libpet, and the conversion of its objects into plain values."""
 
     def __init__(self, libraries: list[str]) -> None:
         self.ffi = cffi.FFI()
         self.ffi.cdef(_DECLARATIONS)
         self.isl, self.pet = open_libraries(self.ffi, libraries)
-        # Looked up now, so that a library without them is found out at once.
+        # Looked up now, so that a library without these functions fails at once.
         self.transform, self.print_schedule = self.pet.pet_transform_C_source, self.isl.isl_schedule_to_str
         self.libc: Any = self.ffi.dlopen(None)
 
     def scops(self, file: str, autodetect: bool, options: list[str]) -> list[dict[str, Any]]:
-        """Every scop of ``file``."""
+        """All scops of ``file``; with ``autodetect``, pet finds the regions itself."""
         context = self.pet.isl_ctx_alloc_with_pet_options()
         arguments = [self.ffi.new("char[]", text.encode()) for text in ["pet", *options]]
         vector = self.ffi.new("char *[]", [*arguments, self.ffi.NULL])
@@ -189,7 +189,7 @@ class _Pet:
         return described
 
     def cast_type(self, expression: Any) -> str:
-        # pet has no accessor for the type's name, so its struct is read, after a check that it is laid out as known.
+        # pet has no accessor for the type's name, so that its struct is read, after a check of its layout.
         if expression.n_arg != 1 or expression.type != _KINDS.index("cast"):
             raise RuntimeError("this libpet lays out its expressions otherwise than pet 0.11")
         return self.string(expression.type_name)

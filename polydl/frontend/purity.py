@@ -1,4 +1,4 @@
-"""Which functions may be called inside a region: those whose result depends on their arguments alone.
+"""Purity of functions: a region may call only functions whose result depends on their arguments alone.
 
 Runs in the child process that holds libclang.
 """
@@ -22,7 +22,7 @@ _BASES = (
 )
 # fmt: on
 MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
-# pet has meanings of its own for functions of these names, whatever their bodies say.
+# pet treats functions of these names specially, whatever their bodies are.
 _RESERVED = frozenset(
     ("min", "max", "imin", "imax", "umin", "umax", "ceild", "floord", "intMod", "intCeil", "intFloor")
 )
@@ -36,7 +36,7 @@ _POINTER_OPERATORS = (5, 6)  # address-of and dereference, of enum CXUnaryOperat
 
 
 def impurity(function: Any, main_file: str) -> str | None:
-    """Why a call of ``function`` may do more than compute a number; None where it can't."""
+    """The reason why a call of ``function`` may have side effects; None for a pure function."""
     return _impurity(function, main_file, ())
 
 
@@ -45,7 +45,7 @@ def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | 
     if name in _RESERVED:
         return "pet has a meaning of its own for that name; make it a macro, or rename it"
     if name in CONVERSIONS:
-        # They look at the bits of a number, which takes memory.
+        # They inspect the bits of a number through memory.
         return None
     definition = function.get_definition()
     if definition is None:

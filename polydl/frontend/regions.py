@@ -1,4 +1,4 @@
-"""Where the regions and the functions of a file are, and which function is meant.
+"""The regions and the functions of a file, and the choice of the one to read.
 
 Runs in the child process that holds libclang.
 """
@@ -20,15 +20,18 @@ _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTIL
 
 @dataclass(frozen=True)
 class Region:
-    """``[start, end)`` from the line of ``#pragma scop`` through the line of ``#pragma endscop``."""
+    """A marked region, from the line of ``#pragma scop`` through the line of ``#pragma endscop``."""
 
+    #: offset
     start: int
+    #: offset, exclusive
     end: int
+    #: of ``#pragma scop``, from 1
     line: int
 
 
 def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = ()) -> list[Region]:
-    """The regions between pragmas, but for those in ``inactive`` code. Raises SourceError where they don't pair up."""
+    """The regions between pragmas, except in ``inactive`` code. Raises SourceError for a pragma without its partner."""
     regions: list[Region] = []
     opened: int | None = None
     for match in _PRAGMA.finditer(without_comments(text)):
@@ -71,7 +74,7 @@ def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = (
 def check_blocks(
     region: Region, blocks: Sequence[tuple[int, int]], statements: Sequence[tuple[int, int]], file: str
 ) -> None:
-    """The region begins and ends in the same block, between statements. Raises SourceError."""
+    """Check that the region begins and ends in the same block, between statements. Raises SourceError."""
     around = [[block for block in blocks if block[0] < place <= block[1]] for place in (region.start, region.end)]
     cut = [s for s in statements if s[0] < region.start < s[1] < region.end or region.start < s[0] < region.end < s[1]]
     if around[0] != around[1] or cut:
@@ -98,10 +101,9 @@ def functions_of(unit: Any) -> list[Any]:
 def choose(
     functions: Sequence[Any], regions: Sequence[Region], name: str | None, file: str
 ) -> tuple[Any, Region | None]:
-    """The function to model and its marked region; None where no region is marked in the file.
+    """The function to read and its marked region, which is None if the file has no marked region.
 
-    Raises OptionError for a name that no function has or a choice that is left open, NoScopError where nothing
-    could be modelled.
+    Raises OptionError for an unknown ``name`` and for an ambiguous choice, NoScopError if no function has a loop.
     """
     if not functions:
         raise NoScopError(

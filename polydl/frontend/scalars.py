@@ -1,9 +1,9 @@
-"""Undo what programmers do by hand with local scalars, so that loops become free to move.
+"""Removal of local scalars: undoes a programmer's scalar replacement, so that loops can be reordered.
 
-``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` keeps a sum in a register and orders every iteration of
-the outer loops; ``float t = x[i]; y[i] = t * t;`` names a value. Both are rewritten on arrays: the sum goes to
-the element that receives it, the name is replaced by what it stands for. What is neither gets an element of its
-own in every iteration of the loops around it. The C compiler puts registers back.
+A scalar orders all iterations of the loops around it. In ``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` it
+accumulates a sum, which is promoted to the array element that receives it. In ``float t = x[i]; y[i] = t * t;`` it
+names a value, which is forwarded to its uses. Any other scalar is expanded to an array with an element for each
+iteration of the loops around it. The C compiler puts values into registers again.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.counting import limited
 
-# Bytes; a scalar that would need more stays one.
+# Most bytes of an expanded scalar; one that needs more is left as it is.
 _LARGEST_EXPANSION = 1 << 26
-# Of an expression put in the place of several uses of a scalar, all copies together.
+# Most nodes of all copies of an expression that is forwarded to several uses.
 _MOST_NODES = 64
 
 
 @limited
 def without_local_scalars(scop: Scop) -> Scop:
-    """The same computation with fewer local scalars; those that can't be removed safely stay."""
+    """The same computation with fewer local scalars. A scalar that can't be removed safely stays."""
     changed = True
     while changed:
         changed = False
@@ -44,7 +44,7 @@ def without_local_scalars(scop: Scop) -> Scop:
 
 
 def _is_marked(scop: Scop, array: Array) -> bool:
-    """Whether a call that a pragma marked works on the scalar: it names it, and must find it."""
+    """Whether a call that a pragma marks uses the scalar, which must then keep its name."""
     marked = {name for call in scop.annotated_calls for name in call.statements}
     return any(a.array == array.name for s in scop.statements if s.name in marked for a in s.accesses)
 
@@ -87,7 +87,7 @@ def _same_instances(left: Statement, right: Statement) -> bool:
 
 
 def _moved(access: Access, to: Statement) -> Access:
-    """The access as made by another statement with the same outer iterators."""
+    """The same access in the statement ``to``, which has the same outer iterators."""
     extra = to.depth - isl.Map(access.relation).dim(isl.dim_type.in_)
     relation = isl.Map(access.relation).add_dims(isl.dim_type.in_, extra).set_tuple_name(isl.dim_type.in_, to.name)
     index = isl.MultiPwAff(access.index)
@@ -117,7 +117,7 @@ def _without(scop: Scop, dropped: set[str], changed: dict[str, Statement], array
 
 
 def _forwarded(scop: Scop, array: Array) -> Scop | None:
-    """Replace the scalar by its one definition, where nothing it reads changes before the use."""
+    """Forward the single definition of the scalar to its uses, if no array that it reads changes in between."""
     writers, readers = _uses(scop, array, "write"), _uses(scop, array, "read")
     if len(writers) != 1 or not readers or writers[0] in readers or not _is_plain_assignment(writers[0], array):
         return None
@@ -157,7 +157,7 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
 
 
 def _promoted(scop: Scop, array: Array) -> Scop | None:
-    """Accumulate where the sum ends up: the element that the scalar is copied to after the loop."""
+    """Accumulate in the array element that the scalar is copied to after the loop."""
     writers, readers = _uses(scop, array, "write"), _uses(scop, array, "read")
     outlets = [s for s in readers if s not in writers]
     inlets = [s for s in writers if s not in readers]
@@ -187,7 +187,7 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
     others = [s for s in within if s not in (inlet, outlet)]
     if any(access.array == target.array for s in others for access in s.accesses):
         return None
-    # Two iterations must not share the element: their sums would run into each other.
+    # Two iterations must not share the element, or their sums would mix.
     if not isl.Map(target.relation).is_injective():
         return None
     changed = {}
@@ -204,7 +204,7 @@ def _renamed_index(access: Access, to: Statement) -> str:
 
 
 def _retargeted(statement: Statement, array: Array, target: Access) -> Statement:
-    """The statement with the array element in the scalar's place, under the scalar's reference ids."""
+    """The statement with the array element in place of the scalar; reference ids stay the same."""
     moved = _moved(target, statement)
     accesses = tuple(
         replace(moved, reference=access.reference, kind=access.kind) if access.array == array.name else access
@@ -214,7 +214,7 @@ def _retargeted(statement: Statement, array: Array, target: Access) -> Statement
 
 
 def _expanded(scop: Scop, array: Array) -> Scop | None:
-    """Give each iteration of the loops around the scalar an element of its own, if it is set anew in each."""
+    """Expand the scalar to one element per iteration of the loops around it, if each iteration assigns it first."""
     users = [s for s in scop.statements if any(a.array == array.name for a in s.accesses)]
     first = users[0]
     depth = first.depth

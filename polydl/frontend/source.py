@@ -1,7 +1,7 @@
-"""The C file as bytes, and edited views of it whose places can be traced back.
+"""The C file as bytes, and edited views of it whose offsets can be mapped back.
 
-Clang counts bytes, so inside the front-end a file is a string with one character per byte (Latin-1); only what
-leaves it counts characters of the UTF-8 text.
+Clang counts bytes. Inside the front end a file is therefore a string with one character per byte (Latin-1); offsets in
+a Scop count characters of the UTF-8 text.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Edit:
 class EditedText:
     """A text made from another one by edits.
 
-    ``origins[i]`` is the place in the original of the text's character ``i`` (and of its end); characters that an
-    edit brought in stand for the start of what they replaced.
+    ``origins[i]`` is the offset in the original of the text's character ``i``, and the last entry that of its end. The
+    origin of an inserted character is the start of the text that it replaced.
     """
 
     def __init__(self, text: str, origins: Sequence[int] | None = None) -> None:
@@ -80,7 +80,7 @@ class EditedText:
         return EditedText("".join(pieces), origins)
 
     def breakpoints(self) -> list[tuple[int, int]]:
-        """The origins in short: where they stop counting up by one, and what they jump to."""
+        """The origins in short: (position, origin) wherever they don't count up by one."""
         breakpoints = []
         expected = -1
         for position, origin in enumerate(self.origins):
@@ -99,7 +99,7 @@ class EditedText:
 
 
 class Place:
-    """The file, for messages: offsets become lines."""
+    """The file of a message; converts offsets to lines."""
 
     def __init__(self, file: str, text: str) -> None:
         self.file = file
@@ -119,7 +119,7 @@ def line_of(text: str, offset: int) -> int:
 
 
 def one_line(text: str, limit: int = 160) -> str:
-    """``text`` with single spaces, cut where it is long, as a message quotes it; bytes become characters again."""
+    """``text`` as a message quotes it: decoded to characters, with single spaces, and at most ``limit`` long."""
     short = " ".join(text.split())
     if not short.isascii():
         short = short.encode("latin-1", "replace").decode("utf-8", "replace")
@@ -127,7 +127,7 @@ def one_line(text: str, limit: int = 160) -> str:
 
 
 def without_comments(text: str, *, keep_strings: bool = False) -> str:
-    """``text`` with comments, strings and character constants blanked; offsets and lines stay."""
+    """``text`` with comments, strings and character constants replaced by blanks; offsets and lines stay the same."""
     kept = list(text)
     position = 0
     while position < len(text):

@@ -69,13 +69,9 @@ class TileTransform:
 
 @dataclass(frozen=True)
 class AnnotatedCall:
-    """A call in place of the innermost loops of statements (paper, §4).
+    """A call that a pragma marks, with statements whose innermost loops describe what it computes (paper, §4)."""
 
-    Either a pragma marked it, and the loops of the source describe what it computes, or a rewrite put a
-    ``transform`` there.
-    """
-
-    #: the whole call as C writes it; the name of the function where there is a ``transform``
+    #: the whole call as C writes it
     call: str
     #: of the source, from 1
     line: int
@@ -83,4 +79,16 @@ class AnnotatedCall:
     statements: tuple[str, ...]
     #: number of innermost loops that belong to the call
     inner_loops: int
-    transform: TileTransform | None = None
+
+
+@dataclass(frozen=True)
+class TransformCall:
+    """A call that a rewrite put in place of the innermost loops of a statement, which it made for that."""
+
+    #: name of the function
+    call: str
+    statement: str
+    #: number of innermost loops that belong to the call
+    inner_loops: int
+    #: what the function computes
+    transform: TileTransform

@@ -7,7 +7,7 @@ from math import prod
 
 from polydl.ir.affine import Affine, Box, box_extents
 from polydl.ir.scop import Array, Scop
-from polydl.ir.statement import Access, AccessKind, Expression, Statement
+from polydl.ir.statement import Access, AccessKind, Expression, Origin, Statement
 
 
 def _terms(form: Affine, iterators: Sequence[str]) -> str:
@@ -46,6 +46,7 @@ def make_statement(
     accesses: tuple[Access, ...],
     body: Expression,
     *,
+    origin: Origin,
     betas: tuple[int, ...] | None = None,
     line: int,
     text: str,
@@ -66,6 +67,7 @@ def make_statement(
         accesses=accesses,
         line=line,
         text=text,
+        origin=origin,
     )
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal
 
-from polydl.ir.calls import AnnotatedCall
+from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.statement import Access, Statement
 
 
@@ -121,23 +121,21 @@ class Scop:
     line: int
     #: ``-D`` macros as (name, value)
     defines: tuple[tuple[str, str], ...] = ()
-    #: microkernel calls that pragmas mark, or that a rewrite put in
+    #: microkernel calls that pragmas mark
     annotated_calls: tuple[AnnotatedCall, ...] = ()
     include_directories: tuple[str, ...] = ()
     #: fused loops that loop distribution must keep
     shared: tuple[SharedLoops, ...] = ()
+    #: tile transforms that rewrites put in
+    transform_calls: tuple[TransformCall, ...] = ()
 
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the computation, not its file's name or layout."""
-        content = json.dumps(
-            [
-                self.function.name,
-                [asdict(s) | {"line": 0, "text": ""} for s in self.statements],
-                [asdict(a) for a in self.arrays],
-            ],
-            sort_keys=True,
-        )
+        statements = [asdict(s) | {"line": 0, "text": ""} for s in self.statements]
+        for statement in statements:
+            del statement["origin"]
+        content = json.dumps([self.function.name, statements, [asdict(a) for a in self.arrays]], sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @property
@@ -166,6 +164,12 @@ class Scop:
         assert access.subscripts is not None
         steps = self.array(access.array).strides
         return sum(step * form.coefficients[iterator] for step, form in zip(steps, access.subscripts, strict=True))
+
+    def has_call(self, statement: str) -> bool:
+        """Whether a call stands for innermost loops of a statement, which then stay as they are."""
+        return any(statement in call.statements for call in self.annotated_calls) or any(
+            statement == call.statement for call in self.transform_calls
+        )
 
     def statement(self, name: str) -> Statement:
         """The statement of that name. Raises KeyError."""

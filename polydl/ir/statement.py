@@ -15,6 +15,9 @@ from polydl.bfloat16 import CONVERSIONS
 from polydl.ir.affine import Affine, Box, box_extents
 
 AccessKind = Literal["read", "write"]
+# Where a statement comes from: the user's source (however its loops were changed since), or a rewrite that copies an
+# array, sets one to zero, or puts a tile transform there.
+Origin = Literal["source", "copy", "zero", "transform"]
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,8 @@ class Statement:
     line: int
     #: the statement as the source has it
     text: str
+    #: the user's source, or what a rewrite made the statement for
+    origin: Origin = "source"
 
     @property
     def depth(self) -> int:

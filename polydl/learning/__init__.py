@@ -1,1 +1,1 @@
-"""What rankers are trained and judged on: variants of many nests, measured."""
+"""Training and evaluation of rankers on measured variants of many nests."""

@@ -1,4 +1,4 @@
-"""Model cards: from which data a ranker was trained, how it was judged, on which machine."""
+"""Model cards: the data and the machine that a ranker was trained on, and its scores."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage
 from polydl.records.record import now
 
-# Every so manyth group is held out while the scores of the card are found.
+# One group in this many is held out for the scores of the card.
 _HELD_OUT = 5
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A ranker trained on all nests, and its card. The card's scores are those of another one, which was trained in
-    the same way but for the groups that the card says were held out."""
+    """A trained ranker with its card."""
 
+    #: trained on all nests
     ranker: TrainedRanker
+    #: its scores are those of a second ranker, trained in the same way without the held-out groups that the card names
     card: dict[str, Any]
 
 
@@ -39,7 +40,10 @@ def train(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> Trained:
-    """Raises OptionError for a ranker that can't be trained, MissingComponentError without TensorFlow."""
+    """Train the ranker called ``name`` on measured nests; ``source`` is where they were read from.
+
+    Raises OptionError for a ranker that can't be trained, MissingComponentError without TensorFlow.
+    """
     trainer: Trainer = registry.load("trainers", name)
     groups = sorted({nest.group for nest in nests})
     order = np.random.default_rng(seed).permutation(len(groups))

@@ -1,8 +1,8 @@
-"""Measure variants of many nests into the records: the data that rankers learn from.
+"""Collection of training data: measures variants of many nests and records them.
 
-Nest by nest: variants are drawn, balanced over their decisions, together with those that the default ranker puts
-first; all are compiled and then measured in the same interleaved rounds. Each nest's records are written at once, so
-that an interrupted collection goes on where it stopped.
+For each nest, variants are sampled so that their decisions are balanced, and the variants that the default ranker puts
+first are added. All are compiled, and then measured in the same interleaved rounds. The records of a nest are written
+when it is done, so that an interrupted collection continues where it stopped.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ from polydl.records.store import append, read
 from polydl.workloads import suite, workload
 from polydl.workloads import suites as known
 
-# The part of the wanted variants that must have a time, or else a nest is measured again.
+# Part of the wanted variants that must have a time for a nest to count as measured.
 ENOUGH = 0.86
 NETWORKS = "networks"
 FEWEST_OPERATIONS = 10**6
-# How many rounds there are at most, for each of those that everyone takes part in.
+# Most rounds, as a multiple of the rounds that all variants take part in.
 FURTHER = 4
-# As many undisturbed samples as everyone needs, even of calls that take so long that a budget holds no more rounds.
+# Undisturbed samples that every variant needs, even when the budget is spent.
 LEAST_UNDISTURBED = 3
 # In a nest's directory: its variants, chosen and compiled, as this version of polydl left them.
 _COMPILED = "compiled.pickle"
@@ -49,26 +49,32 @@ _COMPILED = "compiled.pickle"
 
 @dataclass(frozen=True)
 class CollectionOptions:
-    """``variants`` per nest, of which ``leaders`` come from the better half of the default order of a ``pool``.
+    """How to collect."""
 
-    Everyone is timed in ``rounds`` rounds, the fastest in up to ``FURTHER`` times as many, within ``nest_seconds``;
-    whoever lacks undisturbed samples then goes on for up to twice the rounds. ``microkernel`` names those that variants
-    may use, with commas between them. No nest is begun after ``budget_seconds``. ``anew`` measures nests that were
-    measured before.
-    """
-
+    #: variants to measure per nest
     variants: int = 48
+    #: of these, variants from the better half of the default ranker's order
     leaders: int = 24
+    #: variants that the default ranker orders
     pool: int = 1000
     seed: int = 0
+    #: no nest is begun later than this
     budget_seconds: float = 7200.0
+    #: rounds that all variants are timed in; the fastest are timed in up to ``FURTHER`` times as many, and variants
+    #: without enough undisturbed samples in up to twice as many
     rounds: int = 5
+    #: least duration of a sample
     sample_seconds: float = 0.005
+    #: time for the rounds of one nest
     nest_seconds: float = 14.0
+    #: time limit of one invocation
     timeout_seconds: float = 120.0
+    #: batch size of convolutions
     images: int = 1
+    #: names of the microkernels that variants may use, separated by commas
     microkernel: str = pipeline.AUTOMATIC
     compiler: str | None = None
+    #: whether to measure nests again that have records
     anew: bool = False
 
     def __post_init__(self) -> None:
@@ -81,22 +87,26 @@ class CollectionOptions:
 
 @dataclass(frozen=True)
 class Collected:
-    """What became of one nest: variants ``measured`` with undisturbed samples, of ``tried``. ``skipped`` if it was
-    measured before."""
+    """The result of one nest."""
 
+    #: of the workload
     name: str
+    #: number of variants chosen
     tried: int
+    #: number of variants with undisturbed samples
     measured: int
+    #: spent on the nest
     seconds: float
+    #: whether it was left out, because it had been measured before
     skipped: bool = False
 
 
 def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
-    """The workloads of the suites; with ``layers``, at most so many of each, evenly spread over different problems;
-    the smallest first.
+    """The names of the suites' workloads, one for each different problem, in the order of their operations.
 
-    The suite ``networks`` stands for each of the networks. Nests of fewer than ``FEWEST_OPERATIONS`` are left out:
-    what they take is the call. Raises OptionError for a suite that is not known.
+    With ``layers``, at most that many workloads of each suite, evenly spread. The suite ``networks`` stands for all
+    networks. Nests of fewer than ``FEWEST_OPERATIONS`` are left out, since their time is that of the call. Raises
+    OptionError for an unknown suite.
     """
     by_problem: dict[str, str] = {}
     networks = tuple(dict.fromkeys(network for network in groups_of_workloads().values() if network in known()))
@@ -122,10 +132,11 @@ def collect(
     progress: ProgressCallback | None = None,
     done: Callable[[Collected], None] | None = None,
 ) -> tuple[Collected, ...]:
-    """Measure the ready nests of these names, and append their records to those in ``directory``.
+    """Measure the workloads called ``names``, and append their records to those in ``directory``.
 
-    ``work`` keeps what is compiled for a later call, which is all that ``run=False`` does. ``done`` is told of
-    each nest. Raises OptionError for a name that is not known; a variant that fails is a record.
+    Compiled variants are kept in the directory ``work`` for a later call; with ``run=False``, nothing else is done.
+    ``done`` is called with the result of each nest. A variant that fails gets a record with its status. Raises
+    OptionError for an unknown name.
     """
     started = time.monotonic()
     toolchain = Toolchain.find(options.compiler)
@@ -154,7 +165,7 @@ def collect(
 
 
 def _complete(records: Iterable[Record], setting: Setting, options: CollectionOptions) -> frozenset[str]:
-    """Workloads of which a run holds enough variants, or nearly all that there are."""
+    """The workloads of which some run has enough variants, or nearly all variants that there are."""
     tried: dict[tuple[str, str], set[str]] = {}
     measured: dict[tuple[str, str], set[str]] = {}
     for record in records:
@@ -169,7 +180,7 @@ def _complete(records: Iterable[Record], setting: Setting, options: CollectionOp
 
 
 def compiled(work: Path) -> frozenset[str]:
-    """The workloads that lie in a directory ready to be measured."""
+    """The names of the workloads whose compiled variants are kept in a directory."""
     return frozenset(path.parent.name for path in work.glob(f"*/{_COMPILED}"))
 
 
@@ -210,7 +221,7 @@ def _one(
         with written_atomically(kept) as stream:
             pickle.dump((scop, chosen, default, built), stream)
         return Collected(name, len(chosen), 0, time.monotonic() - start)
-    # Everyone is timed in the first rounds, whoever may be the fastest in further ones: the best must be told apart.
+    # All variants are timed in the first rounds, and those that may be the fastest in further ones.
     policy = TimingPolicy(
         rounds=FURTHER * options.rounds,
         adaptive=True,
@@ -230,7 +241,7 @@ def _one(
 
 
 def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[list[Candidate], str]:
-    """The candidates to measure, the source's own loop order first; and the id of that."""
+    """The candidates to measure, of which the first has the loop order of the source, and the id of that one."""
     kernel = options.microkernel
     space = pipeline.space_on(scop, machine, microkernel=kernel)
     generation = pipeline.generate(space, max_variants=options.pool, seed=options.seed)
@@ -280,8 +291,9 @@ def _records(
 def analysed_anew(
     records: Iterable[Record], machine: Machine, *, progress: ProgressCallback | None = None
 ) -> tuple[Record, ...]:
-    """The records of ready nests with what rankers see of their variants now: after a change of the analysis or of the
-    machine's profile. Those of variants that this polydl doesn't know any more, and those of other nests, are left out.
+    """The same records with features computed again, after a change of the analysis or of the machine's profile.
+
+    Records are left out whose nest is no ready workload, and whose variant is illegal for this version of polydl.
     """
     by_nest: dict[str, list[Record]] = {}
     for record in records:

@@ -1,4 +1,4 @@
-"""Rankers judged on nests that their training never saw: each network held out in turn, and each matrix product."""
+"""Evaluation of rankers on nests that they were not trained on: each network or matrix product is held out in turn."""
 
 from __future__ import annotations
 
@@ -16,47 +16,55 @@ from polydl.pipeline import ProgressCallback, Stage
 
 DEFAULT_ORDER, RANDOM, ORACLE = "default order", "random pick", "oracle"
 RANKERS = ("equation-1", "latency", "cost-model", "dnn-paper", "dnn", "regression")
-# Hidden layers of the regression, as in ISAAC's Table 2; wide ones in reach of a small data set.
+# Widths of the regression's hidden layers, as in ISAAC's Table 2, up to those that a small data set can train.
 ARCHITECTURES = ((64,), (512,), (32, 64, 32), (64, 128, 64), (32, 64, 128, 64, 32))
 _FOLDS = 5
 
 
 @dataclass(frozen=True)
 class Judged:
-    """``qualities`` of one ranker, a nest's own at its place in ``Evaluation.nests``; None where there is none."""
+    """The evaluation of one ranker."""
 
+    #: name of the ranker
     ranker: str
+    #: whether it was trained
     trained: bool
+    #: for each nest of ``Evaluation.nests``; None where the ranker has no order
     qualities: tuple[Quality | None, ...]
 
     def top(self, k: int) -> list[float]:
-        """Performance of the best of the first ``TOP[place]`` for each nest that has one."""
+        """The relative performance of the best of the first ``TOP[k]`` variants, for each nest with an order."""
         return [quality.top[k] for quality in self.qualities if quality is not None]
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """``rankers`` by name, among them the default order, a random pick and the oracle."""
+    """The evaluation of several rankers."""
 
     nests: tuple[MeasuredNest, ...]
+    #: by name; the default order, a random pick and the oracle are among them
     rankers: Mapping[str, Judged]
     seed: int
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One line of the table. Geometric means, but for tau and pairs; ``worst`` are the worst nests' for top 1, 3, 5.
-
-    ``over_default`` and ``over_random`` are the geometric means of the ratios of top-1 performance.
-    """
+    """One ranker over several nests."""
 
     ranker: str
+    #: geometric mean of ``Quality.top``, for each of ``TOP``
     top: tuple[Interval, ...]
+    #: least ``Quality.top`` of a nest, for each of ``TOP``
     worst: tuple[float, ...]
+    #: geometric mean
     top_part: float
+    #: arithmetic mean
     tau: float | None
+    #: arithmetic mean
     pairs: float | None
+    #: geometric mean of the top-1 performance relative to the default order's
     over_default: Interval | None
+    #: geometric mean of the top-1 performance relative to a random pick's
     over_random: Interval | None
 
 
@@ -68,8 +76,11 @@ def evaluate(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> Evaluation:
-    """Judge rankers. One that is trained is trained anew for each group that is held out, without any nest that
-    computes the same as one of that group. Raises OptionError for an unknown ranker."""
+    """Evaluate rankers on ``nests``.
+
+    A ranker that can be trained is trained anew for each group of nests, without that group and without nests that
+    compute the same as one of that group. Raises OptionError for an unknown ranker.
+    """
     nests = tuple(nests)
     groups = tuple(dict.fromkeys(nest.group for nest in nests))
     trainers = registry.names("trainers")
@@ -101,13 +112,13 @@ def evaluate(
 
 
 def without(nests: Sequence[MeasuredNest], group: str) -> tuple[MeasuredNest, ...]:
-    """What may be learned from if a group is held out."""
+    """The training data when a group is held out: no nest of it, and none that computes the same as one of it."""
     held = {nest.problem for nest in nests if nest.group == group}
     return tuple(nest for nest in nests if nest.group != group and nest.problem not in held)
 
 
 def judge(ranker: Ranker, nest: MeasuredNest, machine: Machine) -> Quality:
-    """The ranker sees the candidates, never their times."""
+    """The quality of a ranker's order of a nest's candidates. The ranker never sees their times."""
     seconds = {c.variant.id: s for c, s in zip(nest.candidates, nest.seconds, strict=True)}
     return quality([seconds[entry.variant.id] for entry in ranker.rank(nest.candidates, machine).entries])
 
@@ -130,7 +141,7 @@ def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
 
 
 def summaries(evaluation: Evaluation, *, group: str | None = None) -> tuple[Summary, ...]:
-    """A line for each ranker, over all nests or those of one group."""
+    """The summary of each ranker, over all nests or those of one group."""
     indices = [index for index, nest in enumerate(evaluation.nests) if group in (None, nest.group)]
     lines = []
     for name, judged in evaluation.rankers.items():
@@ -167,12 +178,18 @@ def _over(evaluation: Evaluation, name: str, other: str, places: Sequence[int]) 
 
 @dataclass(frozen=True)
 class RegressionError:
-    """Mean squared error of the logarithm of throughput on held-out groups, as a part of its variance: 1 is what the
-    mean alone would reach. ``plain`` is without logarithms of the parameters."""
+    """Mean squared errors of the predicted logarithm of throughput on held-out groups.
 
+    Errors are relative to the variance: predicting the mean would have an error of 1.
+    """
+
+    #: widths of the hidden layers
     hidden: tuple[int, ...]
+    #: number of weights
     weights: int
+    #: error where inputs are logarithms of the parameters
     logarithms: float
+    #: error where inputs are the parameters
     plain: float
 
 
@@ -183,7 +200,7 @@ def regression_errors(
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> tuple[RegressionError, ...]:
-    """Errors like those of ISAAC's Table 2; every fifth group is held out in turn."""
+    """Errors of the regression for each of ``ARCHITECTURES``, cross-validated over groups (as ISAAC's Table 2)."""
     groups = tuple(dict.fromkeys(nest.group for nest in nests))
     variance = float(np.var(np.concatenate([_logarithms(nest.seconds, nest) for nest in nests])))
     lines = []

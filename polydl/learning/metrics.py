@@ -1,4 +1,4 @@
-"""How good an order of measured variants is, and how sure that is. Arithmetic alone."""
+"""Metrics of an order of measured variants, with confidence intervals. Arithmetic alone."""
 
 from __future__ import annotations
 
@@ -18,16 +18,15 @@ Values = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Quality:
-    """Of one order of one nest's variants.
+    """The quality of one order of one nest's variants. Performance is relative to the best variant, at most 1."""
 
-    ``top`` is the performance of the best among the first 1, 3 and 5, and ``top_part`` among the first 5 %, relative
-    to the best variant of all. ``tau`` is Kendall's, ``pairs`` the part of all pairs in the right order; None where
-    there is a single pick and no order.
-    """
-
+    #: performance of the best of the first k variants, for each k of ``TOP``
     top: tuple[float, ...]
+    #: performance of the best of the first ``TOP_PART`` of the variants
     top_part: float
+    #: Kendall's tau; None for a single pick
     tau: float | None
+    #: part of all pairs that are in the right order; None for a single pick
     pairs: float | None
 
 
@@ -41,14 +40,14 @@ class Interval:
 
 
 def quality(seconds: Sequence[float]) -> Quality:
-    """``seconds`` in the predicted order, the most promising variant first."""
+    """The quality of an order; ``seconds`` are the variants' times in that order."""
     times = np.asarray(seconds, np.float64)
     best = float(times.min())
     first, second = np.triu_indices(len(times), 1)
     signs = np.sign(times[second] - times[first])
     right, wrong = int((signs > 0).sum()), int((signs < 0).sum())
     decided = right + wrong
-    # Only the times can be equal: an order has no ties.
+    # Times may be equal, but the order has no ties.
     tau = (right - wrong) / np.sqrt(max(len(signs), 1) * max(decided, 1))
     return Quality(
         top=tuple(best / float(times[:count].min()) for count in TOP),
@@ -59,7 +58,7 @@ def quality(seconds: Sequence[float]) -> Quality:
 
 
 def random_quality(seconds: Sequence[float]) -> Quality:
-    """The expected quality of an order drawn by lot."""
+    """The expected quality of a random order."""
     times = sorted(seconds)
     return Quality(
         top=tuple(_expected_best(times, count) for count in TOP),
@@ -70,7 +69,7 @@ def random_quality(seconds: Sequence[float]) -> Quality:
 
 
 def _expected_best(times: Sequence[float], count: int) -> float:
-    """The expected performance of the best of ``count`` that are drawn without putting back; ascending ``times``."""
+    """The expected performance of the best of ``count`` variants drawn without replacement; ``times`` ascend."""
     total = len(times)
     count = min(count, total)
     chances = (comb(total - 1 - position, count - 1) / comb(total, count) for position in range(total - count + 1))
@@ -82,7 +81,7 @@ def geomean(values: Sequence[float]) -> float:
 
 
 def bootstrap(values: Sequence[float], *, seed: int, geometric: bool = True) -> Interval:
-    """The (geometric) mean, and how far it varies when the nests are drawn anew with putting back."""
+    """The (geometric) mean with its 95 % confidence interval, by resampling ``values`` with replacement."""
     numbers = np.asarray(values, np.float64)
     numbers = np.log(numbers) if geometric else numbers
     generator = np.random.default_rng(seed)

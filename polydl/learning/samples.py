@@ -1,4 +1,4 @@
-"""Measured candidates: what a ranker saw of each variant, kept in its record, and read back for training."""
+"""Measured candidates: a record keeps the features that a ranker saw of a variant, and training reads them back."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from polydl.errors import OptionError, RecordsError
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
+from polydl.plan.rewrite_steps import families
 from polydl.records.record import Record, from_line, to_line
 from polydl.records.store import read, read_file
 
-# Of ``Record.features`` as ``describe`` makes them.
+# Version of ``Record.features`` as ``describe`` returns them.
 VERSION = 2
-# A run of fewer usable variants is none, and one of that part of the largest is nearly as large.
+# Fewest usable variants of a run, and the part of the largest run that makes a run nearly as large.
 FEWEST, NEARLY = 10, 0.85
 
 
 def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
-    """What a ranker saw of a candidate, for ``Record.features``. ``default`` marks the source's own loop order."""
+    """The features of a candidate for ``Record.features``. ``default`` marks the loop order of the source."""
     return {
         "version": VERSION,
         "default": default,
@@ -42,7 +43,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
 
 
 def candidate_of(record: Record) -> Candidate:
-    """The inverse of ``describe``; of the working sets, the sums for each cache alone. Raises RecordsError."""
+    """The inverse of ``describe``, except that working sets have the sums per cache alone. Raises RecordsError."""
     features = record.features
     if features.get("version") != VERSION or record.variant is None:
         raise RecordsError(
@@ -55,12 +56,13 @@ def candidate_of(record: Record) -> Candidate:
         cycles=tuple(features["cycles"]),
         traffic=tuple(tuple(levels) for levels in features["traffic"]),
         parallel_iterations=tuple(features["parallel_iterations"]),
-        # Older records don't have it.
+        # Older records lack it.
         starts=tuple(features.get("starts", [0] * len(features["cycles"]))),
         microkernels=tuple(_use(fields) for fields in features["microkernels"]),
         calls=tuple(features["calls"]),
         flops=features["flops"],
         footprint=features["footprint"],
+        families=families(record.variant.rewrites),
     )
 
 
@@ -70,23 +72,24 @@ def _use(fields: Mapping[str, Any]) -> MicrokernelUse:
 
 
 def usable(record: Record) -> bool:
-    """Whether a record says how long a variant takes, and from undisturbed samples."""
+    """Whether a record has the time of a variant, from undisturbed samples."""
     undisturbed = any(not sample.disturbed for sample in record.samples)
     return record.kind == "variant" and record.status == "ok" and undisturbed and "version" in record.features
 
 
 def measured_nests(records: Iterable[Record], groups: Mapping[str, str]) -> tuple[MeasuredNest, ...]:
-    """One for each nest: its last run that holds nearly as many variants as the largest, in the order of their ids.
+    """The measured variants of each nest, in the order of their ids.
 
-    Times of different runs are never compared. ``groups`` says which network a workload belongs to (by default its
-    name is a group of its own). Runs of fewer than ``FEWEST`` usable variants are left out.
+    They are those of one run, since times of different runs are never compared: the last run with nearly as many
+    usable variants as the largest. Runs of fewer than ``FEWEST`` usable variants are left out. ``groups`` maps a
+    workload's name to its network; a workload that it lacks is a group of its own.
     """
     nests = [_measured(run, groups) for run in chosen_runs(records)]
     return tuple(sorted(nests, key=lambda nest: (nest.group, nest.name)))
 
 
 def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
-    """See ``measured_nests``."""
+    """The usable records of one run of each nest; see ``measured_nests``."""
     runs: dict[str, dict[str, dict[str, Record]]] = {}
     for record in records:
         if usable(record):
@@ -118,7 +121,7 @@ def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredN
 
 
 def _problem(name: str, nest: str) -> str:
-    """Two networks may contain the same layer."""
+    """A key that is equal for workloads that compute the same, as layers of two networks may."""
     from polydl import workloads
 
     try:
@@ -128,13 +131,13 @@ def _problem(name: str, nest: str) -> str:
 
 
 def _seconds(record: Record) -> float:
-    """The median of the undisturbed samples: on a machine whose clock changes, the minimum is a matter of luck."""
+    """The median of the undisturbed samples. The minimum is a matter of luck on a machine whose clock changes."""
     assert record.seconds_median is not None
     return record.seconds_median
 
 
 def groups_of_workloads() -> dict[str, str]:
-    """The network of each layer, and each matrix product for itself."""
+    """``{workload: group}``: the network of a layer, and a matrix product's own name."""
     from polydl import workloads
 
     products = set(workloads.suite("gemm"))
@@ -144,9 +147,9 @@ def groups_of_workloads() -> dict[str, str]:
 
 
 def read_records(source: Path) -> Iterator[Record]:
-    """Those of a directory of records, of one of its files, or of such a file compressed (``.xz``).
+    """The records of a directory, of one of its files, or of a compressed file (``.xz``).
 
-    Raises RecordsError for a source that is not there or not readable.
+    Raises RecordsError for a source that doesn't exist or can't be read.
     """
     if not source.exists():
         raise RecordsError("there are no records", file=str(source), remedy="name a directory or a file of records")
@@ -164,15 +167,14 @@ def read_records(source: Path) -> Iterator[Record]:
 
 
 def profile_path(source: Path, cpu: str) -> Path:
-    """Where the profile of the machine lies that a directory or a file of records was measured on."""
+    """The path of the profile of the machine ``cpu`` beside a directory or a file of records."""
     return (source if source.is_dir() else source.parent) / f"{cpu}.toml"
 
 
 def machine_of(source: Path, nests: Sequence[MeasuredNest]) -> Machine:
-    """The machine that the nests were measured on: its profile beside the records, or else this machine.
+    """The machine that the nests were measured on, from its profile beside the records, or this machine.
 
-    Raises OptionError for nests of several machines or numbers of threads, and for those of another machine of which
-    there is no profile.
+    Raises OptionError for nests of several machines or numbers of threads, and for another machine without a profile.
     """
     places = {(nest.cpu, nest.threads) for nest in nests}
     if len(places) > 1:
@@ -189,7 +191,7 @@ def machine_of(source: Path, nests: Sequence[MeasuredNest]) -> Machine:
 
 
 def write_compressed(records: Iterable[Record], path: Path) -> int:
-    """Write lines of records, compressed, complete or not at all; how many there were."""
+    """Write records to a compressed file, atomically. Returns their number."""
     from polydl.emit import written_atomically
 
     count = 0

@@ -1,4 +1,4 @@
-"""Which variants of a nest to measure, so that a ranker can learn from few of them."""
+"""Selection of the variants of a nest that are measured as training data, few as they are."""
 
 from __future__ import annotations
 
@@ -6,30 +6,21 @@ import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
 
-from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 
 
 def decisions(variant: Variant) -> tuple[Hashable, ...]:
-    """What was decided for it, one by one: rewrites, each tile size, the microkernel's loops, which loops come first
-    and last, the parallel loop."""
-    taken: list[Hashable] = [("rewrites", variant.rewrites)]
-    for step in variant.nest_steps:
-        if isinstance(step, Tile):
-            taken += [("tile", step.nest, step.loop, size) for size in step.sizes]
-        elif isinstance(step, Interchange) and step.order:
-            taken += [("outermost", step.nest, step.order[0]), ("innermost", step.nest, step.order[-1])]
-        elif isinstance(step, UseMicrokernel):
-            taken.append(("microkernel", step))
-        elif isinstance(step, Parallel):
-            taken.append(("parallel", step.nest, step.loop, step.inner, step.dynamic))
-    return tuple(taken)
+    """The decisions that make up a variant: its rewrites, each tile size, the microkernel and its loops, the outermost
+    and the innermost loop, the parallel loop."""
+    rewrites: Hashable = ("rewrites", variant.scop_steps)
+    return (rewrites, *(decision for step in variant.nest_steps for decision in step.decisions))
 
 
 def balanced(variants: Sequence[Variant], count: int, seed: int, *, first: Sequence[Variant] = ()) -> list[Variant]:
-    """``first``, and then so many more that each decision is taken about as often as its alternatives.
+    """``count`` variants, beginning with ``first``, in which each decision occurs about as often as its alternatives.
 
-    The next one is always that whose decisions were taken the least often so far, on average; the seed decides
-    between equals. ``count`` includes ``first``.
+    The next variant is always the one whose decisions have occurred least often so far, on average; ``seed`` decides
+    between equals.
     """
     chosen = list(dict.fromkeys(first))[:count]
     known = {variant.id for variant in chosen}
@@ -50,7 +41,7 @@ def balanced(variants: Sequence[Variant], count: int, seed: int, *, first: Seque
 
 
 def spread_evenly(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """So many of them, from the first to the last at even distances; all if there are fewer."""
+    """``count`` of the names at even distances, from the first to the last; all names if there are fewer."""
     if count >= len(names):
         return tuple(names)
     if count == 1:
@@ -59,9 +50,9 @@ def spread_evenly(names: Sequence[str], count: int) -> tuple[str, ...]:
 
 
 def leading(total: int, count: int) -> tuple[int, ...]:
-    """So many places of an order: the first ones, and as many that lie ever further apart, up to the middle.
+    """``count`` positions of an order of ``total``: half are the first ones, half get sparser up to the middle.
 
-    Those at the very top differ little, and a ranker must also know what it needn't try.
+    The first variants of an order differ little, and training data must contain slower variants too.
     """
     near = min(-(-count // 2), total)
     last = max(total // 2, near)

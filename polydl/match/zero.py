@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import islpy as isl
+
 from polydl.ir.statement import Expression, Statement
 
 
@@ -10,7 +12,8 @@ def is_zero(expression: Expression) -> bool:
     while expression.kind == "cast" and len(expression.arguments) == 1:
         expression = expression.arguments[0]
     if expression.kind == "affine":
-        return expression.text.replace(" ", "").rstrip("}").split("[")[-1].strip("()]") == "0"
+        value = isl.PwAff(expression.text)
+        return value.domain().is_subset(value.zero_set())
     if expression.kind != "literal":
         return False
     try:
@@ -20,6 +23,8 @@ def is_zero(expression: Expression) -> bool:
 
 
 def sets_to_zero(statement: Statement) -> bool:
-    """Whether the statement is ``x = 0``."""
+    """Whether the statement is ``x = 0``: a rewrite made it for that, or the source has it."""
+    if statement.origin != "source":
+        return statement.origin == "zero"
     body = statement.body
     return body.kind == "op" and body.text == "=" and is_zero(body.arguments[1])

@@ -14,6 +14,7 @@ from polydl.model.traffic import traffic
 from polydl.plan.apply import Applied
 from polydl.plan.execution_counts import parallel_iterations, parallel_starts
 from polydl.plan.nest_plan import NestPlan
+from polydl.plan.rewrite_steps import families
 
 
 def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Candidate:
@@ -41,6 +42,7 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         calls=tuple(sites[nest.nest.index].calls if nest.nest.index in sites else 0 for nest in plan.nests),
         flops=scop.flops,
         footprint=scop.footprint,
+        families=families(applied.variant.rewrites),
     )
 
 
@@ -59,8 +61,9 @@ def _nest_cycles(applied: Applied, nest: NestPlan, finished: set[int], machine: 
     vector_elements = _vector_elements(applied, nest, machine)
     if index in applied.sites:
         return call_cycles(applied.sites[index], vector_elements)
-    if nest.nest.transform is not None:
-        return transforms.cycles(scop.statement(nest.nest.statements[0]), nest.nest.transform, vector_elements)
+    call = nest.nest.transform
+    if call is not None:
+        return transforms.cycles(scop.statement(call.statement), call.transform, vector_elements)
     if index in finished:
         return finishing_cycles(scop, nest, vector_elements)
     return plain_cycles(scop, nest, applied.directions[index], vector_elements) + waiting_cycles(scop, nest.nest)

@@ -22,13 +22,9 @@ def waiting_cycles(scop: Scop, nest: Nest) -> float:
     Copies of tiles reach a third of the speed at which a core reads the last-level cache straight on.
     """
     statement = scop.statement(nest.statements[0])
-    arrays = [access.array for access in statement.reads]
-    inside = any(statement.name in group.statements and group.loops == nest.depth for group in scop.shared)
-    if not inside or len(nest.statements) > 1 or statement.body.text != "=" or len(arrays) != 1:
+    if statement.origin != "copy" or nest.depth == 0:
         return 0.0
     read = statement.reads[0]
-    if scop.array(statement.writes[0].array).storage != "local" or read.subscripts is None:
-        return 0.0
     rows = max((scop.stride(read, loop) for loop in range(nest.depth, statement.depth)), default=0)
     size = scop.array(read.array).element_bytes
     return statement.instances * size / _LINE_BYTES * _LINE_CYCLES if rows * size >= _ROW_BYTES else 0.0

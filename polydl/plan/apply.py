@@ -15,7 +15,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Variant
+from polydl.ir.variant import Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.nest_plan import NestPlan, Plan
@@ -132,8 +132,7 @@ def apply(
     IllegalVariantError for a step that can't be taken or that breaks a dependence. With ``prove=False`` the proof is
     left to ``Applied.prove``: for variants of a space, whose every choice has been proved legal by itself.
     """
-    rewrites = tuple(step for step in variant.rewrites if not isinstance(step, Attach))
-    left = rewritten(scop, rewrites, reassociate=reassociate)
+    left = rewritten(scop, variant.rewrites, reassociate=reassociate)
     plan = make_plan(left.scop, left.nests, variant)
     by_name = {kernel.name: kernel for kernel in microkernels}
     used = {nest.microkernel.name for nest in plan.nests if nest.microkernel is not None}

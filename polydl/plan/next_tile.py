@@ -112,8 +112,8 @@ def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) -
 
 
 def _only_copy(scop: Scop, buffer: str, readers: Sequence[str]) -> Statement | None:
-    """The statement that fills a local array from one that is never written, before the only one that reads it."""
-    if len(readers) != 1 or scop.array(buffer).storage != "local" or scop.array(buffer).view_of:
+    """The copy that fills an array from one that is never written, before the only statement that reads it."""
+    if len(readers) != 1 or scop.array(buffer).view_of:
         return None
     writers = [each for each in scop.statements if any(access.array == buffer for access in each.writes)]
     reading = [each for each in scop.statements if any(access.array == buffer for access in each.reads)]
@@ -121,16 +121,12 @@ def _only_copy(scop: Scop, buffer: str, readers: Sequence[str]) -> Statement | N
         return None
     (copy,) = writers
     together = [group for group in scop.shared if {copy.name, *readers} <= set(group.statements)]
-    body = copy.body
-    if not together or together[-1].parallel or body.kind != "op" or body.text != "=":
-        return None
-    if any(argument.kind != "access" for argument in body.arguments) or len(copy.reads) != 1 or len(copy.writes) != 1:
+    if copy.origin != "copy" or not together or together[-1].parallel:
         return None
     source = copy.reads[0].array
     if any(access.array == source for each in scop.statements for access in each.writes):
         return None
-    before = copy.betas[together[-1].loops] < reading[0].betas[together[-1].loops]
-    return copy if before and scop.array(source).element == scop.array(buffer).element else None
+    return copy if copy.betas[together[-1].loops] < reading[0].betas[together[-1].loops] else None
 
 
 def _column_stride(scop: Scop, copy: Statement, depth: int, extents: tuple[int, int]) -> int | None:

@@ -8,7 +8,6 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.variant import (
-    Attach,
     Variant,
 )
 from polydl.plan.attach import attached
@@ -42,7 +41,7 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
             raise IllegalVariantError(
                 f"`{min(stray_arrays)}` can't be written past the caches by nest {plan.nest.index}"
             )
-    plans = attached(scop, plans, [step for step in variant.rewrites if isinstance(step, Attach)])
+    plans = attached(scop, plans, variant.attached)
     times: dict[str, tuple[int | Loop, ...]] = {}
     for plan in plans:
         for position, name in enumerate(plan.nest.statements):

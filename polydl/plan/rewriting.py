@@ -1,17 +1,16 @@
-"""A scop after the rewrites of a variant, with what isl proves about it."""
+"""A scop after the rewrites of a variant, whichever plug-ins these are, with what isl proves about it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
 
-from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Rewrite
+from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
+from polydl.plan.rewrite_steps import rewrite_of
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions
 from polydl.poly.nests import Nest, distribute, distributed
@@ -73,8 +72,10 @@ class RewrittenScop:
 
 
 @lru_cache(maxsize=_KEPT)
-def rewritten(scop: Scop, rewrites: tuple[Rewrite, ...], *, reassociate: bool = True) -> RewrittenScop:
+def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, reassociate: bool = True) -> RewrittenScop:
     """The scop after all rewrites, in order. Raises IllegalVariantError for one that isn't legal there.
+
+    Without ``reassociate``, rewrites that are not exact are refused.
 
     Without any, it is the scop with its loops distributed, where no nests share loops that can't be taken apart. What
     sequences begin with alike is worked out once.
@@ -87,5 +88,7 @@ def rewritten(scop: Scop, rewrites: tuple[Rewrite, ...], *, reassociate: bool = 
     before = rewritten(scop, tuple(others), reassociate=reassociate)
     if not others and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
-    apply: Any = registry.load("rewrites", "sequence")
-    return RewrittenScop(apply(before.scop, (last,), before.dependences, reassociate=reassociate), reassociate)
+    rewrite = rewrite_of(last)
+    if not reassociate and not rewrite.exact:
+        raise IllegalVariantError(f"`{last.json_name}` may change sums, whose order is to be kept")
+    return RewrittenScop(rewrite.apply(before.scop, last, before.dependences, reassociate=reassociate), reassociate)

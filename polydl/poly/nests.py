@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polydl.ir.calls import AnnotatedCall, TileTransform
+from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
@@ -35,13 +35,15 @@ class Nest:
     depth: int
     #: loops that no other nest shares, outermost first, by the names of the first statement's iterators
     loops: tuple[str, ...]
-    #: what the innermost of ``loops`` stand for; these stay together, in their order
-    call: AnnotatedCall | None = None
+    #: the call that the source marks and that the innermost of ``loops`` describe
+    annotated: AnnotatedCall | None = None
+    #: the tile transform that a rewrite put in place of the innermost of ``loops``
+    transform: TransformCall | None = None
 
     @property
-    def transform(self) -> TileTransform | None:
-        """The tile transform that the nest's call computes; None if there is no call or a pragma marked it."""
-        return self.call.transform if self.call is not None else None
+    def call(self) -> AnnotatedCall | TransformCall | None:
+        """What the innermost of ``loops`` stand for, if anything; these stay together, in their order."""
+        return self.annotated or self.transform
 
     @property
     def call_loops(self) -> tuple[str, ...]:
@@ -141,24 +143,23 @@ def _components(successors: Sequence[set[int]]) -> list[list[int]]:
 class _Distribution:
     """Allen and Kennedy's loop distribution; ``nests`` collects the result."""
 
-    def __init__(
-        self, dependences: Sequence[Dependence], calls: Sequence[AnnotatedCall], kept: Sequence[SharedLoops]
-    ) -> None:
+    def __init__(self, scop: Scop, dependences: Sequence[Dependence]) -> None:
         self.dependences = dependences
-        self.kept = kept
+        self.kept = scop.shared
         # Loops of several statements can't be told apart from the nest; they replace their call for good.
-        self.calls: dict[tuple[str, ...], AnnotatedCall] = {
-            call.statements: call for call in calls if len(call.statements) == 1
-        }
+        self.annotated = {call.statements[0]: call for call in scop.annotated_calls if len(call.statements) == 1}
+        self.transforms = {call.statement: call for call in scop.transform_calls}
         self.nests: list[Nest] = []
 
     def add(self, block: _Block, prefix: tuple[int | Loop, ...], shared: int) -> None:
         loops = block.first.iterators[shared:]
         names = tuple(statement.name for statement in block.statements)
-        call = self.calls.get(names)
-        if call is not None and call.inner_loops > len(loops):
-            call = None
-        self.nests.append(Nest(len(self.nests), names, prefix, shared, loops, call))
+        annotated, transform = None, None
+        if len(names) == 1:
+            annotated, transform = self.annotated.get(names[0]), self.transforms.get(names[0])
+        if annotated is not None and annotated.inner_loops > len(loops):
+            annotated = None
+        self.nests.append(Nest(len(self.nests), names, prefix, shared, loops, annotated, transform))
 
     def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
         """Add the nests of ``statements``, which have ``shared`` outer loops and the time ``prefix`` in common."""
@@ -185,7 +186,7 @@ def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...
 
     Raises AnalysisError when isl's quota is used up.
     """
-    distribution = _Distribution(dependences, scop.annotated_calls, scop.shared)
+    distribution = _Distribution(scop, dependences)
     distribution.split(scop.statements, (), 0)
     return tuple(distribution.nests)
 

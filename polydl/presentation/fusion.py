@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, Fuse, Variant
-from polydl.presentation.nest import rewrite_text
+from polydl.ir.variant import Variant
+from polydl.plan.rewrite_steps import fusion_texts
 from polydl.presentation.notation import number, wrapped
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ def pairs_text(pairs: Sequence[OperatorPair]) -> str:
 
 
 def _fusions(scop: Scop, variant: Variant) -> str:
-    fused = [rewrite_text(scop, step) for step in variant.rewrites if isinstance(step, Fuse | Attach)]
-    return "; ".join(fused) or _NOTHING
+    return "; ".join(fusion_texts(scop, variant)) or _NOTHING
 
 
 def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:

@@ -11,21 +11,8 @@ from typing import TYPE_CHECKING
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import (
-    Attach,
-    Coalesce,
-    Fuse,
-    Gather,
-    PackPanels,
-    PackTiles,
-    Pad,
-    Rewrite,
-    Split,
-    Strassen,
-    Unfold,
-    Winograd,
-)
 from polydl.machine import Machine
+from polydl.plan.rewrite_steps import description
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
 
@@ -84,49 +71,10 @@ def nests_text(space: VariantSpace) -> str:
     ]
     for alternative in space.alternatives:
         kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
-        rewrites = ", ".join(rewrite_text(space.scop, step) for step in alternative.rewrites)
+        rewrites = ", ".join(description(space.scop, step) for step in alternative.rewrites)
         means = f"microkernel {', '.join(kernels)}" if kernels else "plain loops"
         lines += wrapped(f"Also    {rewrites}: {means}", "")
     return "\n".join(lines)
-
-
-def rewrite_text(scop: Scop, step: Rewrite) -> str:
-    """A rewrite in words, with the lines of the statements."""
-    if isinstance(step, Fuse):
-        lines = sorted({scop.statement(name).line for name in step.statements})
-        loops = " ".join(step.orders[0][: step.shared])
-        return f"lines {', '.join(map(str, lines))} inside {counted(step.shared, 'common loop')} ({loops})"
-    if isinstance(step, Attach):
-        when = "after the last" if step.place == "last" else "before the first"
-        line_of = {statement.name: statement.line for statement in scop.statements}
-        other = line_of[step.to]
-        if step.statement not in line_of:
-            return f"sums of line {other} set to zero {when} reduction"
-        line = line_of[step.statement]
-        return f"line {line} on each tile of line {other}, {when} reduction on it"
-    if isinstance(step, Coalesce):
-        return f"{step.outer} and {step.inner} of {step.statement} as one loop"
-    if isinstance(step, Split):
-        return f"{step.loop} of {step.statement} in blocks of {step.size}"
-    if isinstance(step, PackPanels):
-        return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
-    if isinstance(step, Gather):
-        return f"a copy of what {' '.join(step.loops)} read of {step.array}"
-    if isinstance(step, Unfold):
-        return f"a copy of {step.array} with a dimension for each of {' '.join(step.loops)}"
-    if isinstance(step, Winograd):
-        tiles = " by ".join(f"{size} of {pixel}" for pixel, _, size in step.axes)
-        lines = sorted(statement.line for statement in scop.statements if statement.name in step.after)
-        behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
-        return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
-    if isinstance(step, Strassen):
-        return f"fewer products, of sums of quarters of blocks, in {step.statement} (Strassen)"
-    if isinstance(step, Pad):
-        return f"a copy of {step.array} between zeros, in place of conditions"
-    if isinstance(step, PackTiles):
-        return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"
-    extents = scop.array(step.array).extents
-    return f"a copy of {step.array} laid out as {''.join(f'[{extents[dimension]}]' for dimension in step.order)}"
 
 
 def generation_text(generation: Generation, seed: int, size: SizeEstimate | None = None) -> str:

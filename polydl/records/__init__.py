@@ -1,1 +1,1 @@
-"""Every measurement that was ever taken, in append-only files that many processes may write to."""
+"""Records of measurements: append-only files, one per nest, that several processes may write to."""

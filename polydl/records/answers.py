@@ -1,9 +1,9 @@
-"""Finished optimizations, so that the same question is answered at once.
+"""A cache of finished optimizations, so that the same question is answered at once.
 
-A question is everything that the answer follows from: the text of the file and of what it includes, the options, the
-machine, the compiler, and polydl's own files with those of its plug-ins. Its digest names a folder with the JSON
-document of the optimization and the files of the winner. What is only similar finds no answer here, and takes its
-measurements from the records.
+A question is everything that determines the result: the text of the source file and of the files it includes, the
+options, the machine, the compiler, and the files of polydl and its plug-ins. The digest of a question names a folder
+with the JSON document of the optimization and the winner's files. A question that differs in anything has no answer
+here; its optimization still reuses measurements from the records.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from polydl.registry import GROUPS
 FORM = 1
 _FOLDER = "answers"
 _DOCUMENT = "document.json"
-# Where a compiler looks for headers beside what it is told.
+# Environment variables that change which headers and libraries a compilation uses.
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_PRELOAD", "LD_LIBRARY_PATH")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed|import)\b[ \t]*(.*)$", re.MULTILINE)
 _HEADER = re.compile(rb'"([^"\n]+)"|<([^>\n]+)>')
@@ -41,9 +41,11 @@ _SPLICE = re.compile(rb"\\\r?\n")
 
 @dataclass(frozen=True)
 class Answer:
-    """``document`` is that of the optimization, ``files`` the winner's by kind: c, header, library."""
+    """The result of an optimization."""
 
+    #: as ``optimize --json`` prints it
     document: dict[str, Any]
+    #: the winner's files by kind: c, header, library
     files: Mapping[str, Path]
 
 
@@ -56,10 +58,10 @@ def question(
     compilers: Sequence[Path],
     options: Mapping[str, Any],
 ) -> str | None:
-    """The digest of a question; None where it can't be told quickly what the answer follows from.
+    """The digest of a question; None if the files that determine the result can't be listed quickly.
 
-    ``directory`` is where the source lies, ``compilers`` are those that may be taken, ``options`` all others, as JSON
-    has them.
+    ``directory`` is that of the source file. ``compilers`` are all that may be chosen. ``options`` are all further
+    options, as JSON values.
     """
     headers = _headers(source, directory, [Path(path) for path in include_directories])
     plug_ins = _plug_ins()
@@ -69,7 +71,7 @@ def question(
         FORM,
         hashlib.sha256(source).hexdigest(),
         headers,
-        # Of free memory and the like nothing follows.
+        # The size of the memory changes no result.
         asdict(replace(machine, memory_bytes=1)),
         [_identity(path.resolve()) for path in compilers],
         {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
@@ -93,7 +95,7 @@ def keep(records: Path, digest: str, answer: Answer) -> None:
             stored = {"form": FORM, "document": document, "kinds": sorted(answer.files)}
             (folder_made / _DOCUMENT).write_text(json.dumps(stored), encoding="utf-8")
             if folder.exists():
-                # A folder can't take the place of one that is not empty.
+                # A rename can't replace a folder that isn't empty.
                 old = Path(tempfile.mkdtemp(prefix=f".{digest}.", dir=folder.parent))
                 with suppress(OSError):
                     os.rename(folder, old / "old")
@@ -110,7 +112,7 @@ def keep(records: Path, digest: str, answer: Answer) -> None:
 
 
 def find(records: Path, digest: str) -> Answer | None:
-    """None if there is none, or if it is not complete."""
+    """The stored answer; None if there is none or it is incomplete."""
     folder = records / _FOLDER / digest
     try:
         stored = json.loads((folder / _DOCUMENT).read_text(encoding="utf-8"))
@@ -123,7 +125,7 @@ def find(records: Path, digest: str) -> Answer | None:
 
 
 def restore(answer: Answer, directory: Path) -> dict[str, Path]:
-    """Write the winner's files into a directory, each complete or not at all; their paths by kind."""
+    """Write the winner's files into a directory, each one atomically. Returns their paths by kind."""
     from polydl.emit import write_atomically
 
     written = {}
@@ -134,7 +136,7 @@ def restore(answer: Answer, directory: Path) -> dict[str, Path]:
 
 
 def forget(records: Path, nests: Iterable[str]) -> None:
-    """Drop the answers for some nests, whose records are not what they were."""
+    """Remove the answers for ``nests``, whose records have changed."""
     gone = set(nests)
     for path in (records / _FOLDER).glob(f"*/{_DOCUMENT}"):
         with suppress(OSError, ValueError, KeyError, TypeError):
@@ -143,9 +145,10 @@ def forget(records: Path, nests: Iterable[str]) -> None:
 
 
 def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[list[str]] | None:
-    """Digests of the files that the source includes, directly or not; None if a name is only computed.
+    """[path, digest] of all files that the source includes, directly or not.
 
-    Headers that are in none of the directories are the compiler's own, and known by that.
+    None if the name of an included file is computed by a macro. Headers in none of the directories belong to the
+    compiler, which is identified anyway.
     """
     digests: list[list[str]] = []
     seen: set[Path] = set()
@@ -157,7 +160,7 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
             if named is None:
                 return None
             name = os.fsdecode(named[1] or named[2])
-            # All that have this name, since which of them is taken may depend on who includes it.
+            # All files of this name: which one is included may depend on the file that includes it.
             for path in dict.fromkeys(searched / name for searched in (including, directory, *others)):
                 if path in seen or not path.is_file():
                     continue
@@ -172,7 +175,7 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
 
 
 def own_files() -> list[str]:
-    """The place and a digest of everything that polydl is installed as: what it will do with a nest."""
+    """Folders of this installation of polydl, each followed by a digest of its files."""
     import polydl
 
     folders = [Path(polydl.__file__ or "").parent]
@@ -188,7 +191,7 @@ def own_files() -> list[str]:
 
 
 def _plug_ins() -> list[str] | None:
-    """Names and digests of other distributions' plug-ins, with all files of the packages that they are in."""
+    """Names and versions of all plug-ins, with digests of the packages that they are in; None if one can't be found."""
     content: list[str] = []
     for point in chain.from_iterable(entry_points(group=f"polydl.{group}") for group in GROUPS):
         try:
@@ -206,7 +209,7 @@ def _plug_ins() -> list[str] | None:
 
 
 def _tree(folder: Path) -> str:
-    """A digest of all files below a folder but what Python makes of them; large libraries by size and time."""
+    """A digest of all files below a folder except Python's caches. Large libraries count by size and time of change."""
     digest = hashlib.sha256()
     for path in sorted(_files(folder)):
         digest.update(os.fsencode(path.relative_to(folder)) + b"\0")

@@ -1,4 +1,4 @@
-"""Questions to records: which ones, the best, as a table for other programs."""
+"""Queries over records: selection, the best ones, summaries, pruning, and tables for other programs."""
 
 from __future__ import annotations
 
@@ -22,24 +22,27 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Criteria:
-    """What ``select`` keeps: all that is given must hold. ``nest``, ``id`` and ``compiler`` may be beginnings.
+    """Conditions on a record, all of which must hold. None and "" are no condition."""
 
-    ``since`` and ``until`` are dates in the form of ``Record.date``, or beginnings of such.
-    """
-
+    #: the digest, or the beginning of it
     nest: str = ""
+    #: the variant's id, or the beginning of it
     id: str = ""
     function: str | None = None
     workload: str | None = None
     cpu: str | None = None
     threads: int | None = None
+    #: as in ``Setting``, or the beginning of it
     compiler: str = ""
     status: Status | None = None
     kind: Kind | None = None
+    #: first date, in the form of ``Record.date`` or the beginning of such a date
     since: str = ""
+    #: last date, in the same form
     until: str = ""
 
     def hold(self, record: Record) -> bool:
+        """Whether the record meets all conditions."""
         exact = (
             (self.function, record.function),
             (self.workload, record.workload),
@@ -60,23 +63,30 @@ class Criteria:
 
 @dataclass(frozen=True)
 class Summary:
-    """All records of one nest in one setting. ``best`` is its fastest variant, None if none passed."""
+    """All records of one nest in one setting."""
 
     nest: str
     function: str
     workload: str | None
     setting: Setting
+    #: number of different variants
     variants: int
     records: int
+    #: number of variants' records without a time
     failed: int
     runs: int
+    #: date of the first record
     first: str
+    #: date of the last record
     last: str
+    #: shortest time of the original nest
     baseline_seconds: float | None
+    #: the fastest variant; None if none has a time
     best: Record | None
 
 
 def select(records: Iterable[Record], criteria: Criteria) -> Iterator[Record]:
+    """The records that meet the criteria, in their order."""
     return (record for record in records if criteria.hold(record))
 
 
@@ -86,7 +96,7 @@ def latest(records: Iterable[Record]) -> dict[tuple[str, str, Setting], Record]:
 
 
 def best(records: Iterable[Record]) -> tuple[Record, ...]:
-    """The fastest variant of each nest in each setting, by ``Record.cost``; those where none passed are left out."""
+    """The fastest variant of each nest in each setting, by ``Record.cost``; no entry where no variant has a time."""
     fastest: dict[tuple[str, Setting], Record] = {}
     for record in records:
         key = (record.nest, record.setting)
@@ -129,20 +139,19 @@ def _summary(records: Sequence[Record]) -> Summary:
 
 @dataclass(frozen=True)
 class Pruning:
-    """Which records go: those to which any of these applies.
+    """Conditions for removing a record, any of which suffices."""
 
-    ``older_than_days`` counts from now. ``failed`` are those without a time. ``superseded`` are measurements that a
-    later one of the same code in the same setting replaced. ``keep_best`` leaves the fastest so many variants of each
-    nest and setting, and what is no variant.
-    """
-
+    #: days before now
     older_than_days: float | None = None
+    #: the record has no time
     failed: bool = False
+    #: a later record has the same code in the same setting
     superseded: bool = False
+    #: the record is a variant's, and not among this many fastest variants of its nest and setting
     keep_best: int | None = None
 
     def __call__(self, records: Sequence[Record]) -> Sequence[bool]:
-        """For ``store.prune``."""
+        """For each record of one nest, whether to remove it. This is the argument of ``store.prune``."""
         oldest = ""
         if self.older_than_days is not None:
             oldest = (datetime.now(UTC) - timedelta(days=self.older_than_days)).isoformat(timespec="seconds")
@@ -180,7 +189,7 @@ def row(record: Record) -> dict[str, Any]:
 
 
 def to_csv(records: Iterable[Record]) -> Iterator[str]:
-    """Lines of a table with ``COLUMNS``; numbers and texts alone, the samples only counted."""
+    """The lines of a CSV table with ``COLUMNS``. Of the samples, it has the number alone."""
     yield _csv_line(COLUMNS)
     for record in records:
         yield _csv_line(list(row(record).values()))
@@ -193,7 +202,7 @@ def _csv_line(cells: Sequence[Any]) -> str:
 
 
 def to_json(record: Record) -> dict[str, Any]:
-    """Everything that a record holds, for a document."""
+    """A whole record as JSON, for documents that commands print."""
     return {
         **asdict(record),
         "setting": {**asdict(record.setting), "libraries": dict(record.setting.libraries)},

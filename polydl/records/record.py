@@ -1,4 +1,4 @@
-"""One measurement with everything that it depends on, and its line of JSON."""
+"""Records: one measurement with everything that its time depends on, and its line of JSON."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from polydl.errors import OptionError, RecordsError
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.variant import Variant
+from polydl.variant_json import variant_from_json
 
-# Of a line. A reader refuses lines of a newer form, and knows all older ones.
+# Version of the form of a line. Readers understand all older versions and refuse newer ones.
 VERSION = 1
 Kind = Literal["variant", "original", "peer"]
 
@@ -26,17 +27,18 @@ _NEST = re.compile(r"[0-9A-Za-z_-]{1,64}")
 
 @dataclass(frozen=True)
 class Setting:
-    """What a time depends on beside the code: results of different settings are never mixed.
+    """The conditions of a measurement, apart from the code. Times of different settings are never compared."""
 
-    ``cpu`` is ``Machine.cpu_id``, ``compiler`` its kind, version and flags, and ``libraries`` are names with versions.
-    ``cold`` tells whether the caches were flushed before each invocation.
-    """
-
+    #: ``Machine.cpu_id``
     cpu: str
     threads: int
+    #: kind, version and flags
     compiler: str
+    #: (name, version) of libraries that kernels call
     libraries: tuple[tuple[str, str], ...] = ()
+    #: whether sums stay in the order of the source
     strict_fp: bool = False
+    #: whether caches were flushed before each invocation
     cold: bool = False
 
     @property
@@ -46,35 +48,45 @@ class Setting:
 
 @dataclass(frozen=True)
 class Record:
-    """What became of one kernel in one measurement.
+    """The measurement of one kernel."""
 
-    ``id`` is that of the variant, ``original`` or the peer's name. Records of one ``run`` were measured in the same
-    interleaved rounds; their times compare best. ``code`` identifies the C that was compiled (``code_digest``).
-    ``baseline_seconds`` is the minimum of the original nest and ``peak_gflops`` the usual probe of a core in that run.
-    Not ``final`` is what fell behind early. ``features`` are what a ranker saw, by name. ``date`` is UTC.
-    """
-
+    #: a variant of polydl's, the original nest, or a peer (another library or compiler)
     kind: Kind
+    #: the variant's id, "original", or the peer's name
     id: str
+    #: ``Scop.digest``
     nest: str
+    #: name of the function
     function: str
+    #: operations of one invocation
     flops: int
     setting: Setting
     status: Status
+    #: id of the run; kernels of one run were timed in the same interleaved rounds, so that their times compare best
     run: str
+    #: time of the measurement, UTC, ISO 8601
     date: str
+    #: ``code_digest`` of the C that was compiled
     code: str = ""
+    #: the steps, for a variant
     variant: Variant | None = None
+    #: name of the ready workload, if it was one
     workload: str | None = None
+    #: as in ``Measurement``, and so are the next four fields
     samples: tuple[Sample, ...] = ()
     seconds_minimum: float | None = None
     seconds_median: float | None = None
     error: float | None = None
     message: str = ""
+    #: shortest time of the original nest in this run
     baseline_seconds: float | None = None
+    #: usual FMA rate of one core in this run, GFLOPS
     peak_gflops: float | None = None
+    #: version of polydl
     polydl: str = ""
+    #: False if the kernel fell behind and was left out of the last rounds
     final: bool = True
+    #: what rankers saw of the variant (``learning.samples.describe``)
     features: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -83,9 +95,10 @@ class Record:
 
     @property
     def cost(self) -> float:
-        """Orders times of different runs: operations that the probe could have done meanwhile, in 10^9.
+        """Time in units of the probe's work: 10^9 operations that one core could have done meanwhile.
 
-        A processor whose clock was slow during a whole run is slow for the probe, too. Infinite without a time.
+        It compares times of different runs, since a clock that is slow in a whole run slows the probe down too.
+        Infinite without a time.
         """
         if self.status != "ok" or self.seconds_minimum is None:
             return math.inf
@@ -121,7 +134,7 @@ def make_record(
     peak_gflops: float | None = None,
     features: Mapping[str, Any] | None = None,
 ) -> Record:
-    """A measurement that was taken just now."""
+    """The record of a measurement taken now; arguments are fields of ``Record``."""
     from importlib.metadata import version
 
     return Record(
@@ -155,10 +168,10 @@ def now() -> str:
 
 
 def code_digest(kernel: KernelSource) -> str:
-    """Identity of the code that is timed, whatever its comments and its white space: what polydl's generator made.
+    """A digest of the code that is timed, without comments and white space, and of its flags.
 
-    A record counts for a kernel only if these agree, so that measurements of an earlier generator are not taken
-    for those of the present one.
+    A record is valid for a kernel only if their digests agree. Measurements of code that an earlier polydl generated
+    are therefore not mistaken for those of the present code.
     """
     code = " ".join(_COMMENT.sub(" ", kernel.c).split())
     content = json.dumps([code, kernel.compile_flags, [_base(flag) for flag in kernel.link_flags]])
@@ -166,12 +179,12 @@ def code_digest(kernel: KernelSource) -> str:
 
 
 def _base(flag: str) -> str:
-    """A library without the folder in which this installation has it."""
+    """A flag without the folder of a library, which depends on the installation."""
     return flag.rsplit("/", 1)[-1]
 
 
 def to_line(record: Record) -> bytes:
-    """One line of JSON, its line break included. Raises RecordsError for a nest that can't name a file."""
+    """The record as one line of JSON with its line break. Raises RecordsError for a nest that can't name a file."""
     if not _NEST.fullmatch(record.nest):
         raise RecordsError(f"{record.nest!r} is no identity of a nest", remedy="use Scop.digest")
     content: dict[str, Any] = {"version": VERSION}
@@ -201,7 +214,7 @@ def _finite(value: Any) -> Any:
 
 
 def from_line(line: bytes) -> Record:
-    """The inverse of ``to_line``. Raises ValueError for what is no record, RecordsError for one of a newer form."""
+    """The inverse of ``to_line``. Raises ValueError for a line that is no record, RecordsError for a newer version."""
     try:
         content = json.loads(line)
         version = content.pop("version")
@@ -213,7 +226,7 @@ def from_line(line: bytes) -> Record:
         setting = content["setting"]
         libraries = tuple((str(name), str(number)) for name, number in setting["libraries"].items())
         content["setting"] = Setting(**{**setting, "libraries": libraries})
-        content["variant"] = None if content["variant"] is None else Variant.from_json(content["variant"])
+        content["variant"] = None if content["variant"] is None else variant_from_json(content["variant"])
         content["samples"] = tuple(
             Sample(seconds, (before, after), bool(disturbed))
             for seconds, before, after, disturbed in content["samples"]

@@ -1,4 +1,4 @@
-"""What was measured before in the same setting, and writing down what is measured now."""
+"""Resuming from records: which kernels have been measured in this setting, and recording new measurements."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from polydl.records.setting import setting_of
 from polydl.records.store import append, default_directory, read
 
 ORIGINAL = "original"
-# So many of those measured before run again beside new ones, since times of different runs don't compare well enough.
+# Fastest kernels of earlier runs that run again beside new ones, since times of different runs are less comparable.
 LEADERS = 3
-# A candidate that was not run, or for too short a time, is not known.
+# Statuses that need no second measurement: others mean that the kernel did not run or was stopped early.
 _KNOWN = ("ok", "compile", "crash", "wrong")
 
 
@@ -28,13 +28,15 @@ _KNOWN = ("ok", "compile", "crash", "wrong")
 class Book:
     """The records of one nest in one setting."""
 
+    #: of the records
     directory: Path
     scop: Scop
     setting: Setting
+    #: name of the ready workload, if it is one
     workload: str | None = None
 
     def known(self, kernels: Iterable[KernelSource]) -> dict[str, Record]:
-        """By id, the last record of each kernel whose very code was measured in this setting."""
+        """``{id: record}`` of the kernels whose exact code was measured in this setting; the last record of each."""
         codes = {kernel.id: code_digest(kernel) for kernel in kernels}
         return {
             record.id: record
@@ -43,9 +45,9 @@ class Book:
         }
 
     def writer(self, kernels: Iterable[KernelSource], variants: Mapping[str, Variant]) -> Callable[[Finished], None]:
-        """For ``Executor.measure``: adds a record of each measurement at once, all of one run.
+        """The ``finished`` callback for ``Executor.measure``: appends a record of each measurement, all of one run.
 
-        What is neither a variant nor the original is a peer.
+        A measurement that is neither of a variant nor of the original is recorded as a peer's.
         """
         run = uuid.uuid4().hex[:12]
         codes = {kernel.id: code_digest(kernel) for kernel in kernels}
@@ -82,7 +84,7 @@ def book_of(
     strict_fp: bool = False,
     cold: bool = False,
 ) -> Book | None:
-    """``records`` is a directory, True for the user's, False for none."""
+    """The book of a nest in the present setting. ``records`` is a directory, True for the user's, False for no book."""
     if records is False:
         return None
     directory = default_directory() if records is True else Path(records)
@@ -90,8 +92,11 @@ def book_of(
 
 
 def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:
-    """Which of the candidates to measure, in their order: those that are not known and, unless the fastest of the
-    known ones were measured side by side and there is nothing new, these."""
+    """The ids of the candidates to measure, in the order of ``ids``.
+
+    These are the candidates without a record. The ``LEADERS`` fastest of the others are measured again, unless no
+    candidate is new and the records of these are all of one run.
+    """
     missing = [identity for identity in ids if identity not in known]
     passed = sorted(
         (known[identity] for identity in ids if identity in known), key=lambda record: (not record.final, record.cost)

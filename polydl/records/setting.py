@@ -10,7 +10,10 @@ from polydl.records.record import Setting
 
 
 def setting_of(machine: Machine, toolchain: Toolchain, *, strict_fp: bool = False, cold: bool = False) -> Setting:
-    """``machine.caches`` don't count: sizes that were given change which variants are tried, and no time."""
+    """The setting of measurements on this machine.
+
+    ``machine.caches`` are not part of it: cache sizes that the user gave change which variants are tried, but no time.
+    """
     return Setting(
         cpu=machine.cpu_id,
         threads=machine.threads,

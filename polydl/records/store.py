@@ -1,7 +1,8 @@
 """Records on disk: a file of JSON lines for each nest, in one directory.
 
-Lines are only ever added, each with one write under a lock, so that several processes may write at a time and one that
-is killed leaves at most a torn last line. That line is kept apart from the next one, passed over, and reported.
+Lines are only appended, each with one write under a lock. Several processes may therefore write at a time, and a
+killed one leaves at most an incomplete last line. Such a line is separated from the next one, skipped by readers, and
+reported.
 """
 
 from __future__ import annotations
@@ -28,33 +29,40 @@ _BACKUP = ".bak"
 
 @dataclass(frozen=True)
 class Damage:
-    """A line that holds no record: ``torn`` if it is the last one and incomplete, as a killed process leaves it."""
+    """A line that holds no record."""
 
     file: Path
+    #: number of the line, from 1
     line: int
     reason: str
+    #: whether it is an incomplete last line, as a killed process leaves it
     torn: bool
 
 
 @dataclass(frozen=True)
 class Merged:
+    """The result of ``merge``, in records."""
+
     added: int
+    #: records that were there already
     known: int
     damaged: tuple[Damage, ...]
 
 
 @dataclass(frozen=True)
 class Pruned:
-    """``backups`` hold the files as they were."""
+    """The result of ``prune``, in records."""
 
     removed: int
     kept: int
+    #: damaged lines, all of them removed
     damaged: int
+    #: files as they were before
     backups: tuple[Path, ...]
 
 
 def default_directory() -> Path:
-    """In the user's data directory."""
+    """The directory of records in the user's data directory."""
     return platformdirs.user_data_path("polydl") / "records"
 
 
@@ -63,12 +71,12 @@ def file_of(directory: Path, nest: str) -> Path:
 
 
 def nest_of(path: Path) -> str:
-    """The nest whose records such a file, or its backup, holds."""
+    """The nest of a file of records, or of its backup."""
     return path.name.partition(".")[0]
 
 
 def append(directory: Path, records: Iterable[Record]) -> None:
-    """Add records, each as one line. Raises ResourceError if they can't be written; then none is left torn."""
+    """Append records. Raises ResourceError if they can't be written; the file then has no incomplete line."""
     lines: dict[str, list[bytes]] = {}
     for record in records:
         lines.setdefault(record.nest, []).append(to_line(record))
@@ -82,8 +90,8 @@ def read(
 ) -> Iterator[Record]:
     """All records, or those of one nest, in the order in which they were written, one at a time.
 
-    Sees what was there when a file was opened, whoever writes on. ``damaged`` is told of each line that is passed over.
-    Raises RecordsError for a record of a newer form and for what can't be read.
+    Records that are appended after a file was opened are not seen. ``damaged`` is called for each line that is no
+    record. Raises RecordsError for a record of a newer version and for a file that can't be read.
     """
     for path in files(directory, nest):
         yield from read_file(path, damaged)
@@ -106,10 +114,10 @@ def read_file(path: Path, damaged: Callable[[Damage], None] | None = None) -> It
 
 
 def merge(directory: Path, sources: Sequence[Path]) -> Merged:
-    """Add what other directories or files hold, but for records that are there already.
+    """Add the records of other directories or files, except those that are in ``directory`` already.
 
-    Raises RecordsError for a source that is not there, that can't be read, or is of a newer form; the sources before
-    it are merged by then.
+    Raises RecordsError for a source that doesn't exist, can't be read, or has a newer version. The sources before it
+    are merged by then.
     """
     added, known = 0, 0
     damaged: list[Damage] = []
@@ -131,10 +139,10 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
 
 
 def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]], *, dry_run: bool = False) -> Pruned:
-    """Remove records. ``unwanted`` says of all records of one nest, in order, which ones go.
+    """Remove records, and all damaged lines.
 
-    Damaged lines go as well. A file that loses any is written anew and renamed, and stays beside it as ``.bak``.
-    ``dry_run`` only counts.
+    ``unwanted`` gets all records of one nest, in order, and returns for each whether to remove it. A file that changes
+    is replaced atomically, and its old content is kept beside it as ``.bak``. ``dry_run`` only counts.
     """
     removed, kept, damaged = 0, 0, 0
     backups: list[Path] = []
@@ -153,7 +161,7 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
 
 
 def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
-    """Put these lines in the place of a file that is locked; what it held becomes the backup."""
+    """Replace the content of a locked file; the old file becomes the backup, whose path is returned."""
     backup = path.with_name(path.name + _BACKUP)
     temporary: str | None = None
     try:
@@ -177,14 +185,14 @@ def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
-    """The file, created if need be, open for appending, with no other writer until the end."""
+    """A descriptor of the file, open for appending and locked. The file is created if it doesn't exist."""
     descriptor = -1
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Whoever held the lock may have put another file in its place.
+            # The process that held the lock before may have replaced the file.
             if _is_at(descriptor, path):
                 break
             os.close(descriptor)
@@ -207,7 +215,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 
 
 def _write(descriptor: int, lines: Sequence[bytes], directory: Path) -> None:
-    """Append to a locked file. A torn last line gets its line break first; a write that fails is taken back."""
+    """Append to a locked file. An incomplete last line gets a line break first; a failed write is undone."""
     size = os.fstat(descriptor).st_size
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     data = (b"\n" if torn else b"") + b"".join(lines)
@@ -240,14 +248,14 @@ def _identity(line: bytes) -> bytes:
 
 
 def _parsed(path: Path, *, locked: bool = False) -> Iterator[tuple[int, bytes, Record | str]]:
-    """Number and text of each line that was there when the file was opened, with the record or what is wrong.
+    """(number, text, record) of each line that the file had when it was opened. A damaged line has the reason instead.
 
-    ``locked`` if this process holds the file's lock.
+    ``locked`` says whether this process holds the file's lock.
     """
     try:
         with open(path, "rb") as file:
             if not locked:
-                # A writer that is at it finishes its line first.
+                # Wait for a writer to finish its line.
                 fcntl.flock(file, fcntl.LOCK_SH)
             end = os.fstat(file.fileno()).st_size
             if not locked:

@@ -1,1 +1,1 @@
-"""Rewrites of a scop: each gives the same computation other loops or layouts."""
+"""The rewrites that come with polydl, one a file: its step, how it is applied, when it is tried, and how it reads."""

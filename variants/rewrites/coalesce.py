@@ -2,24 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
+from typing import ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
-from polydl.ir.construct import (
-    fresh_name,
-    make_access,
-    make_domain,
-)
+from polydl.ir.construct import fresh_name, make_access, make_domain
+from polydl.ir.families import LAYOUT
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import Coalesce
+from polydl.ir.variant import LoopName, RewriteStep, StatementName
+from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.schedules import original_schedule
+from polydl.rewrite_contract import Proposal, Request
+
+
+@dataclass(frozen=True)
+class Coalesce(RewriteStep):
+    """Run two loops of a statement as one, over arrays in which what they index lies side by side.
+
+    Statements and arrays that must follow suit do. ``coalesced_loop`` names the new loop; the arrays are seen through
+    views with one dimension less.
+    """
+
+    json_name: ClassVar[str] = "coalesce"
+
+    statement: StatementName
+    outer: LoopName
+    inner: LoopName
+
+
+@dataclass(frozen=True)
+class CoalesceRewrite:
+    step: type[Coalesce] = Coalesce
+    families: frozenset[str] = frozenset({LAYOUT})
+    exact: bool = True
+
+    def apply(self, scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return coalesce(scop, step, dependences, reassociate=reassociate)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """A longer loop for the microkernel, where the loop outside of one goes on through memory where that ends."""
+        for step in coalescing_choices(request.statement, request.matches):
+            yield Proposal((step,))
+
+    def describe(self, scop: Scop, step: Coalesce) -> str:
+        return f"{step.outer} and {step.inner} of {step.statement} as one loop"
+
+
+COALESCE = CoalesceRewrite()
+
+
+def coalesced_loop(scop: Scop, outer: str, inner: str) -> str:
+    """The name of the loop that two become, if they are coalesced now."""
+    return fresh_name(scop, f"{outer}_{inner}")
 
 
 def _single(form: Affine) -> int | None:
@@ -50,7 +91,7 @@ class _Coalescing:
             if known != (outer, inner):
                 raise IllegalVariantError(f"two pairs of loops of {statement.name} would have to be coalesced")
             return
-        if any(statement.name in call.statements for call in self.scop.annotated_calls):
+        if self.scop.has_call(statement.name):
             raise IllegalVariantError(f"{statement.name} stands for a marked call")
         if statement.box is None or statement.depth == 0:
             raise IllegalVariantError(f"the loops of {statement.name} are not rectangular")
@@ -150,7 +191,7 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
         raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
     length = statement.box[inner][1] + 1
     kept = [index for index in range(statement.depth) if index != inner]
-    name = fresh_name(scop, f"{statement.iterators[outer]}_{statement.iterators[inner]}")
+    name = coalesced_loop(scop, statement.iterators[outer], statement.iterators[inner])
     iterators = tuple(name if index == outer else statement.iterators[index] for index in kept)
     box = tuple(
         (0, (statement.box[outer][1] + 1) * length - 1) if index == outer else statement.box[index] for index in kept
@@ -181,3 +222,28 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
         directions=statement.directions[1:],
         accesses=tuple(accesses),
     )
+
+
+def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
+    """Pairs of loops of a matched product that walk on through the output and an operand as one loop would."""
+    if statement.box is None:
+        return ()
+    found: list[Coalesce] = []
+    extents = [high - low + 1 for low, high in statement.box]
+    for match in matches:
+        form = match.form
+        for inner, walking, still in (
+            (match.n, form.strides_b, form.strides_a),
+            (match.m, form.strides_a, form.strides_b),
+        ):
+            for outer in range(statement.depth):
+                if outer == inner or extents[outer] == 1 or extents[inner] == 1:
+                    continue
+                if still[outer] == 0 and all(
+                    strides[inner] > 0 and strides[outer] == extents[inner] * strides[inner]
+                    for strides in (form.strides_c, walking)
+                ):
+                    step = Coalesce(statement.name, statement.iterators[outer], statement.iterators[inner])
+                    if step not in found:
+                        found.append(step)
+    return tuple(found)

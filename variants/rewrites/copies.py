@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
+from math import prod
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.affine import Affine, Box
-from polydl.ir.construct import (
-    assignment,
-    make_access,
-    make_statement,
-)
+from polydl.ir.affine import Affine, Box, combined
+from polydl.ir.construct import assignment, make_access, make_statement
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Expression, Statement
 
@@ -35,7 +33,7 @@ def copying_statement(
     )
     body = assignment(f"{name}_to", Expression("access", f"{name}_from"))
     text = f"{packed.name}[...] = {array.name}[...]"
-    return make_statement(name, iterators, box, accesses, body, betas=betas, line=reader.line, text=text)
+    return make_statement(name, iterators, box, accesses, body, origin="copy", betas=betas, line=reader.line, text=text)
 
 
 def with_copy(
@@ -88,3 +86,16 @@ def _writers(scop: Scop, array: Array) -> list[int]:
     """The places of the nests that write an array."""
     memory = array.memory
     return [s.betas[0] for s in scop.statements if any(scop.array(each.array).memory == memory for each in s.writes)]
+
+
+def dimension_groups(joined: Sequence[int]) -> list[range]:
+    """Which dimensions become one, so many of them at a time as ``joined`` says."""
+    return [range(end - size, end) for size, end in zip(joined, accumulate(joined), strict=True)]
+
+
+def joined_forms(forms: Sequence[Affine], extents: Sequence[int], groups: Sequence[range]) -> tuple[Affine, ...]:
+    """The subscripts of an array from those that it would have if each dimension stood alone, from zero on."""
+    return tuple(
+        combined([forms[number] for number in group], [prod(extents[number + 1 : group.stop]) for number in group])
+        for group in groups
+    )

@@ -6,29 +6,78 @@ a cache, the next one finds there. Loops may be put in another order first, so t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
 from polydl.ir.construct import make_access, make_domain
+from polydl.ir.families import FUSION
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import Fuse
+from polydl.ir.variant import RewriteStep
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.schedules import original_schedule
+from polydl.rewrite_contract import Proposal, Request
 
 
-def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
+@dataclass(frozen=True)
+class Fuse(RewriteStep):
+    """Run statements of different nests inside the same loops."""
+
+    json_name: ClassVar[str] = "fuse"
+    json_omits: ClassVar[frozenset[str]] = frozenset({"combined"})
+
+    statements: Annotated[tuple[str, ...], "Those whose loops are fused, in the order in which they run."]
+    orders: Annotated[tuple[tuple[str, ...], ...], "The loops of each, outermost first."]
+    bodies: Annotated[tuple[int, ...], "Statements with the same number share all loops."]
+    shared: Annotated[int, "How many outermost loops are common.", {"minimum": 1}]
+    parallel: Annotated[bool, "Whether the outermost common loop runs on threads."] = False
+    combined: Annotated[tuple[str, ...], "Arrays that threads sum in parts, which are added up at the end."] = ()
+
+    @property
+    def fuses(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class FuseRewrite:
+    step: type[Fuse] = Fuse
+    families: frozenset[str] = frozenset({FUSION})
+    exact: bool = True
+
+    def apply(self, scop: Scop, step: Fuse, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return fuse(scop, step, dependences, reassociate=reassociate)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """None for a single statement: ``polydl.fusion`` proposes which nests to fuse, from all of a scop together."""
+        yield from ()
+
+    def describe(self, scop: Scop, step: Fuse) -> str:
+        lines = sorted({scop.statement(name).line for name in step.statements})
+        common = f"{step.shared} common loop{'' if step.shared == 1 else 's'}"
+        return f"lines {', '.join(map(str, lines))} inside {common} ({' '.join(step.orders[0][: step.shared])})"
+
+
+FUSE = FuseRewrite()
+
+
+def shared_loops(step: Fuse) -> SharedLoops:
+    """The group of statements that a fusion adds to those of the scop that share loops."""
+    return SharedLoops(step.statements, step.shared, step.parallel, step.combined)
+
+
+def fuse(scop: Scop, step: Fuse, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
     """The scop with the loops of ``step`` merged. Its nests lie one after the other.
 
     Raises IllegalVariantError if that breaks a dependence, or if the loops have different bounds.
     """
     members = [scop.statement(name) for name in step.statements]
     _check_loops(members, step)
-    betas = _positions(scop, members, step, found)
+    betas = _positions(scop, members, step, known)
     moved = Schedule(
         tuple(
             (name, _threaded(time, step) if name in step.statements else time)
@@ -36,7 +85,7 @@ def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bo
             for time in [_time(scop.statement(name), betas[name], _order(scop.statement(name), step))]
         )
     )
-    broken = violations(scop, moved, found, reassociate=reassociate)
+    broken = violations(scop, moved, known, reassociate=reassociate)
     if broken:
         first = broken[0].dependence
         raise IllegalVariantError(
@@ -54,8 +103,7 @@ def fuse(scop: Scop, step: Fuse, found: Sequence[Dependence], *, reassociate: bo
         for statement in scop.statements
     ]
     statements.sort(key=lambda statement: statement.betas)
-    shared = SharedLoops(step.statements, step.shared, step.parallel, step.combined)
-    return replace(scop, statements=tuple(statements), shared=(*scop.shared, shared))
+    return replace(scop, statements=tuple(statements), shared=(*scop.shared, shared_loops(step)))
 
 
 def _check_loops(members: Sequence[Statement], step: Fuse) -> None:
@@ -86,7 +134,7 @@ def _order(statement: Statement, step: Fuse) -> tuple[int, ...]:
 
 
 def _positions(
-    scop: Scop, members: Sequence[Statement], step: Fuse, found: Sequence[Dependence]
+    scop: Scop, members: Sequence[Statement], step: Fuse, known: Sequence[Dependence]
 ) -> Mapping[str, tuple[int, ...]]:
     """New betas: the merged nests at one place, everything else around it in an order that keeps the dependences."""
     merged = {statement.betas[0] for statement in members}
@@ -96,7 +144,7 @@ def _positions(
     if strangers:
         raise IllegalVariantError(f"{strangers[0]} shares a loop with a statement that is to be fused")
     waiting = sorted(set(node.values()))
-    edges = {(node[d.source], node[d.target]) for d in found if node[d.source] != node[d.target]}
+    edges = {(node[d.source], node[d.target]) for d in known if node[d.source] != node[d.target]}
     place: dict[int, int] = {}
     while waiting:
         ready = [each for each in waiting if not any((other, each) in edges for other in waiting)]

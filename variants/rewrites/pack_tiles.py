@@ -7,21 +7,76 @@ any other, so that dependences, legality, working sets and traffic count it for 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import fresh_name
+from polydl.ir.families import LAYOUT
 from polydl.ir.scop import Array, Scop, SharedLoops
-from polydl.ir.variant import Fuse, PackTiles
+from polydl.ir.statement import Statement
+from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.accesses import moved_read, only_read, subscripts_by_loop, visits_once, walked
 from polydl.variants.rewrites.copies import copying_statement
-from polydl.variants.rewrites.fuse import fuse
-from polydl.variants.rewrites.panels import moved_read, only_read, subscripts_by_loop, visits_once, walked
+from polydl.variants.rewrites.fuse import Fuse, fuse, shared_loops
+from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
+
+# Rows of A in a panel, the preferred first; the uses of each element that pay for a copy, and the distance of rows from
+# which on a copy is worth a try.
+PANEL_ROWS = (64, 128, 96, 48, 32)
+PANEL_REUSE = 64
+PAGE_BYTES = 4096
+# Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
+TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
+# Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
+SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
+# With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
+MANY_COLUMNS = 640
+SINGLE_COLUMNS = (320, 256, 384, 192)
 
 
-def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
+@dataclass(frozen=True)
+class PackTiles(RewriteStep):
+    """Run ``shared`` loops of ``statement`` outermost, and copy the tile of an array that each iteration of them reads.
+
+    The tile's place in memory is used again for the next one.
+    """
+
+    json_name: ClassVar[str] = "pack_tiles"
+
+    statement: StatementName
+    array: ArrayName
+    shared: Annotated[tuple[str, ...], "Loops that become the outermost, in this order."]
+    loops: Annotated[tuple[str, ...], "Loops with a dimension each in a tile, the outermost first."]
+
+
+@dataclass(frozen=True)
+class PackTilesRewrite:
+    step: type[PackTiles] = PackTiles
+    families: frozenset[str] = frozenset({LAYOUT})
+    exact: bool = True
+
+    def apply(self, scop: Scop, step: PackTiles, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return pack_tiles(scop, step, dependences, reassociate=reassociate)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """Tiles of A, where its rows lie a page or more apart."""
+        for steps in tile_choices(request.scop, request.statement, request.matches):
+            yield Proposal(steps)
+
+    def describe(self, scop: Scop, step: PackTiles) -> str:
+        return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"
+
+
+PACK_TILES = PackTilesRewrite()
+
+
+def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
     """Put the ``shared`` loops of a statement outermost, and copy the tile that one iteration of them reads.
 
     The copy is a statement of its own, inside the same loops and before the statement. Raises IllegalVariantError if a
@@ -37,7 +92,8 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
             f"the loops {list(step.loops)} don't visit each element of a tile of `{array.name}` once"
         )
     order = (*step.shared, *(name for name in statement.iterators if name not in step.shared))
-    scop = fuse(scop, Fuse((statement.name,), (order,), (0,), len(step.shared)), found, reassociate=reassociate)
+    outermost = Fuse((statement.name,), (order,), (0,), len(step.shared))
+    scop = fuse(scop, outermost, known, reassociate=reassociate)
     statement = scop.statement(step.statement)
     read = only_read(scop, statement, step.array)
     assert statement.box is not None
@@ -68,11 +124,73 @@ def pack_tiles(scop: Scop, step: PackTiles, found: Sequence[Dependence], *, reas
         moved_read(statement, read, tile.name, subscripts_by_loop(statement, inner)),
         betas=(*statement.betas[:depth], 1, *statement.betas[depth + 1 :]),
     )
-    *others, own = scop.shared
+    together = SharedLoops((copy.name, statement.name), depth)
+    lone = shared_loops(outermost)
     statements = [copy, *(reader if each.name == reader.name else each for each in scop.statements)]
     return replace(
         scop,
         statements=tuple(sorted(statements, key=lambda each: each.betas)),
         arrays=(*scop.arrays, tile),
-        shared=(*others, SharedLoops((copy.name, *own.statements), own.loops)),
+        shared=tuple(together if group == lone else group for group in scop.shared),
     )
+
+
+def tile_choices(
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
+) -> tuple[tuple[Split | PackTiles, ...], ...]:
+    """Copies of a product's A one tile at a time, inside loops over blocks of m and k that become the outermost.
+
+    As for whole panels, its rows lie a page or more apart, and each element is used ``PANEL_REUSE`` times. A tile
+    is so many columns of m wide and of k deep that it stays in the second-level cache beside what is used with it.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    access = match.form.a
+    array = scop.array(access.array)
+    often = statement.instances >= PANEL_REUSE * array.elements
+    if not often or match.lda * array.element_bytes < PAGE_BYTES or not visits_once(scop, statement, access):
+        return ()
+    extents = extents_of(statement)
+    m, k = statement.iterators[match.m], statement.iterators[match.k]
+    found: list[tuple[Split | PackTiles, ...]] = []
+    for widths, depths in (*SINGLE_TILES, *TILES):
+        wide, deep = block_of(extents[match.m], widths), block_of(extents[match.k], depths)
+        if not wide or not deep:
+            continue
+        wide_splits = splits_of(scop, statement, match.m, wide)
+        single = (widths, depths) in SINGLE_TILES
+        narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
+        narrow_splits = splits_of(scop, statement, match.m, narrow) if narrow else []
+        many = single and extents[match.n] >= MANY_COLUMNS
+        columns = block_of(extents[match.n], SINGLE_COLUMNS) if many else 0
+        outer_splits = splits_of(scop, statement, match.n, columns) if columns else []
+        splits = [
+            *outer_splits[:1],
+            *wide_splits[:1],
+            *narrow_splits[:1],
+            *splits_of(scop, statement, match.k, deep),
+            *outer_splits[1:],
+            *wide_splits[1:],
+            *narrow_splits[1:],
+        ]
+        try:
+            blocked = Blocked(scop).after(splits)
+        except IllegalVariantError:
+            continue
+        inmost = blocked.outside(statement.name, m)
+        panels = (inmost,) if narrow else ()
+        around = {"m": blocked.outside(statement.name, inmost) if narrow else inmost}
+        around["k"] = blocked.outside(statement.name, k)
+        # Steps of k in the outer loop: the rows of B that go with them stay near, and C is small.
+        shared: tuple[str, ...] = (around["k"], around["m"]) if single else (around["m"], around["k"])
+        if columns:
+            shared = (blocked.outside(statement.name, statement.iterators[match.n]), *shared)
+        others = tuple(name for name in walked(statement, access) if name not in (m, k))
+        steps: tuple[Split | PackTiles, ...] = (
+            *splits,
+            PackTiles(statement.name, access.array, shared, (*others, *panels, k, m)),
+        )
+        if steps not in found:
+            found.append(steps)
+    return tuple(found)

@@ -6,43 +6,77 @@ no microkernel takes them. Where a copy of the image holds zeros for all that is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from math import prod
+from typing import ClassVar
 
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, Box, iterator_form, value_range
 from polydl.ir.construct import assignment, fresh_name, make_access, make_domain, make_statement, zero_of
+from polydl.ir.families import PADDING
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import Pad
+from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, product_form
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.accesses import moved_read
 from polydl.variants.rewrites.copies import inserted, with_copy
-from polydl.variants.rewrites.panels import moved_read
+
+
+@dataclass(frozen=True)
+class Pad(RewriteStep):
+    """Copy an array that nothing writes any more between zeros, so that ``statement`` needs no condition to read it."""
+
+    json_name: ClassVar[str] = "pad"
+
+    statement: StatementName
+    array: ArrayName
+
+
+@dataclass(frozen=True)
+class PadRewrite:
+    step: type[Pad] = Pad
+    families: frozenset[str] = frozenset({PADDING})
+    exact: bool = False
+
+    def apply(self, scop: Scop, step: Pad, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return pad(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """For a product whose loops bound each other, the first operand that can be padded so that they don't."""
+        step = padding_choice(request.scop, request.statement)
+        if step is not None:
+            yield Proposal((step,), for_microkernel=False)
+
+    def describe(self, scop: Scop, step: Pad) -> str:
+        return f"a copy of {step.array} between zeros, in place of conditions"
+
+
+PAD = PadRewrite()
 
 
 @limited
-def pad(scop: Scop, step: Pad, *, reassociate: bool = True) -> Scop:
+def pad(scop: Scop, step: Pad) -> Scop:
     """The scop with a copy of the array between zeros, and with all iterations of the statement's loops.
 
-    Sums get further summands of zero, which changes no sum of finite numbers; without ``reassociate`` that is refused.
+    Sums get further summands of zero, which changes no sum of finite numbers, but may change what is none.
     Raises IllegalVariantError if the statement is no product, if its domain is anything but a box and the condition
     that some part of the array is read, or if the new iterations touch other elements of the other arrays.
     """
     statement = scop.statement(step.statement)
-    if not reassociate:
-        raise IllegalVariantError("zeros added to a sum may change what is no finite number")
     form = product_form(scop, statement)
     if isinstance(form, NoMatch):
         raise IllegalVariantError(f"{statement.name} is no product: {form.reason}")
     read = next((each for each in (form.a, form.b) if each.array == step.array), None)
     if read is None:
         raise IllegalVariantError(f"`{step.array}` is no operand of {statement.name}")
-    if statement.box is not None or any(statement.name in call.statements for call in scop.annotated_calls):
+    if statement.box is not None or scop.has_call(statement.name):
         raise IllegalVariantError(f"the loops of {statement.name} are rectangular, or stand for a marked call")
     around = bounding_box(isl.Set(statement.domain))
     there = bounding_box(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
@@ -124,22 +158,20 @@ def _zeros(copy: Statement, padded: Array, subscripts: Sequence[Affine]) -> Stat
     access = make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts))
     zero = zero_of(padded)
     text = f"{padded.name}[...] = {zero.text}"
+    body = assignment(access.reference, zero)
     return make_statement(
-        name, iterators, box, (access,), assignment(access.reference, zero), betas=copy.betas, line=copy.line, text=text
+        name, iterators, box, (access,), body, origin="zero", betas=copy.betas, line=copy.line, text=text
     )
 
 
-def padding_choices(scop: Scop, reassociate: bool) -> tuple[Pad, ...]:
-    """For each product whose loops bound each other, the operand that can be padded so that they don't."""
-    found = []
-    for statement in scop.statements:
-        form = product_form(scop, statement) if statement.box is None else NoMatch("")
-        for access in () if isinstance(form, NoMatch) else (form.a, form.b):
-            step = Pad(statement.name, access.array)
-            try:
-                pad(scop, step, reassociate=reassociate)
-            except IllegalVariantError:
-                continue
-            found.append(step)
-            break
-    return tuple(found)
+def padding_choice(scop: Scop, statement: Statement) -> Pad | None:
+    """The first operand of a product that can be padded so that the loops don't bound each other."""
+    form = product_form(scop, statement) if statement.box is None else NoMatch("")
+    for access in () if isinstance(form, NoMatch) else (form.a, form.b):
+        step = Pad(statement.name, access.array)
+        try:
+            pad(scop, step)
+        except IllegalVariantError:
+            continue
+        return step
+    return None

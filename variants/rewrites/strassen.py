@@ -11,20 +11,80 @@ may not be reassociated, this may not be done. That the seven make up the produc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
+from math import prod
+from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import iterator_form
 from polydl.ir.calls import Matrix, TileTransform
 from polydl.ir.construct import has_loops_alone
+from polydl.ir.families import BILINEAR, RECURSIVE
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Strassen
+from polydl.ir.variant import RewriteStep, StatementName
 from polydl.match.product import PointProduct, float_forms
 from polydl.poly.counting import limited
-from polydl.variants.rewrites.transform_domain import PointNests, Points, Transform, arranged, zeroing
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
+from polydl.variants.rewrites.transform_domain import (
+    PointNests,
+    Points,
+    Transform,
+    arranged,
+    attached_zeros,
+    zeroing,
+)
+
+# Of an array of points, lanes in the order of preference.
+LANES = (64, 48, 80, 96, 56, 32)
+# Into how many parts a block is cut each way; rows and sums of it, at most: larger ones need fewer sums of quarters,
+# whose arrays take more room; and lanes of columns. Of columns a block has parts of that many lanes, so that the sums
+# for them, and the products, stay in the second cache.
+CUTS = ((2, 1024, LANES), (2, 512, LANES), (4, 1024, (16,)), (4, 1024, (32,)))
+# Parts of fewer rows, columns or sums are not worth it.
+FEWEST = 64
+
+
+@dataclass(frozen=True)
+class Strassen(RewriteStep):
+    """Compute a product of matrices in seven products of sums of their quarters, for eight of the quarters.
+
+    With four iterations of each of the ``halves``, quarters are cut into quarters again: 49 products for 64. Loops that
+    are ``shared`` are over blocks; the sums for a block are made inside of them.
+    """
+
+    json_name: ClassVar[str] = "strassen"
+
+    statement: StatementName
+    halves: Annotated[
+        tuple[str, str, str], "The loops over halves, or four parts, of a block's rows, columns and sums."
+    ]
+    shared: Annotated[tuple[str, ...], "Loops over blocks, which become the outermost."] = ()
+
+
+@dataclass(frozen=True)
+class StrassenRewrite:
+    step: type[Strassen] = Strassen
+    families: frozenset[str] = frozenset({BILINEAR, RECURSIVE})
+    exact: bool = False
+
+    def apply(self, scop: Scop, step: Strassen, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return strassen(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """Large products, their loops in blocks of each size and these by their quarters."""
+        yield from strassen_choices(request.scop, request.statement)
+
+    def describe(self, scop: Scop, step: Strassen) -> str:
+        return f"fewer products, of sums of quarters of blocks, in {step.statement} (Strassen)"
+
+
+STRASSEN = StrassenRewrite()
 
 
 def _matrix(*rows: str) -> Matrix:
@@ -200,3 +260,116 @@ def _moving(shared: Sequence[int], strides: Sequence[int]) -> Sequence[int]:
     """The shared loops down to the innermost that moves an operand: inside of them its sums are made."""
     moving = [place for place, loop in enumerate(shared) if strides[loop]]
     return shared[: moving[-1] + 1] if moving else []
+
+
+# ----------------------------------------------------------------------------------
+# Which blocks are tried
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Iterations of a block at most, in so many ``parts``; and sizes of lanes, the preferred first."""
+
+    parts: int
+    most: int
+    lanes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """How loops over rows, columns or sums were split; the one over parts of a block, and those over blocks."""
+
+    blocked: Blocked
+    half: str
+    outer: tuple[str, ...]
+
+
+def strassen_choices(scop: Scop, statement: Statement) -> tuple[Proposal, ...]:
+    """The rewrites to try for a statement: its loops in blocks of each size, and these by their quarters."""
+    product = block_product(scop, statement)
+    if product is None:
+        return ()
+    extents = extents_of(statement)
+    fewest = min(prod(extents[loop] for loop in loops) for loops, _ in _groups(product))
+    found: dict[Proposal, None] = {}
+    for parts, most, sizes in CUTS:
+        if fewest < parts * FEWEST:
+            continue
+        cuts: list[_Cut] = []
+        for loops, lanes in _groups(product):
+            names = [statement.iterators[loop] for loop in loops]
+            own = None if lanes is None else statement.iterators[lanes]
+            blocks = _Blocks(parts, *((parts * sizes[0], sizes) if lanes == product.made else (most, LANES)))
+            cut = _cut(cuts[-1].blocked.scop if cuts else scop, statement.name, names, own, blocks)
+            if cut is None:
+                break
+            cuts.append(cut)
+        else:
+            rows, columns, sums = cuts
+            shared = (*rows.outer, *sums.outer, *columns.outer)
+            step = Strassen(statement.name, (rows.half, columns.half, sums.half), shared)
+            splits = [split for cut in cuts for split in cut.blocked.steps]
+            found[Proposal((*splits, step), (attached_zeros(statement.name),))] = None
+    return tuple(found)
+
+
+def _groups(product: PointProduct) -> list[tuple[list[int], int | None]]:
+    """The loops over rows, over columns and over sums, the innermost of each first, and the one that is lanes."""
+    c, a, b = product.form.strides_c, product.form.strides_a, product.form.strides_b
+    loops = range(len(c))
+    columns = [loop for loop in loops if c[loop] and b[loop] and not a[loop]]
+    sums = [loop for loop in loops if a[loop] and b[loop] and not c[loop]]
+    return [
+        (product.columns[::-1], None),
+        (sorted(columns, key=lambda loop: c[loop]), product.made),
+        (sorted(sums, key=lambda loop: a[loop]), product.summed),
+    ]
+
+
+def _cut(scop: Scop, statement: str, loops: Sequence[str], lanes: str | None, blocks: _Blocks) -> _Cut | None:
+    """Blocks of the loops together, and of lanes inside them; None if there are none."""
+    blocked = Blocked(scop)
+    inside: list[tuple[str, int]] = []
+    outer: list[str] = []
+    reached, parts = 1, blocks.parts
+
+    def in_blocks(loop: str, size: int) -> str:
+        """The loop over blocks, now that there is one."""
+        nonlocal blocked
+        blocked = blocked.after([Split(statement, loop, size)])
+        return blocked.outside(statement, loop)
+
+    for name in loops:
+        loop, extent = name, _extent(blocked.scop, statement, name)
+        if name == lanes:
+            block = block_of(extent, blocks.lanes) if extent > blocks.lanes[0] else 0
+            reached *= block or extent
+            if not block:
+                continue
+            loop, extent = in_blocks(name, block), extent // block
+        size = 1 if outer else _divisor(extent, max(parts, blocks.most // reached), parts)
+        if 1 < size < extent:
+            outer.append(in_blocks(loop, size))
+        elif size == 1:
+            outer.append(loop)
+            continue
+        inside.append((loop, size))
+        reached *= size
+    even = next((each for each in reversed(inside) if each[1] % parts == 0), None)
+    if even is None:
+        return None
+    loop, size = even
+    half = in_blocks(loop, size // parts) if size > parts else loop
+    return _Cut(blocked, half, tuple(reversed(outer)))
+
+
+def _extent(scop: Scop, statement: str, loop: str) -> int:
+    found = scop.statement(statement)
+    return extents_of(found)[found.iterators.index(loop)]
+
+
+def _divisor(extent: int, most: int, parts: int) -> int:
+    """The largest divisor up to a limit that is a multiple of ``parts``, else the largest."""
+    found = [size for size in range(1, min(extent, most) + 1) if extent % size == 0]
+    even = [size for size in found if size % parts == 0]
+    return max(even or found, default=1)

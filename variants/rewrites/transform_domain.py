@@ -15,10 +15,11 @@ import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, combined, composed, iterator_form
-from polydl.ir.calls import AnnotatedCall, TileTransform
+from polydl.ir.calls import TileTransform, TransformCall
 from polydl.ir.construct import assignment, fresh_name, has_loops_alone, make_access, make_statement, zero_of
 from polydl.ir.scop import Array, Scop, SharedLoops
 from polydl.ir.statement import Access, Expression, Statement
+from polydl.ir.variant import Attach
 from polydl.match.product import PointProduct
 from polydl.match.zero import sets_to_zero
 
@@ -48,12 +49,22 @@ class Points:
         return [*self.around, *sorted([*self.outer, *self.joined], key=lambda loop: -self.strides[loop])]
 
 
+def zero_name(statement: str) -> str:
+    """The name of the statement that sets the sums of a statement's products to zero."""
+    return f"zero_{statement}"
+
+
+def attached_zeros(statement: str) -> Attach:
+    """Those sums set to zero at the first product on each tile."""
+    return Attach(zero_name(statement), statement, "first")
+
+
 @dataclass(frozen=True)
 class Transform:
     """A nest whose inner loops are a call for each tile."""
 
     statement: Statement
-    call: AnnotatedCall
+    call: TransformCall
 
 
 class PointNests:
@@ -162,6 +173,7 @@ class PointNests:
             box,
             tuple(accesses),
             assignment(f"{name}_to", Expression("access", f"{name}_0")),
+            origin="transform",
             line=self._statement.line,
             text=f"{write[0]}[...] = ...",
         )
@@ -172,7 +184,7 @@ class PointNests:
             steps = [self._scop.stride(outside, loop) for loop in (len(loops) - 1, *transform.outside)]
             if 1 not in steps or min(*steps, self._scop.stride(outside, transform.lanes)) < 1:
                 raise IllegalVariantError(f"`{outside.array}` is contiguous along no loop of a tile, or runs backwards")
-        call = AnnotatedCall(f"polydl_{name}", made.line, (name,), len(inner) + walked, transform)
+        call = TransformCall(f"polydl_{name}", name, len(inner) + walked, transform)
         return Transform(made, call)
 
     # ----------------------------------------------------------------------------------
@@ -182,7 +194,7 @@ class PointNests:
     def zeros(self) -> Statement:
         """All sums of products set to zero, in each iteration of the loops around the result."""
         sums = self.arrays[2]
-        name = f"zero_{self._statement.name}"
+        name = zero_name(self._statement.name)
         around = self.c.around
         iterators = (
             *(self._statement.iterators[loop] for loop in around),
@@ -193,7 +205,9 @@ class PointNests:
         straight = tuple(iterator_form(place, len(box)) for place in range(len(around), len(box)))
         access = make_access(name, iterators, box, f"{name}_to", sums.name, "write", straight)
         body, text = assignment(access.reference, zero_of(sums)), f"{sums.name}[...] = ..."
-        return make_statement(name, iterators, box, (access,), body, line=self._statement.line, text=text)
+        return make_statement(
+            name, iterators, box, (access,), body, origin="zero", line=self._statement.line, text=text
+        )
 
     @cached_property
     def product(self) -> Statement:
@@ -225,7 +239,14 @@ class PointNests:
             accesses.append(make_access(statement.name, iterators, box, each.reference, array, each.kind, subscripts))
         text = f"{statement.text}, for each point of tiles"
         return make_statement(
-            statement.name, iterators, box, tuple(accesses), statement.body, line=statement.line, text=text
+            statement.name,
+            iterators,
+            box,
+            tuple(accesses),
+            statement.body,
+            origin=statement.origin,
+            line=statement.line,
+            text=text,
         )
 
 
@@ -258,7 +279,7 @@ def arranged(
         scop,
         statements=(*before, *made, *after),
         arrays=(*scop.arrays, *arrays),
-        annotated_calls=(*scop.annotated_calls, *(nest.call for nest, _ in nests if isinstance(nest, Transform))),
+        transform_calls=(*scop.transform_calls, *(nest.call for nest, _ in nests if isinstance(nest, Transform))),
         shared=(*scop.shared, *_together([each.name for each in made], common)),
     )
 

@@ -7,17 +7,74 @@ rows of the image stay what they are, where im2col copies them for each row of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
+from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, combined, iterator_form, value_range
 from polydl.ir.construct import fresh_name
+from polydl.ir.families import LAYOUT
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Unfold
-from polydl.variants.rewrites.copies import with_copy
-from polydl.variants.rewrites.panels import dimension_groups, joined_forms, moved_read, only_read
+from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.match.product import ProductForm
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.accesses import moved_read, only_read
+from polydl.variants.rewrites.coalesce import Coalesce
+from polydl.variants.rewrites.copies import dimension_groups, joined_forms, with_copy
+from polydl.variants.rewrites.row_operands import oriented_rows, pays
+from polydl.variants.rewrites.split import extents_of
+
+# Rows of so many vectors leave little of their last one empty.
+VECTOR, FULL_ROW = 16, 8
+
+
+@dataclass(frozen=True)
+class Unfold(RewriteStep):
+    """Copy an array that nothing writes any more, with a dimension for each of ``loops`` in place of one of its own.
+
+    The loops are those that together move the subscript of ``dimension`` in ``statement``: the columns of a filter and
+    the pixels of a row. The copy has the array's other dimensions and then those of the loops, in ``order``.
+    """
+
+    json_name: ClassVar[str] = "unfold"
+
+    statement: StatementName
+    array: ArrayName
+    dimension: Annotated[
+        int, "Of the array: the one that loops have dimensions of their own for in the copy.", {"minimum": 0}
+    ]
+    loops: Annotated[tuple[str, ...], "Loops with a dimension each in the copy."]
+    order: Annotated[tuple[int, ...], "The dimensions of the copy, by number, as they lie in it."]
+    joined: Annotated[
+        tuple[Annotated[int, {"minimum": 1}], ...], "How many of these dimensions after each other are one."
+    ]
+
+
+@dataclass(frozen=True)
+class UnfoldRewrite:
+    step: type[Unfold] = Unfold
+    families: frozenset[str] = frozenset({LAYOUT})
+    exact: bool = True
+
+    def apply(self, scop: Scop, step: Unfold, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return unfold(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """Rows that lie along the output's, for each column of a filter (``row_operands``)."""
+        for form, m, outer in oriented_rows(request.scop, request.statement):
+            steps = _rows_unfolded(request.scop, request.statement, form, m, outer)
+            if steps is not None:
+                yield Proposal(steps)
+
+    def describe(self, scop: Scop, step: Unfold) -> str:
+        return f"a copy of {step.array} with a dimension for each of {' '.join(step.loops)}"
+
+
+UNFOLD = UnfoldRewrite()
 
 
 def unfold(scop: Scop, step: Unfold) -> Scop:
@@ -82,3 +139,41 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
     if sum(step.joined) != depth or min(step.joined) < 1:
         raise IllegalVariantError(f"groups of {list(step.joined)} don't make up {depth} dimensions")
     return [statement.iterators.index(loop) for loop in step.loops]
+
+
+def _rows_unfolded(
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
+) -> tuple[Unfold | Coalesce, ...] | None:
+    """The copy of A, and the loops that become one over it."""
+    assert form.a.subscripts is not None
+    extents, c = extents_of(statement), form.strides_c
+    moved = [[loop for loop, step in enumerate(each.coefficients) if step] for each in form.a.subscripts]
+    dimension = next((d for d, loops in enumerate(moved) if m in loops), 0)
+    sums = [loop for loop in moved[dimension] if loop != m]
+    above = next((d for d, loops in enumerate(moved) if outer in loops and d != dimension), None)
+    if len(sums) != 1 or c[sums[0]] or outer is None or above is None or len(moved[above]) < 2:
+        return None
+    filled = extents[m] % VECTOR == 0 or extents[m] >= FULL_ROW * VECTOR
+    on = form.a.subscripts[above].coefficients[outer] == 1
+    lies_well = filled if on else form.strides_a[m] == 1
+    if lies_well:
+        return None
+    others = [d for d in range(len(moved)) if d != dimension]
+    places = {d: number for number, d in enumerate(others)}
+    taps, pixels = len(others), len(others) + 1
+    before = [places[d] for d in others if d != above]
+    names = statement.iterators
+    if on:
+        # Rows side by side, and all of them for one column of the filter after the other.
+        order = (*before, taps, places[above], pixels)
+        groups = (*(1 for _ in before), 1, 2)
+        joined = Coalesce(statement.name, names[outer], names[m])
+    else:
+        order = (*before, places[above], taps, pixels)
+        groups = (*(1 for _ in before), 2, 1)
+        rows_of_filter = next(loop for loop in moved[above] if loop != outer)
+        joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
+    array = scop.array(form.a.array)
+    if not pays(statement, array.elements * extents[sums[0]], array):
+        return None
+    return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined

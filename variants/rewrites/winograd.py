@@ -9,19 +9,104 @@ That the products make up the convolution follows from ``toom_cook``, not from d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.construct import has_loops_alone
+from polydl.ir.families import BILINEAR
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
-from polydl.ir.variant import Winograd
+from polydl.ir.variant import RewriteStep, StatementName
 from polydl.match.alignment import loops_alike
-from polydl.match.convolution import convolution
+from polydl.match.convolution import Convolution, convolution
 from polydl.poly.counting import limited
-from polydl.variants.rewrites.transform_domain import Transform, arranged, zeroing
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.fuse import Fuse
+from polydl.variants.rewrites.split import Blocked, block_of, extents_of, splits_of
+from polydl.variants.rewrites.toom_cook import MOST_POINTS
+from polydl.variants.rewrites.transform_domain import Transform, arranged, attached_zeros, zeroing
 from polydl.variants.rewrites.winograd_nests import WinogradNests
 from polydl.vector_functions import called
+
+# Points along an axis: more save more products and round worse, so that the most are for filters of many taps alone.
+POINTS = (6, 4, MOST_POINTS)
+MANY_TAPS = 5
+# Lanes and sums below which transforms take longer than what they save.
+FEWEST_LANES = 8
+FEWEST_SUMMED = 16
+# Columns that a microkernel's calls want; bytes of points of the image and of the result together, and how many of
+# these there may be at most.
+COLUMNS = 12
+POINTS_NEAR = 1 << 20
+POINTS_BYTES = 512 << 20
+# Transformed filters that need not be made block by block, where these are used; what a product then sums up at least.
+WHOLE_FILTERS = 1 << 20
+FEWEST_SUMMED_INSIDE = 32
+# Channels of a block, the preferred first.
+BLOCKS = (64, 48, 80, 96, 56, 32)
+# Second caches that points of an image may take where threads share them.
+PARTS_OF_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Winograd(RewriteStep):
+    """Compute a convolution of tiles of the image, in a space where each element of a tile is a product of its own.
+
+    Loops that are ``shared`` become the outermost of the products: loops over the filters, which are transformed inside
+    of them, or such that move the image and the result, inside of which all but the filters then is.
+    """
+
+    json_name: ClassVar[str] = "winograd"
+    json_omits: ClassVar[frozenset[str]] = frozenset({"after"})
+
+    statement: StatementName
+    axes: Annotated[
+        tuple[tuple[str, str, int], ...],
+        "A loop over pixels, the loop over taps of the filter that goes with it, and pixels of the result in a tile.",
+    ]
+    columns: Annotated[
+        int, "So many loops that move image and result, the innermost, are one in the products.", {"minimum": 1}
+    ]
+    shared: Annotated[tuple[str, ...], "Loops that become the outermost."] = ()
+    after: Annotated[tuple[str, ...], "Element-wise statements that are applied to each tile of the result."] = ()
+
+    @property
+    def fuses(self) -> bool:
+        return bool(self.after)
+
+
+@dataclass(frozen=True)
+class WinogradRewrite:
+    step: type[Winograd] = Winograd
+    families: frozenset[str] = frozenset({BILINEAR})
+    exact: bool = False
+
+    def apply(self, scop: Scop, step: Winograd, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return winograd(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """Convolutions in tiles, with the element-wise statements behind them that a fusion attaches, if that works."""
+        scop, statement = request.scop, request.statement
+        # Threads work on one part together, and each part is begun anew.
+        near = request.second_cache * (1 if request.threads == 1 else PARTS_OF_THREADS)
+        for after in (*attached_behind(request.fusions, statement.name), ()):
+            proposals = winograd_choices(scop, statement, near, after)
+            yield from proposals
+            if proposals:
+                break
+
+    def describe(self, scop: Scop, step: Winograd) -> str:
+        tiles = " by ".join(f"{size} of {pixel}" for pixel, _, size in step.axes)
+        lines = sorted(each.line for each in scop.statements if each.name in step.after)
+        behind = f", line {', '.join(map(str, lines))} on each tile" if lines else ""
+        return f"tiles of {tiles} in {step.statement} by products of their transforms (Winograd){behind}"
+
+
+WINOGRAD = WinogradRewrite()
 
 
 @limited
@@ -93,3 +178,119 @@ def _after(
             raise IllegalVariantError(f"{name} depends on more than the element of `{output.array}` that it writes")
         found.append((light, pairs))
     return tuple(found)
+
+
+def winograd_choices(
+    scop: Scop, statement: Statement, near_bytes: int = POINTS_NEAR, after: tuple[str, ...] = ()
+) -> tuple[Proposal, ...]:
+    """The rewrites to try for a statement: loops over many channels in blocks, and then tiles of each size.
+
+    Points of images that take more than ``near_bytes`` are made and used part by part. Element-wise statements that run
+    ``after`` it are applied to the tiles; sizes for which they can't be are left out.
+    """
+    conv = convolution(scop, statement)
+    if conv is None:
+        return ()
+    blocked = Blocked(scop)
+    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) > WHOLE_FILTERS:
+        for name in (statement.iterators[conv.made], statement.iterators[conv.summed]):
+            extent = extents_of(statement)[statement.iterators.index(name)]
+            block = block_of(extent, BLOCKS)
+            if block and extent > BLOCKS[0]:
+                place = statement.iterators.index(name)
+                blocked = blocked.after(splits_of(blocked.scop, statement, place, block))
+                statement = blocked.scop.statement(statement.name)
+        scop = blocked.scop
+        conv = convolution(scop, statement)
+        assert conv is not None
+    extents = extents_of(statement)
+    taps = [extents[tap] for _, tap in conv.axes]
+    summed = [extents[loop] for loop in conv.filters if not conv.form.strides_c[loop]]
+    if min(extents[conv.made], extents[conv.summed]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
+        return ()
+    proposals = []
+    for points in POINTS:
+        sizes = [points - each + 1 for each in taps]
+        fitting = all(1 < size <= extents[pixel] for size, (pixel, _) in zip(sizes, conv.axes, strict=True))
+        many = points < MOST_POINTS or min(taps) >= MANY_TAPS
+        step = _step(scop, statement, conv, sizes, near_bytes) if fitting and many else None
+        step = step and replace(step, after=after)
+        if step is not None and (not after or _is_legal(scop, step)):
+            proposals.append(Proposal((*blocked.steps, step), (attached_zeros(statement.name),)))
+    return tuple(proposals)
+
+
+def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
+    """Of the transformed filters, with so many points in all."""
+    elements = points * prod(extents[loop] for loop in (*conv.filters, conv.made))
+    return elements * scop.array(conv.form.b.array).element_bytes
+
+
+def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int], near_bytes: int) -> Winograd | None:
+    """The rewrite with tiles of these sizes; None if its arrays were too large."""
+    trips = extents_of(statement)
+    points = prod(size + trips[tap] - 1 for (_, tap), size in zip(conv.axes, sizes, strict=True))
+    for (pixel, _), size in zip(conv.axes, sizes, strict=True):
+        trips[pixel] = -(-trips[pixel] // size)
+    columns = conv.columns
+    joined, together = 0, 1
+    while joined < len(columns) and together < COLUMNS:
+        joined += 1
+        together *= trips[columns[-joined]]
+    size = 0
+    for access, strides in ((conv.form.a, conv.form.strides_a), (conv.form.c, conv.form.strides_c)):
+        own = prod(trips[loop] for loop, step in enumerate(strides) if step and loop not in conv.gone)
+        size += points * own * scop.array(access.array).element_bytes
+    names = statement.iterators
+    axes = tuple((names[pixel], names[tap], size) for (pixel, tap), size in zip(conv.axes, sizes, strict=True))
+    shared = _shared(scop, conv, trips, points)
+    if not shared:
+        for loop in columns[:-joined]:
+            if size > near_bytes and trips[loop] > 1:
+                shared.append(loop)
+                size //= trips[loop]
+    if size > POINTS_BYTES:
+        return None
+    return Winograd(statement.name, axes, joined, tuple(names[loop] for loop in shared))
+
+
+def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int) -> list[int]:
+    """The loops over blocks of the filters inside which these are transformed, those that move the result first.
+
+    No more of them than are needed for blocks of ``WHOLE_FILTERS``, and none that leaves little to sum up inside.
+    """
+    moving = conv.form.strides_c
+    left = _filter_bytes(scop, conv, trips, points)
+    summed = prod(trips[loop] for loop in conv.filters if not moving[loop])
+    shared: list[int] = []
+    for loop in sorted(conv.filters, key=lambda loop: not moving[loop]):
+        if loop == conv.summed or trips[loop] == 1 or left <= WHOLE_FILTERS:
+            continue
+        if not moving[loop]:
+            summed //= trips[loop]
+            if summed < FEWEST_SUMMED_INSIDE:
+                break
+        shared.append(loop)
+        left //= trips[loop]
+    return shared
+
+
+def _is_legal(scop: Scop, step: Winograd) -> bool:
+    try:
+        winograd(scop, step)
+    except IllegalVariantError:
+        return False
+    return True
+
+
+def attached_behind(fusions: Sequence[Proposal], statement: str) -> list[tuple[str, ...]]:
+    """The element-wise statements that fusions attach behind another one, the most first."""
+    behind = []
+    for proposal in fusions:
+        merged = [step for step in proposal.steps if isinstance(step, Fuse)]
+        whole = all(len(set(each.bodies)) == 1 and each.shared == len(each.orders[0]) for each in merged)
+        group = {name: each.statements for each in merged for name in each.statements}
+        last = [step for step in proposal.attached if step.to == statement and step.place == "last"]
+        if last and whole and statement not in group:
+            behind.append(tuple(name for step in last for name in group.get(step.statement, (step.statement,))))
+    return sorted(dict.fromkeys(behind), key=len, reverse=True)

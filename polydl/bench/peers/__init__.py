@@ -1,1 +1,1 @@
-"""The peers: kinds.py lists them, process.py is what runs in a process of its own for each."""
+"""The peers. kinds.py lists them; process.py is the program that runs one of them."""

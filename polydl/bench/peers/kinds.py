@@ -1,4 +1,4 @@
-"""What polydl is compared with: how each peer is had, and the process that runs it."""
+"""The kinds of peers that polydl is compared with: how each is installed, and the process that runs it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from polydl.workloads import Convolution, Workload, workload
 TORCH = "torch==2.13.0"
 _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
-# Settings of the user that a peer at its best does not have; one of them may halve its speed.
+# Prefixes of environment variables that are removed for peers, since one of them may halve a peer's speed.
 _HANDICAPS = ("OPENBLAS_", "GOTO_", "MKL_", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_")
 
 
@@ -34,27 +34,29 @@ class MissingPeerError(Exception):
 
 @dataclass(frozen=True)
 class Setting:
-    """Under what conditions all peers work. With ``accumulate``, products add to their result as the nest does; with
-    ``cold``, they choose what is fastest with empty caches."""
+    """The conditions for all peers."""
 
     threads: int
+    #: whether products add to their result, as the nest does
     accumulate: bool = False
+    #: whether caches will be empty, so that a peer should choose its fastest algorithm for that
     cold: bool = False
 
 
 @dataclass(frozen=True)
 class PeerKind:
-    """``backend`` is one of process.py; ``details`` makes what that needs to know beside the problem.
-
-    ``layouts`` are those that it can work in (a peer may choose its own in place of blocked ones), ``remedy`` the
-    packages to install, ``bytes`` the memory that it takes beyond its arrays.
-    """
+    """A library or a compiler to compare with."""
 
     name: str
+    #: key of ``process.BACKENDS``
     backend: str
+    #: command that installs it
     remedy: str
+    #: computes what the backend needs to know besides the problem
     details: Callable[[Workload, Setting], dict[str, Any]]
+    #: layouts that it supports; in place of blocked ones a peer may choose its own
     layouts: frozenset[str] = frozenset({"blocked", "nchw", "nhwc", "row-major"})
+    #: memory that it takes beyond its arrays
     bytes: int = 0
 
     def check(self, setting: Setting) -> None:
@@ -65,7 +67,7 @@ class PeerKind:
         """The process to measure. Raises MissingPeerError."""
         problem = wanted.problem
         is_convolution = isinstance(problem, Convolution)
-        # A layout of its own takes a second copy, if only while it is made.
+        # A peer with a layout of its own needs a second copy of the arrays, at least during conversion.
         copies = 1 if wanted.layout == "row-major" else 2
         return Peer(
             name=self.name,
@@ -147,7 +149,7 @@ def _environment(threads: int) -> dict[str, str | None]:
 
 
 def _array_bytes(wanted: Workload) -> int:
-    """Of all arrays of the problem, the result twice."""
+    """Bytes of all arrays of the problem, with the result counted twice."""
     p = wanted.problem
     if isinstance(p, Convolution):
         elements = (

@@ -1,4 +1,4 @@
-"""Compiles what a peer needs, once, into the user's cache directory."""
+"""Compilation of a peer's library, once, into the user's cache directory."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HERE = Path(__file__).parent
 
 
 class UnavailableError(Exception):
-    """What a peer needs is not there, or a compiler refused; the message says which and why."""
+    """A component that a peer needs is missing, or its compilation failed; the message says which and why."""
 
 
 def library(compiler: str, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str] = ()) -> Path:
-    """The shared library made from the sources; headers are looked for beside them. Raises UnavailableError.
+    """The shared library compiled from ``sources``, whose folders are searched for headers. Raises UnavailableError.
 
-    An earlier one is used if sources, headers of this folder, compiler and flags are the same.
+    An earlier library is reused if sources, headers of this folder, compiler and flags are the same.
     """
     path = shutil.which(compiler)
     if path is None:

@@ -1,4 +1,4 @@
-"""The plain nest as a compiler makes it: the workload's C function, called on arrays in the workload's layout."""
+"""The plain nest as a peer: the workload's C function as a compiler translates it, in the workload's layout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every peer computes: the problem's arrays in plain layouts, their contents, and any element of the result.
+"""The problems that peers solve: arrays in plain layouts, their contents, and any element of the result.
 
 Imported by the peers' processes: NumPy and the standard library only.
 """
@@ -47,14 +47,16 @@ def fill(array: Floats, stream: int) -> None:
 
 @dataclass(frozen=True)
 class Convolution:
-    """Sizes in the order of peer.h; arrays are NCHW, OIHW and NCHW, the image without its padding."""
+    """A convolution. Arrays are NCHW, OIHW and NCHW; the image has no padding."""
 
+    #: in the order of peer.h
     sizes: tuple[int, ...]
+    #: whether sums add to the result array
     accumulate: bool = False
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Of source, weights and result."""
+        """The shapes of source, weights and result."""
         n, c, k, h, w, kh, kw, ph, pw, stride = self.sizes
         height, width = (h + 2 * ph - kh) // stride + 1, (w + 2 * pw - kw) // stride + 1
         return (n, c, h, w), (k, c, kh, kw), (n, k, height, width)
@@ -77,9 +79,11 @@ class Convolution:
 
 @dataclass(frozen=True)
 class MatrixProduct:
-    """Sizes are m, n, k; matrices by rows."""
+    """A matrix product of row-major matrices."""
 
+    #: m, n, k
     sizes: tuple[int, ...]
+    #: whether sums add to the result array
     accumulate: bool = False
 
     @property
@@ -104,7 +108,7 @@ Problem = Convolution | MatrixProduct
 
 
 def problem_of(description: Mapping[str, Any]) -> Problem:
-    """From what the parent sends: ``kind``, ``sizes`` and ``accumulate``."""
+    """The problem that the parent describes by ``kind``, ``sizes`` and ``accumulate``."""
     sizes, accumulate = tuple(description["sizes"]), description["accumulate"]
     if description["kind"] == "convolution":
         return Convolution(sizes, accumulate)
@@ -112,7 +116,7 @@ def problem_of(description: Mapping[str, Any]) -> Problem:
 
 
 def first_error(problem: Problem, result: Floats) -> str | None:
-    """What is wrong with a result, looking at its corners and some elements between them; None if nothing is.
+    """A message about the first wrong element; None if the corners and a sample of elements between them are right.
 
     ``result`` is in the plain layout.
     """

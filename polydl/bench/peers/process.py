@@ -18,9 +18,10 @@ BACKENDS = {
 
 
 class Backend(Protocol):
-    """Solves one problem again and again. It is made in the process, once that is pinned to its cores.
+    """Solves one problem repeatedly.
 
-    Making it allocates and fills the arrays, chooses how to compute, and leaves the result cleared.
+    It is constructed in the peer's process, once that is pinned to its cores. The constructor allocates and fills the
+    arrays, chooses an algorithm, and clears the result.
     """
 
     @property
@@ -28,7 +29,7 @@ class Backend(Protocol):
         """Version and algorithm."""
 
     def run(self, repeats: int) -> float:
-        """Seconds of so many computations in a row."""
+        """Seconds of ``repeats`` computations in a row."""
 
     def flush(self) -> None:
         """Drop the arrays that a computation reads or writes from all caches."""
@@ -72,7 +73,7 @@ class Process:
         return self._sampler.sample(repeats, self._cold if cold else self._warm(warmup))
 
     def _cold(self, repeats: int) -> float:
-        """Each computation apart, with nothing in the caches: as kernels' workers do it."""
+        """Seconds of computations that each start with empty caches, as in the workers of kernels."""
         seconds = 0.0
         for _ in range(repeats):
             self._backend.flush()

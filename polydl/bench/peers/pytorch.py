@@ -1,4 +1,4 @@
-"""PyTorch: convolutions through oneDNN in whichever layout is faster, products through MKL."""
+"""PyTorch as a peer: convolutions through oneDNN, in the fastest of several layouts, and products through MKL."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PyTorchBackend:
         return seconds
 
     def flush(self) -> None:
-        """Every form that an operand has, and the last result, whose memory the next one then gets."""
+        """Flush every form of each operand, and the last result, whose memory the next one gets."""
         for tensor in (*self._operands, self._last):
             if tensor.is_mkldnn:
                 address, size = torch.ops.mkldnn.data_ptr(tensor), torch.ops.mkldnn._nbytes(tensor)
@@ -66,8 +66,11 @@ class PyTorchBackend:
 def _convolutions(
     problem: Convolution, source: torch.Tensor, weights: torch.Tensor, layout: str, operands: list[torch.Tensor]
 ) -> dict[str, Compute]:
-    """In the layout that is asked for. In place of a blocked one: in channels_last, in oneDNN's own layouts, and as
-    compiled models do it, in channels_last with packed filters. What they read is appended to ``operands``."""
+    """Computations by name, in the given layout.
+
+    In place of a blocked layout there are three: channels_last, oneDNN's own layouts, and channels_last with packed
+    filters, as in compiled models. The tensors that they read are appended to ``operands``.
+    """
     strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [1, 1]
     if layout == "nchw":
         return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding)}

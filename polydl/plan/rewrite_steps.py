@@ -1,0 +1,53 @@
+"""What is to be known of a variant's rewrites, whichever plug-ins they are: what they are for, and how they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from polydl import registry
+from polydl.ir.families import FUSION
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
+from polydl.rewrite_contract import Rewrite
+
+
+def rewrite_of(step: RewriteStep) -> Rewrite[Any]:
+    """The rewrite that a step belongs to. Raises OptionError if no plug-in has its name."""
+    found: Rewrite[Any] = registry.load("rewrites", step.json_name)
+    return found
+
+
+def families(steps: Iterable[ScopStep]) -> frozenset[str]:
+    """What the rewrites among the steps are for, all together."""
+    rewrites = (step for step in steps if isinstance(step, RewriteStep))
+    return frozenset(name for step in rewrites for name in rewrite_of(step).families)
+
+
+def description(scop: Scop, step: ScopStep) -> str:
+    """A rewrite or an attachment in words, with the lines of statements; ``scop`` is the source's."""
+    if isinstance(step, RewriteStep):
+        return rewrite_of(step).describe(scop, step)
+    assert isinstance(step, Attach)
+    when = "after the last" if step.place == "last" else "before the first"
+    line_of = {statement.name: statement.line for statement in scop.statements}
+    other = line_of[step.to]
+    if step.statement not in line_of:
+        return f"sums of line {other} set to zero {when} reduction"
+    return f"line {line_of[step.statement]} on each tile of line {other}, {when} reduction on it"
+
+
+def is_fused(scop: Scop, variant: Variant) -> bool:
+    """Whether a variant runs statements of the source together that are apart in it; ``scop`` is the source's.
+
+    Statements of its own that a rewrite attaches are none of the source's.
+    """
+    own = {statement.name for statement in scop.statements}
+    return any(step.statement in own for step in variant.attached) or any(step.fuses for step in variant.rewrites)
+
+
+def fusion_texts(scop: Scop, variant: Variant) -> list[str]:
+    """What a variant fuses, in words; ``scop`` is the source's."""
+    return [
+        description(scop, step) for step in variant.scop_steps if isinstance(step, Attach) or FUSION in families([step])
+    ]

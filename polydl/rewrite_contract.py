@@ -1,0 +1,97 @@
+"""The contract of a rewrite: a plug-in that makes another scop of a scop.
+
+A rewrite is one file: its step, how it is applied, when it is worth trying, and how it reads. Built-in ones are in
+``variants/rewrites``; other distributions offer theirs under the entry-point group ``polydl.rewrites``, by the name
+that its step has in JSON. ``polydl.plan.rewriting`` applies a variant's rewrites one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Attach, RewriteStep
+from polydl.match.product import GemmMatch
+from polydl.poly.dependences import Dependence
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """Steps with which variants of a scop may begin."""
+
+    #: rewrites, in order
+    steps: tuple[RewriteStep, ...]
+    #: element-wise statements that the plan then runs on tiles of others
+    attached: tuple[Attach, ...] = ()
+    #: it is worth a space of its own only if the statement then has a microkernel, and as good a one as before
+    for_microkernel: bool = True
+
+    @property
+    def all_steps(self) -> tuple[RewriteStep | Attach, ...]:
+        return (*self.steps, *self.attached)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A statement for which proposals are asked, and what they may go by."""
+
+    #: its nests come one after the other
+    scop: Scop
+    #: it has the loops of its nest to itself
+    statement: Statement
+    #: of the scop
+    dependences: Sequence[Dependence]
+    #: how the statement's loops fit the microkernel that its nest would use, the best first; none without one
+    matches: Sequence[GemmMatch] = ()
+    #: whether no other microkernel is asked for before that one
+    preferred: bool = True
+    #: whether sums may be taken in another order
+    reassociate: bool = True
+    threads: int = 1
+    #: bytes of the second-level cache
+    second_cache: int = 1 << 20
+    #: fusions of the scop that are tried for themselves
+    fusions: Sequence[Proposal] = ()
+
+
+S = TypeVar("S", bound=RewriteStep)
+
+
+class Rewrite(Protocol[S]):
+    """The plug-in contract. Register one under the entry-point group ``polydl.rewrites``, by its step's JSON name."""
+
+    @property
+    def step(self) -> type[S]:
+        """The frozen dataclass of what it is given."""
+        ...
+
+    @property
+    def families(self) -> frozenset[str]:
+        """What it is for, in one or more words (``polydl.ir.families``), which picks and rankers go by."""
+        ...
+
+    @property
+    def exact(self) -> bool:
+        """Whether it keeps the order of every sum, and all values: others are refused under ``--strict-fp``."""
+        ...
+
+    def apply(self, scop: Scop, step: S, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        """The scop rewritten. Its nests come one after the other, and ``dependences`` are its own.
+
+        Raises IllegalVariantError for a step that is wrong here, or that a dependence forbids.
+        """
+        ...
+
+    def propose(self, request: Request) -> Iterable[Proposal]:
+        """Sequences that are worth trying for a statement, the most promising first.
+
+        Illegal ones are skipped. Raising IllegalVariantError ends the sequences.
+        """
+        ...
+
+    def describe(self, scop: Scop, step: S) -> str:
+        """The step in a few words for people. ``scop`` is the source's, before any rewrite."""
+        ...

@@ -1,0 +1,132 @@
+"""Operands in panels: a copy of an array in the order in which split loops walk it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.families import LAYOUT
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Access, Statement
+from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.match.product import GemmMatch
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.accesses import copied_along, only_read, visits_once, walked
+from polydl.variants.rewrites.pack_tiles import PAGE_BYTES, PANEL_REUSE, PANEL_ROWS, tile_choices
+from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
+
+# Columns of B in a panel, and steps of k, the preferred first.
+PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
+PANEL_DEPTHS = (256, 512, 128)
+# Whole operands up to this size are copied into panels where tiles could be packed instead: larger copies go out to
+# memory and come back.
+PANEL_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class PackPanels(RewriteStep):
+    """Copy what ``statement`` reads of an array that nothing writes any more, one dimension for each of ``loops``."""
+
+    json_name: ClassVar[str] = "pack_panels"
+
+    statement: StatementName
+    array: ArrayName
+    loops: Annotated[tuple[str, ...], "Loops with a dimension each in the copy, the outermost first."]
+
+
+@dataclass(frozen=True)
+class PackPanelsRewrite:
+    step: type[PackPanels] = PackPanels
+    families: frozenset[str] = frozenset({LAYOUT})
+    exact: bool = True
+
+    def apply(self, scop: Scop, step: PackPanels, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return pack_panels(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """Operands whose rows lie a page or more apart, in panels; large ones only where no tiles can be packed."""
+        scop, statement, matches = request.scop, request.statement, request.matches
+        tiles = tile_choices(scop, statement, matches)
+        for steps in panel_choices(scop, statement, matches):
+            if not tiles or _small(scop, steps):
+                yield Proposal(steps)
+
+    def describe(self, scop: Scop, step: PackPanels) -> str:
+        return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"
+
+
+PACK_PANELS = PackPanelsRewrite()
+
+
+def pack_panels(scop: Scop, step: PackPanels) -> Scop:
+    """Copy what a statement reads of an array into one with a dimension per loop, once it is complete.
+
+    Raises IllegalVariantError if the array is written, or if the loops don't visit each element once.
+    """
+    statement = scop.statement(step.statement)
+    read = only_read(scop, statement, step.array)
+    if set(step.loops) != set(walked(statement, read)) or not visits_once(scop, statement, read):
+        raise IllegalVariantError(f"the loops {list(step.loops)} don't visit each element of `{step.array}` once")
+    return copied_along(scop, statement, read, step.loops, "panels", (1,) * len(step.loops))
+
+
+def panel_choices(
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
+) -> tuple[tuple[Split | PackPanels, ...], ...]:
+    """Copies of a product's operands in panels, where the microkernel would step over a page from row to row.
+
+    The loop along the panel's rows is split into blocks, in all statements that write the output. An operand is
+    copied only if each of its elements is used ``PANEL_REUSE`` times, which pays for the copy.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    extents = extents_of(statement)
+    bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
+    blocks = {
+        "m": block_of(extents[match.m], PANEL_ROWS),
+        "n": block_of(extents[match.n], PANEL_COLUMNS),
+        "k": block_of(extents[match.k], PANEL_DEPTHS),
+    }
+
+    def worthwhile(access: Access, stride: int) -> bool:
+        array = scop.array(access.array)
+        often = statement.instances >= PANEL_REUSE * array.elements
+        return often and stride * bytes_of[access.array] >= PAGE_BYTES and visits_once(scop, statement, access)
+
+    wanted = []
+    if blocks["m"] and worthwhile(match.form.a, match.lda):
+        wanted.append("a")
+    if blocks["n"] and blocks["k"] and match.stride_bk == 1 and worthwhile(match.form.b, match.stride_bn):
+        wanted.append("b")
+    found: list[tuple[Split | PackPanels, ...]] = []
+    m, n, k = (statement.iterators[loop] for loop in (match.m, match.n, match.k))
+    for operands in [wanted[:1], wanted] if len(wanted) == 2 else [wanted] if wanted else []:
+        splits: list[Split] = []
+        if "a" in operands:
+            splits += splits_of(scop, statement, match.m, blocks["m"])
+        if "b" in operands:
+            splits += splits_of(scop, statement, match.n, blocks["n"])
+            splits += splits_of(scop, statement, match.k, blocks["k"])
+        try:
+            blocked = Blocked(scop).after(splits)
+        except IllegalVariantError:
+            continue
+        depths = (blocked.outside(statement.name, k),) if "b" in operands else ()
+        packs = []
+        for operand, access, row in (("a", match.form.a, m), ("b", match.form.b, n)):
+            if operand in operands:
+                others = tuple(name for name in walked(statement, access) if name not in (row, k))
+                inside = (k, m) if operand == "a" else (n, k)
+                loops = (*others, blocked.outside(statement.name, row), *depths, *inside)
+                packs.append(PackPanels(statement.name, access.array, loops))
+        found.append((*splits, *packs))
+    return tuple(found)
+
+
+def _small(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:
+    """Whether copies of whole arrays are small enough to be near when they are used."""
+    return all(scop.array(step.array).bytes <= PANEL_BYTES for step in steps if isinstance(step, PackPanels))
