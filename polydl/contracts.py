@@ -267,6 +267,19 @@ class Candidate:
     families: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
+
+    #: Floating-point operations of all nests together.
+    flops: int
+    #: Bytes of all arrays that they use.
+    footprint: int
+    #: One of these holds for each of the variants: the rows of a microkernel's call, if its calls are all alike and do
+    #: all operations, else 0; and the iterations of the parallel loop around these, infinite where that is not known.
+    calls: frozenset[tuple[int, float]]
+
+
 class Ranker(Protocol):
     """The plug-in contract. Register one by name under the entry-point group ``polydl.rankers``."""
 

@@ -45,7 +45,8 @@ from polydl.records.resume import ORIGINAL, Book, book_of, to_run
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
     from polydl.plan.apply import Applied
-    from polydl.variants.generate import Generation, VariantSpace
+    from polydl.variants.generate import VariantSpace
+    from polydl.variants.generation import Generation
 
 DEFAULT_TOP_K = 5
 _MOST_ROUNDS = 25
@@ -212,7 +213,7 @@ def _run(
 
 def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
     """Variants of a person's own, proved legal, in the place of generated ones."""
-    from polydl.variants.generate import Generation
+    from polydl.variants.generation import Generation
 
     for variant in variants:
         space.apply(variant).prove()

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from polydl.fusion.prediction import Rates
     from polydl.fusion.report import OperatorPair
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import Generation, VariantSpace
+    from polydl.variants.generate import VariantSpace
+    from polydl.variants.generation import Generation
 
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0
@@ -209,7 +210,7 @@ def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEsti
 
 def generate(space: VariantSpace, *, max_variants: int = DEFAULT_MAX_VARIANTS, seed: int = DEFAULT_SEED) -> Generation:
     """Legal variants of a space with the counts of what was looked at. ``max_variants`` is at least 1."""
-    from polydl.variants.generate import generate as generate_from
+    from polydl.variants.generation import generate as generate_from
 
     if max_variants < 1:
         raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from polydl.plan.nest_plan import Plan
     from polydl.records.record import Record
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import Generation, VariantSpace
+    from polydl.variants.generate import VariantSpace
+    from polydl.variants.generation import Generation
 
 Document = dict[str, Any]
 

@@ -39,8 +39,8 @@ def orders(body: str, folder: Path) -> set[tuple[str, ...]]:
     found: set[tuple[str, ...]] = set()
     for each in (space, *space.alternatives):
         for nest in each.spaces:
-            choices = [choice for choice in nest.all() if choice is not None]
-            assert len(nest.assignments) == 1 or len(choices) > 1
+            choices = nest.choices
+            assert nest.size() == 1 or len(choices) > 1
             found |= {choice.order for choice in choices}
     return found
 
@@ -64,5 +64,5 @@ def test_sums_of_short_rows_run_in_the_order_of_the_layout(tmp_path: Path) -> No
         "    s[k] += x[i][j][k];\n#pragma endscop\n}\n"
     )
     space = pipeline.variant_space(pipeline.parse(path), threads=1, vector_bytes=64, microkernel="none")
-    found = {choice.order for nest in space.spaces for choice in nest.all() if choice is not None}
+    found = {choice.order for nest in space.spaces for choice in nest.choices}
     assert found == {("i", "j", "k")}

@@ -21,7 +21,7 @@ from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
-from polydl.variants.generate import generate
+from polydl.variants.generation import generate
 from polydl.variants.rewrites.fuse import Fuse
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -18,7 +18,8 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Stream, Unroll, Variant
 from polydl.machine import Machine
 from polydl.plan.streaming import streamable
-from polydl.variants.generate import VariantSpace, build_space, generate
+from polydl.variants.generate import VariantSpace, build_space
+from polydl.variants.generation import generate
 
 ELEMENTWISE = """void f(float y[{0}][{1}], double *s, const float x[{0}][{1}], const float w[{1}]) {{
 #pragma scop

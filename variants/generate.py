@@ -1,11 +1,9 @@
-"""From a scop to variants: enumerated where they are few, sampled with a seed where they are many."""
+"""From a scop to its space: the nests with their decisions, and those of the rewrites that are worth trying."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import prod
 from typing import Any
 
@@ -16,7 +14,7 @@ from polydl.ir.families import BILINEAR, PADDING
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Attach, RewriteStep, ScopStep, Step, Variant
+from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.apply import Applied, apply
 from polydl.plan.nest_plan import loop_bounds
@@ -29,9 +27,8 @@ from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest, distributed
 from polydl.rewrite_contract import Proposal, Request, Rewrite
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
-from polydl.variants.space import MINOR_SHARE, Choice, NestSpace
+from polydl.variants.space import MINOR_SHARE, NestSpace
 
-DRAWS_PER_VARIANT = 30
 # The second cache of most machines.
 SECOND_CACHE = 1 << 20
 
@@ -76,17 +73,6 @@ class VariantSpace:
         """A variant of this space, or any other one, applied to the source; its proof is left to ``prove``."""
         kernels = tuple(self.kernels.values())
         return apply(self.source, variant, kernels, reassociate=self.reassociate, prove=False)
-
-
-@dataclass(frozen=True)
-class Generation:
-    """``generated`` counts the assignments looked at, ``variants`` are the legal ones; ``total`` is the
-    number of assignments in the space, and ``sampled`` says that not all were looked at."""
-
-    variants: tuple[Variant, ...]
-    generated: int
-    total: int
-    sampled: bool
 
 
 @dataclass(frozen=True)
@@ -364,86 +350,3 @@ def _preference(space: VariantSpace, nest: Nest, kernels: Sequence[Microkernel])
     """The place of the first kernel that a nest's loops match, or how many there are if none does."""
     places = (place for place, kernel in enumerate(kernels) if (nest.index, kernel.name) in space.candidates)
     return next(places, len(kernels))
-
-
-def _variant(space: VariantSpace, choices: Sequence[Choice]) -> Variant:
-    steps: list[Step] = [*space.rewrites]
-    for each, choice in zip(space.spaces, choices, strict=True):
-        steps += each.steps(choice)
-    return Variant(tuple(steps))
-
-
-def _defaults(space: VariantSpace) -> list[Variant]:
-    """The source's own order, around the best shapes of each nest: variants that are always tried."""
-    most = max((len(each.shapes) for each in space.spaces), default=0)
-    found = []
-    for number in range(min(most, 8)):
-        choices = [each.default(each.shapes[min(number, len(each.shapes) - 1)]) for each in space.spaces]
-        if all(each.legal_order(c.shape, c.order) for each, c in zip(space.spaces, choices, strict=True)):
-            found.append(_variant(space, choices))
-            refined = [each.refined(c) for each, c in zip(space.spaces, choices, strict=True) if not each.attached]
-            for way in range(1, max(map(len, refined), default=1)):
-                ways = iter(refined)
-                pairs = zip(space.spaces, choices, strict=True)
-                own = [c if each.attached else _nth(next(ways), way) for each, c in pairs]
-                found.append(_variant(space, own))
-    return found
-
-
-def _nth(choices: Sequence[Choice], number: int) -> Choice:
-    return choices[min(number, len(choices) - 1)]
-
-
-def _enumerated(space: VariantSpace) -> tuple[list[Variant], int]:
-    """All legal variants, and how many assignments there were."""
-    legal, looked = [], 0
-    for choices in product(*(tuple(each.all()) for each in space.spaces)):
-        looked += 1
-        complete = [choice for choice in choices if choice is not None]
-        if len(complete) == len(choices):
-            legal.append(_variant(space, complete))
-    return legal, looked
-
-
-def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
-    """Legal variants: all of them if there are at most ``max_variants`` assignments, else a sample.
-
-    Each alternative of the scop gets an even share. The same seed gives the same variants in the same order.
-    """
-    spaces = (space, *space.alternatives)[:max_variants]
-    parts: list[Generation] = []
-    for number, each in enumerate(spaces):
-        # What one space leaves over goes to those after it.
-        room = max_variants - sum(len(part.variants) for part in parts)
-        parts.append(_generate(each, room // (len(spaces) - number), seed))
-    return Generation(
-        tuple(variant for part in parts for variant in part.variants),
-        sum(part.generated for part in parts),
-        sum(part.total for part in parts) + sum(each.size() for each in (space, *space.alternatives)[max_variants:]),
-        any(part.sampled for part in parts) or len(parts) <= len(space.alternatives),
-    )
-
-
-def _generate(space: VariantSpace, max_variants: int, seed: int) -> Generation:
-    total = space.size()
-    generator = random.Random(seed)
-    found = {variant.id: variant for variant in _defaults(space)[:max_variants]}
-    if total <= max_variants:
-        legal, looked = _enumerated(space)
-        # Each parallel loop multiplies the assignments that ``size`` counts once.
-        more = [variant for variant in legal if variant.id not in found]
-        room = max_variants - len(found)
-        chosen = sorted(generator.sample(range(len(more)), room)) if len(more) > room else range(len(more))
-        found.update((more[index].id, more[index]) for index in chosen)
-        return Generation(tuple(found.values()), looked, looked, len(more) > room)
-    looked = len(found)
-    for _ in range(DRAWS_PER_VARIANT * max_variants):
-        if len(found) >= max_variants:
-            break
-        looked += 1
-        drawn = [each.sample(generator) for each in space.spaces]
-        complete = [choice for choice in drawn if choice is not None]
-        if len(complete) == len(drawn):
-            variant = _variant(space, complete)
-            found.setdefault(variant.id, variant)
-    return Generation(tuple(found.values()), looked, total, True)

@@ -13,7 +13,7 @@ from polydl.errors import OptionError
 
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
-    from polydl.variants.generate import Generation
+    from polydl.variants.generation import Generation
 
 variant_option = click.option(
     "--variant", "variant", metavar="ID|FILE",

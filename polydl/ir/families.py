@@ -8,6 +8,8 @@ FUSION = "fusion"
 PADDING = "padding"
 # Arrays or loops that lie otherwise, for the sake of a microkernel.
 LAYOUT = "layout"
+# Operands copied into another layout.
+PACKING = "packing"
 # Products computed in fewer multiplications, which rounds in another way.
 BILINEAR = "bilinear"
 # Products of blocks that are cut up once more: how they are cut says most of what there is to say of a variant.

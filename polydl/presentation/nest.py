@@ -18,7 +18,8 @@ from polydl.report import loop_ranges
 
 if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import Generation, NestReport, VariantSpace
+    from polydl.variants.generate import NestReport, VariantSpace
+    from polydl.variants.generation import Generation
     from polydl.variants.shapes import Shape
     from polydl.variants.space import NestSpace
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
     from polydl.pipeline import ApplyOptions
-    from polydl.variants.generate import Generation, VariantSpace
+    from polydl.variants.generate import VariantSpace
+    from polydl.variants.generation import Generation
     from polydl.workloads import Element, Layout, Padding, Workload
 
 Command = Callable[..., Any]

@@ -9,7 +9,7 @@ from math import prod
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import LAYOUT
+from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -49,7 +49,7 @@ class Gather(RewriteStep):
 @dataclass(frozen=True)
 class GatherRewrite:
     step: type[Gather] = Gather
-    families: frozenset[str] = frozenset({LAYOUT})
+    families: frozenset[str] = frozenset({LAYOUT, PACKING})
     exact: bool = True
 
     def apply(self, scop: Scop, step: Gather, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:

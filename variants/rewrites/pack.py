@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import iterator_form
 from polydl.ir.construct import fresh_name, make_access
-from polydl.ir.families import LAYOUT
+from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -38,7 +38,7 @@ class Pack(RewriteStep):
 @dataclass(frozen=True)
 class PackRewrite:
     step: type[Pack] = Pack
-    families: frozenset[str] = frozenset({LAYOUT})
+    families: frozenset[str] = frozenset({LAYOUT, PACKING})
     exact: bool = True
 
     def apply(self, scop: Scop, step: Pack, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import LAYOUT
+from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -40,7 +40,7 @@ class PackPanels(RewriteStep):
 @dataclass(frozen=True)
 class PackPanelsRewrite:
     step: type[PackPanels] = PackPanels
-    families: frozenset[str] = frozenset({LAYOUT})
+    families: frozenset[str] = frozenset({LAYOUT, PACKING})
     exact: bool = True
 
     def apply(self, scop: Scop, step: PackPanels, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import fresh_name
-from polydl.ir.families import LAYOUT
+from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.scop import Array, Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -58,7 +58,7 @@ class PackTiles(RewriteStep):
 @dataclass(frozen=True)
 class PackTilesRewrite:
     step: type[PackTiles] = PackTiles
-    families: frozenset[str] = frozenset({LAYOUT})
+    families: frozenset[str] = frozenset({LAYOUT, PACKING})
     exact: bool = True
 
     def apply(self, scop: Scop, step: PackTiles, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, combined, iterator_form, value_range
 from polydl.ir.construct import fresh_name
-from polydl.ir.families import LAYOUT
+from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -57,7 +57,7 @@ class Unfold(RewriteStep):
 @dataclass(frozen=True)
 class UnfoldRewrite:
     step: type[Unfold] = Unfold
-    families: frozenset[str] = frozenset({LAYOUT})
+    families: frozenset[str] = frozenset({LAYOUT, PACKING})
     exact: bool = True
 
     def apply(self, scop: Scop, step: Unfold, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:

@@ -1,0 +1,90 @@
+"""What bounds the time of all variants that a partly decided candidate may become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import inf
+
+from polydl.contracts import Outlook
+from polydl.ir.schedule import Loop
+from polydl.variants.decisions import Partial
+from polydl.variants.generate import VariantSpace
+from polydl.variants.nest_facts import TimeLoop
+from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
+from polydl.variants.shapes import Shape
+from polydl.variants.space import NestSpace
+
+
+def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
+    """What is known of a space's variants, if its nests are decided as far as ``partials`` say, by nest index.
+
+    Of other nests nothing is decided. Alternatives are spaces of their own. No candidate may be a dead end.
+    """
+    scop = space.scop
+    calls = {(0, inf)}
+    for nest in space.spaces:
+        work = sum(scop.statement(name).instances for name in nest.nest.statements)
+        if not nest.settled and nest.even and 2 * work == scop.flops:
+            partial = partials.get(nest.nest.index, nest.root)
+            assert partial is not None
+            calls = set(_calls(nest, partial))
+    return Outlook(scop.flops, scop.footprint, frozenset(calls))
+
+
+def _calls(nest: NestSpace, partial: Partial) -> Iterator[tuple[int, float]]:
+    """For each shape that is left, the rows of its calls, with the iterations of each loop that may run in parallel."""
+    for number in partial.values("shape"):
+        shape = nest.shapes[number]
+        if shape.match is None or not _alike(nest, shape):
+            yield 0, inf
+            continue
+        for on in partial.values("parallel"):
+            for iterations in _iterations(nest, partial, number, on):
+                yield shape.m, iterations
+
+
+def _alike(nest: NestSpace, shape: Shape) -> bool:
+    """Whether all calls have the same sizes."""
+    return all(nest.extents[loop] % size == 0 for loop, size in nest.roles(shape).items())
+
+
+def _iterations(nest: NestSpace, partial: Partial, shape: int, on: ParallelLoop | None) -> Iterator[float]:
+    """How many iterations a parallel loop may have; infinitely many stand for a number that is not known."""
+    if any(isinstance(loop, Loop) and loop.parallel for loop in nest.nest.prefix):
+        yield inf
+    elif on is None:
+        yield 1.0
+    elif not on.collapsed:
+        yield from _trips(nest.model, partial, shape, on.loop)
+    else:
+        inner = _next_inside(nest.model, partial, on.loop)
+        if inner is None:
+            yield inf
+            return
+        for outer_trips in _trips(nest.model, partial, shape, on.loop):
+            for inner_trips in _trips(nest.model, partial, shape, inner):
+                yield outer_trips * inner_trips
+
+
+def _next_inside(model: NestModel, partial: Partial, loop: TimeLoop) -> TimeLoop | None:
+    """The time loop right inside of another one; None if that is not known."""
+    if not partial.undecided.isdisjoint(model.form_scope):
+        return None
+    order = model.placed(partial.decided)
+    assert order is not None
+    inside = [model.loops[place] for place in order]
+    return inside[inside.index(loop) + 1]
+
+
+def _trips(model: NestModel, partial: Partial, shape: int, loop: TimeLoop) -> Iterator[float]:
+    """Iterations of a time loop for each size of the tile that bounds it; a shorter last one counts as part."""
+    facts = model.facts
+    extent = facts.extents[loop.loop]
+    step = facts.roles(facts.shapes[shape]).get(loop.loop, 1)
+    sizes = partial.values(tile_name(loop.loop)) if loop.loop in model.tiled else (0,)
+    for size in sizes:
+        if loop.coarse:
+            if size:
+                yield max(1.0, extent / size)
+        else:
+            yield max(1.0, (size or extent) / step)
