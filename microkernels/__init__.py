@@ -1,1 +1,1 @@
-"""What goes into the innermost loops."""
+"""Microkernels: implementations of small matrix products that replace the innermost loops of a nest."""

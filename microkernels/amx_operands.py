@@ -1,4 +1,4 @@
-"""Where the operands of a product in tile registers lie when they are loaded, and its blocks of columns."""
+"""Layouts of split or copied operands of AMX products, and the blocks of columns of a call."""
 
 from __future__ import annotations
 
@@ -26,16 +26,20 @@ _GAP = 32
 
 @dataclass(frozen=True)
 class Format:
-    """Of an element: how many parts of so many bytes stand for it, their tile products, cycles to split or copy one."""
+    """The representation of an element type in tile registers."""
 
+    #: parts that an element is split into
     parts: int
+    #: of a part
     bytes: int
+    #: tile products for one product of elements
     products: int
+    #: cycles to split or copy one element
     cycles: float
 
     @property
     def group(self) -> int:
-        """Steps of k that lie side by side in a tile of A: four bytes."""
+        """Steps of k that are adjacent in a tile of A (VNNI): four bytes."""
         return 4 // self.bytes
 
     @property
@@ -63,20 +67,22 @@ def padded(length: int) -> int:
 
 @dataclass(frozen=True)
 class Columns:
-    """Where the columns of B lie once they are split or copied, and what of B is.
+    """The layout of B's columns in a buffer, after they were split or copied.
 
-    ``runs`` are (from, to, length): as many elements, from so far after the operand's first. Column j of row q and
-    product r begins at ``starts[q][r] + j * stride``, and its next step of k lies ``advance`` further on. ``segments``
-    are (row, first column, columns) that lie evenly in C as well. With ``by_column`` each product's columns are split
-    by themselves, so that a tile's lie side by side. Without ``runs`` they are read where they are.
+    Step l of column j, in row q and product r, is at ``starts[q][r] + j * stride + l * advance``. Offsets are in
+    elements.
     """
 
+    #: (offset in B, offset in the buffer, length) of contiguous elements to split; empty if B is read in place
     runs: tuple[tuple[int, int, int], ...]
     starts: tuple[tuple[int, ...], ...]
     stride: int
     advance: int
+    #: of the buffer
     length: int
+    #: (row, first column, columns) of columns that are evenly spaced in C, too
     segments: tuple[tuple[int, int, int], ...]
+    #: whether each product's columns are split by themselves, so that the columns of a tile are adjacent
     by_column: bool
 
     @property
@@ -89,7 +95,7 @@ def _rows_evenly(places: Sequence[int], distance: int) -> bool:
 
 
 def _as_it_lies(site: GemmSite, n: int, k: int, step: int) -> Columns:
-    """All that a call reads of B, in one piece or a few: elements that several products read are split once."""
+    """B in its own layout, in one piece or a few: elements that several products read are split once."""
     reach = (n - 1) * site.stride_bn + k
     begins = sorted({row + offset for row in site.rows_b for offset in site.offsets_b})
     pieces: list[list[int]] = []
@@ -123,7 +129,7 @@ def _in_place(site: GemmSite, n: int, step: int) -> Columns:
 
 
 def _column_by_column(site: GemmSite, n: int, k: int, step: int) -> Columns:
-    """Each product's columns side by side, one step of k after the other; what two products read is split twice."""
+    """B with each product's columns adjacent for each step of k: elements that two products read are split twice."""
     stride = padded(step)
     advance = site.rows * n * stride
     product = k // step * advance if step else 0
@@ -141,17 +147,17 @@ def _column_by_column(site: GemmSite, n: int, k: int, step: int) -> Columns:
 
 
 def _products(columns: Columns) -> int:
-    """Tile products along n, each for all of k and 16 rows of C."""
+    """The number of tile products along n; each is for all of k and 16 rows of C."""
     return sum(-(-count // SIDE) for _, _, count in columns.segments)
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """A call of one shape: how B is split, and in which pairs of blocks its columns are computed."""
+    """A call of one shape: the layout of B, and the blocks of columns, which are computed in pairs."""
 
     shape: GemmShape
     columns: Columns
-    # (row, first column, columns) of each block.
+    #: (row, first column, columns) of each block
     blocks: tuple[tuple[int, int, int], ...]
 
     @property
@@ -189,7 +195,7 @@ def c_table(rows: Sequence[Sequence[int]]) -> str:
 
 
 def finished_blocks(site: GemmSite, call: Blocks) -> list[str]:
-    """The C table of the columns that each one or two blocks complete: first, number, place in C, twice."""
+    """The C table of the columns that each pair of blocks completes: (first, number, offset in C) of both blocks."""
     if not site.after:
         return []
     finished = [
@@ -242,7 +248,7 @@ def products_of_blocks(
 
 
 def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
-    """The cheaper way to split B: that lets fewer, fuller tiles do, or splits fewer elements."""
+    """The cheapest layout of B: splitting by column needs fewer, fuller tiles, its own layout splits fewer elements."""
     kind = FORMATS[shape.element]
     step = kind.step_of(shape.k)
     splits = [_column_by_column(site, shape.n, shape.k, step)]
@@ -255,7 +261,7 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
         along_m = -(-shape.m // SIDE)
         steps = shape.batch * shape.k / step
         products = _products(columns) * along_m * steps * kind.products * PRODUCT_CYCLES
-        # Beyond the second-level cache split operands come back slowly.
+        # Split operands beyond the second-level cache are slow to load.
         spilled = max(0, columns.length * kind.bytes * kind.parts - KEPT)
         return products + SPLIT_SHARE * kind.cycles * columns.elements + spilled
 

@@ -40,13 +40,17 @@ _COPY_CYCLES, _COPIED_SHARE = 0.15, 0.5
 
 @dataclass(frozen=True)
 class Family:
-    """Of element types: LIBXSMM's name for the kernels, steps of k in a group, bytes of an element, and how many
-    times as long a group takes as a step of floats."""
+    """LIBXSMM's kernels for some element types."""
 
+    #: of the names of LIBXSMM's functions
     stem: str
+    #: as in ``Microkernel.elements``
     types: tuple[str, ...]
+    #: steps of k in a group
     group: int
+    #: of an element of A and B
     bytes: int
+    #: time of a group relative to that of one step of k in float
     slowness: float
 
     @property
@@ -55,7 +59,7 @@ class Family:
 
     @property
     def c_types(self) -> tuple[str, str]:
-        """Of A and B, as LIBXSMM declares them."""
+        """The types of A's and B's elements as LIBXSMM declares them."""
         return ("unsigned short", "unsigned short") if self.bytes == 2 else ("char", "unsigned char")
 
 
@@ -92,25 +96,26 @@ def _leading_b(stride_bn: int, n: int, k: int, group: int) -> int:
 
 
 def in_groups(shape: GemmShape | GemmSite) -> bool:
-    """Whether A lies in groups; the patterns keep the strides of others along k above one."""
+    """Whether A is in groups (VNNI). The patterns ensure that any other A has a stride along k above one."""
     return shape.lda == 1
 
 
 @dataclass(frozen=True)
 class _Batch:
-    """The products of a site as LIBXSMM is given them: ``merged`` of the site's are one of these.
+    """The batch of products that is passed to LIBXSMM for a site."""
 
-    ``lda`` is in elements of a group's row, and 0 where A is copied.
-    """
-
+    #: products of the site in one product of the batch
     merged: int
+    #: leading dimension of A, in rows of groups; 0 where A is copied
     lda: int
+    #: offset of each product in A, elements
     starts_a: tuple[int, ...]
+    #: offset of each product in B, elements
     starts_b: tuple[int, ...]
 
 
 def _batch_of(site: GemmSite, group: int) -> _Batch:
-    """Groups that follow each other evenly in A and side by side in B, as many as divide the batch, in one product."""
+    """The batch of a site. Products whose groups are evenly spaced in A and adjacent in B are merged into one."""
     if not in_groups(site):
         return _Batch(1, 0, site.offsets_a, site.offsets_b)
     length = gcd(*site.batch)
@@ -168,7 +173,7 @@ class _Writer:
         return "\n".join([*parts, self._run()])
 
     def _tables(self) -> list[str]:
-        """Where LIBXSMM finds each product, in bytes; of a copied A, for each of its sizes."""
+        """The C tables of each product's offset in bytes; for a copied A, one table per size."""
         site, width = self.site, self.family.bytes
 
         def bytes_of(name: str, elements: tuple[int, ...]) -> str:
@@ -311,7 +316,7 @@ for (long q = 0; q < rows; ++q)
 
 @lru_cache
 def _wrong(family: Family) -> str | None:
-    """Whether LIBXSMM's kernels for this processor compute what they should, tried on small products."""
+    """The message if LIBXSMM's kernels for this processor compute wrong small products; None if they are right."""
     for m, n, k in ((16, 3, 8), (64, 5, 16), (65, 2, 12)):
         address = dispatch(family, (m, n, k), (m, k, m), False, False)
         if not address:
@@ -406,7 +411,7 @@ class LibxsmmGroups:
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """As floats take, with a group for a step; and the copy of A."""
+        """The cycles of float with a group in place of a step of k, and those of copying A."""
         group = self.family.group
         registers = 32 if vector_elements * 4 >= 64 else 16
         products = replace(shape, k=max(1, shape.k // group))

@@ -1,15 +1,15 @@
-"""Steps of k between which a register block copies part of the next tile of A.
+"""Copying the next tile of A between the steps of k of a register block.
 
-Copying a tile by itself waits for it with nothing else to do. Between the steps of a product, one column every dozen
-cycles or more, the transfer costs next to nothing: the column has been fetched some columns before, and is read and
-written while the multiply-adds of the steps around it wait for their turn.
+A tile that is copied by itself waits for memory. Copied between the steps of a product, one column every dozen cycles
+or more, it costs next to nothing: each column was prefetched some columns before, and its loads and stores overlap with
+the multiply-adds of the steps around it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-# The parameters of a function that copies: from where, to where, and how many columns at most.
+# Parameters of a function that copies: source, destination, and the most columns.
 COPY = ", const {element} *from, {element} *to, long columns"
 # How many of the columns that are left a block copies.
 PART = """\
@@ -17,22 +17,23 @@ static inline long {prefix}_part(long left, long most)
 {{
   return left < 0 ? 0 : left < most ? left : most;
 }}"""
-# Columns by which the one that is copied was fetched before.
+# Columns by which a column is prefetched before it is copied.
 _COLUMNS_AHEAD = 4
 # Steps that are written out together.
 UNROLL = 4
 
 
 def steps_between(k: int, columns: int) -> int:
-    """After how many steps of k the next of so many columns is copied, so that all are within ``k`` steps."""
+    """The number of steps of k from one copied column to the next, such that all ``columns`` fit into ``k`` steps."""
     steps = k // max(1, columns)
     return steps - steps % UNROLL or steps
 
 
 def fetched_output(columns: int, lines: int, between: int, k: int, *, line: int, ldc: int) -> list[str]:
-    """What goes with a copied column: lines of the columns of C after these, all of them within ``k`` steps.
+    """The C that goes with a copied column: prefetches of the next ``columns`` of C, all within ``k`` steps.
 
-    A product of few steps in each tile reads C from afar again and again, and each register block waits for its part.
+    Where a tile has few steps of k, C comes from an outer cache again and again, and each register block would wait for
+    its part. A column of C has ``lines`` cache lines of ``line`` elements.
     """
     copies = max(1, k // max(1, between))
     lines_per_copy = -(-columns * lines // copies)
@@ -56,11 +57,11 @@ def copying_loops(
     lda: int,
     between: int,
 ) -> list[str]:
-    """The loop over k, of whose steps ``step`` is the C for step ``l``, with columns copied on the way.
+    """The C loop over k that also copies columns of the next tile.
 
-    A column has ``rows`` rows in vectors that begin at ``starts``, or none if there are fewer rows than in a vector. It
-    lies ``lda`` elements after the one before, and is stored right behind it. ``line`` elements are fetched at once.
-    With each column goes the C of ``output``.
+    ``step`` is the C of step ``l``, ``output`` the C that goes with each copied column. A column has ``rows`` rows in
+    vectors that begin at ``starts``, which is empty if there are fewer rows than in a vector. Columns are ``lda``
+    elements apart in the source and adjacent in the destination. One prefetch gets ``line`` elements.
     """
     copied = [f"__builtin_prefetch(from + {_COLUMNS_AHEAD * lda + row}, 0, 3);" for row in range(0, rows, line)]
     if starts:

@@ -1,4 +1,4 @@
-"""C of register blocks: parts of an output tile that stay in registers while k and the batch run."""
+"""The C of register blocks: parts of an output tile that stay in registers while k and the batch run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AFTER = ", int last, const struct {prefix}_operands *operands"
 PLACE = ", long column, long row"
 # Steps by which A is fetched ahead.
 _PREFETCH = 8
-# Bytes that one instruction fetches, and how far apart products of a batch lie that the second cache may not hold.
+# Bytes that one instruction prefetches, and the distance of a batch's products that the second cache may not hold.
 LINE = 64
 FAR = 512 * 1024
 # Floats in the widest vector.
@@ -30,25 +30,28 @@ _WIDEST = 16
 
 @dataclass(frozen=True)
 class Block:
-    """Part of an output tile that stays in registers: vectors of ``width`` elements, by columns.
+    """A register block: the part of an output tile that stays in registers while k and the batch run.
 
-    ``rows`` says where each vector begins, relative to the first; the last may begin within the one before. With
-    ``second``, vectors consist of two halves, the second of which begins so many rows after the first. Rows that lie
-    in two vectors or halves are computed twice, alike: all of C is read before any of it is written. ``columns_b``
-    and ``columns_c`` place each column in B and C relative to the first, in elements.
-    Every so many steps of k it fetches so many ``lines`` for later calls, and with ``next_b`` what lies so far
-    after its columns of B. With ``copied`` it copies a column of so many rows of the next tile after every ``between``
-    steps.
+    It has vectors of rows by columns. Rows that two vectors or halves contain are computed twice, with equal results:
+    all of C is read before any of it is written.
     """
 
+    #: elements of a vector
     width: int
+    #: first row of each vector, relative to the first one's; the last vector may overlap the one before
     rows: tuple[int, ...]
+    #: rows from the first half of a vector to its second half; 0 for whole vectors
     second: int
+    #: offset of each column in B, relative to the first one's, in elements
     columns_b: tuple[int, ...]
+    #: offset of each column in C, relative to the first one's, in elements
     columns_c: tuple[int, ...]
+    #: cache lines of later calls' A to prefetch, after each ``every`` steps of k
     lines: int = 0
     every: int = 1
+    #: elements from the block's columns of B to those to prefetch; 0 for none
     next_b: int = 0
+    #: rows of the next tile's columns, one of which is copied after each ``between`` steps of k; 0 for no copy
     copied: int = 0
     between: int = 0
 
@@ -58,7 +61,7 @@ def table(name: str, values: Sequence[int]) -> str:
 
 
 def which_tiles(site: GemmSite, index: tuple[int, int, int]) -> str:
-    """The condition under which a call is of the full (0) and last (1) tiles of m, n and k that ``index`` names."""
+    """The C condition for a call on the full (0) or last (1) tiles of m, n and k, as ``index`` selects."""
     tests = [
         f"{'' if last else '!'}last_{role}"
         for role, last, ends in zip("mnk", index, (site.m, site.n, site.k), strict=True)
@@ -68,7 +71,7 @@ def which_tiles(site: GemmSite, index: tuple[int, int, int]) -> str:
 
 
 def vectors_of(width: int, rows: int) -> tuple[int, ...]:
-    """Where vectors begin that cover ``rows`` rows, which are at least a vector; the last one ends with the rows."""
+    """The first row of each vector that covers ``rows`` rows, at least one vector. The last one ends with the rows."""
     return tuple(min(first, rows - width) for first in range(0, rows, width))
 
 
@@ -117,7 +120,7 @@ def widening(prefix: str, width: int) -> str:
 
 
 def _widened(site: GemmSite, block: Block, place: str) -> str:
-    """C of the vector of floats that bfloat16s at an address are."""
+    """The C expression that reads bfloat16 elements at an address as a vector of floats."""
     name = f"{site.prefix}_widened{block.width // 2 if block.second else block.width}"
     if not block.second:
         return f"{name}({place})"
@@ -126,7 +129,7 @@ def _widened(site: GemmSite, block: Block, place: str) -> str:
 
 
 def widened(value: str) -> str:
-    """C of the float that a bfloat16 is."""
+    """The C expression that converts a bfloat16 to float."""
     return f"((union {{ unsigned int bits; float value; }}){{(unsigned int)({value}) << 16}}).value"
 
 
@@ -172,12 +175,12 @@ def block_function(
 
 
 def finishes(site: GemmSite, second: int) -> bool:
-    """Whether blocks finish what is in their registers; ``second`` as in a block."""
+    """Whether blocks apply the epilogue to C in their registers; ``second`` as in ``Block``."""
     return site.after and not site.after_calls and not second
 
 
 def _finished(site: GemmSite, block: Block) -> list[str]:
-    """What a call that is the last for its tile does with a block instead of writing it.
+    """The C of the epilogue on a block, which the last call for a tile runs in place of storing C.
 
     The compiler keeps in registers what seems to go through memory here.
     """
@@ -230,7 +233,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
 
 
 def _next_output(site: GemmSite, block: Block) -> list[str]:
-    """Where a block that copies fetches the columns of C after its own, if they lie as far apart as these."""
+    """The C that prefetches the columns of C after the block's own, if these are evenly spaced."""
     columns, line = len(block.columns_c), LINE // VECTOR_BYTES[site.element]
     if block.columns_c != tuple(number * site.ldc for number in range(columns)):
         return []
@@ -239,14 +242,14 @@ def _next_output(site: GemmSite, block: Block) -> list[str]:
 
 
 def more_parameters(site: GemmSite) -> str:
-    """Those that only some sites have."""
+    """The C of parameters that only some sites have."""
     copy = COPY.format(element=site.element) if site.copied else ""
     after = AFTER.format(prefix=site.prefix) if site.after else ""
     return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}{after}"
 
 
 def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str]:
-    """One step of k, ``l``: what it reads and fetches, and its multiply-adds."""
+    """The C of one step of k, ``l``: its loads, prefetches and multiply-adds."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     later = products_ahead(site)
@@ -280,19 +283,19 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
 
 
 def products_ahead(site: GemmSite) -> int:
-    """How many products on A is fetched, where they have too few steps to fetch it within one."""
+    """The number of products by which A is prefetched, where a product has too few steps for prefetching within it."""
     return -(-_PREFETCH // site.k[0]) if site.k[0] < _PREFETCH and len(site.offsets_a) > 1 else 0
 
 
 def _columns_meet(site: GemmSite, block: Block) -> bool:
-    """Whether two columns read the same element of B in different steps of k, as those of a row of an image do."""
+    """Whether two columns read the same element of B in different steps of k, as the columns of an image row do."""
     places, step = block.columns_b, site.stride_bk
     apart = {other - one for number, one in enumerate(places) for other in places[number + 1 :]}
     return step != 0 and any(way % step == 0 and 0 < abs(way // step) < site.k[0] for way in apart)
 
 
 def _fetched(site: GemmSite, block: Block) -> list[str]:
-    """The lines of B that one step of k fetches for later: one of each column in as many steps as a line has."""
+    """The C that prefetches B: one cache line of each column, spread over as many steps of k as a line has elements."""
     length = LINE // VECTOR_BYTES[site.element]
     columns = len(block.columns_b)
     stride = block.columns_b[1] - block.columns_b[0] if columns > 1 else 0
@@ -336,7 +339,7 @@ def scalar_block(name: str, site: GemmSite, rows: int) -> str:
 
 
 def lengths(site: GemmSite) -> str:
-    """The declarators of m, n and k of one call, by which tiles are the last ones."""
+    """The C declarators of m, n and k of one call, which depend on whether its tiles are the last ones."""
     return ", ".join(
         f"{role} = last_{role} ? {ends[1]} : {ends[0]}" for role, ends in (("m", site.m), ("n", site.n), ("k", site.k))
     )

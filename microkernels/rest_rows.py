@@ -1,8 +1,8 @@
-"""Rows of C after the last whole vector, as dot products along k.
+"""Remainder rows: rows of C after the last whole vector, computed as dot products along k.
 
-A vector for one row is as dear as one for sixteen. Where B is contiguous along k, so few rows take less time the other
-way round: A's row is copied to where it is contiguous along k as well, and the lanes of a vector are steps of k. The
-49 pixels of a 7x7 image are three vectors and a sixteenth of one then, and not four.
+A vector for one row costs as much as one for sixteen. Where B is contiguous along k, a few rows take less time as dot
+products: a row of A is copied so that it is contiguous along k, too, and the lanes of a vector are steps of k. The 49
+pixels of a 7x7 image then cost three vectors and a sixteenth, not four.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _BYTES = {"float": 4, "double": 8}
 # The part of a vector up to which rows are worth it, and the longest copy of a row, in bytes.
 _FEW = 4
 _LONGEST = 16 * 1024
-# Sums that are in registers at a time.
+# Accumulators that are in registers at a time.
 _SUMS = 12
 # Cycles to copy an element of a row, and to add up the lanes of a sum.
 _COPY, _ADD_UP = 1.0, 6.0
 
 
 def rest_rows(shape: GemmShape, width: int) -> int:
-    """How many of a call's last rows become dot products, for vectors of ``width`` elements; 0 if none do."""
+    """The number of a call's last rows that are computed as dot products, for vectors of ``width`` elements."""
     rest = shape.m % width
     length = shape.k * shape.batch * _BYTES.get(shape.element, _LONGEST + 1)
     worth = shape.m > width and 0 < rest <= width // _FEW and shape.n * shape.rows > rest
@@ -36,7 +36,7 @@ def rest_cycles(rest: int, shape: GemmShape, width: int) -> float:
 
 
 def copied_rows(site: GemmSite, shape: GemmShape, rest: int) -> list[str]:
-    """C that copies the last ``rest`` rows of A, for all products of a call, into ``rest``."""
+    """The C that copies the last ``rest`` rows of A, for all products of a call, into the array ``rest``."""
     steps = shape.k * shape.batch
     first = shape.m - rest
     return [
@@ -53,7 +53,10 @@ def copied_rows(site: GemmSite, shape: GemmShape, rest: int) -> list[str]:
 def dots_function(
     name: str, site: GemmSite, width: int, rest: int, steps: int, columns_b: tuple[int, ...], columns_c: tuple[int, ...]
 ) -> str:
-    """A function that adds the dot products of the rows in ``rest`` with these columns of B to C."""
+    """The C function that adds to C the dot products of the copied rows with columns of B.
+
+    ``steps`` are the steps of k; ``columns_b`` and ``columns_c`` are offsets of the columns, in elements.
+    """
     more = FIRST if site.overwrites else ""
     if site.after:
         more += AFTER.format(prefix=site.prefix) + PLACE

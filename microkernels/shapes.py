@@ -1,4 +1,4 @@
-"""Tile sizes that suit a register-blocked matrix product, and what one call costs in cycles."""
+"""Tile sizes for register-blocked matrix products, and the cycles of one call."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) 
 
 
 def register_blocks(count: int, largest: int) -> tuple[int, ...]:
-    """Split ``count`` into pieces of at most ``largest``, as even as can be, the larger pieces first."""
+    """Split ``count`` as evenly as possible into pieces of at most ``largest``, the larger pieces first."""
     pieces = -(-count // largest)
     small, extra = divmod(count, pieces)
     return (small + 1,) * extra + (small,) * (pieces - extra)
@@ -60,9 +60,11 @@ def columns_per_block(vectors: int, registers: int) -> int:
 
 @dataclass(frozen=True)
 class RegisterTiling:
-    """How an output tile is cut into blocks that stay in registers: ``vectors`` of rows, by ``columns``."""
+    """The register blocks of an output tile."""
 
+    #: vectors of rows in each block along m
     vectors: tuple[int, ...]
+    #: columns in each block along n
     columns: tuple[int, ...]
 
     def largest(self, vector_elements: int) -> tuple[int, int]:

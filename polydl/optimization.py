@@ -254,6 +254,7 @@ def optimize(
     workload: str | None = None,
     space: VariantSpace | None = None,
     variants: Sequence[Variant] = (),
+    pins: Sequence[str] = (),
     progress: ProgressCallback | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
@@ -264,12 +265,13 @@ def optimize(
     ``fuse`` is False; ``with_unfused`` also runs the first variant of the ranking that fuses nothing. Without
     ``fewer_products`` every product of the source is computed: neither Winograd's nor Strassen's way.
 
-    Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for
-    none. What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the
-    nest's name there. A ``space`` of the nest that was built already is searched as it is, whatever the options that
-    shape one. ``variants`` of the caller's own take the place of all that would be generated, once they are proved
-    legal. Raises UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal,
-    ExecutionError if the original nest itself can't be run; a candidate that fails is a value in ``tried``.
+    Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for none.
+    What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the nest's
+    name there. A ``space`` of the nest that was built already is searched as it is, whatever the options that shape
+    one; without it, ``pins`` are decisions taken beforehand (``polydl.variants.pins``). ``variants`` of the caller's
+    own take the place of all that would be generated, once they are proved legal. Raises UserError for a mistake,
+    IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the original nest itself
+    can't be run; a candidate that fails is a value in ``tried``.
     """
     clock = _Clock()
     chosen_ranker = ranker_named(ranker)
@@ -283,7 +285,7 @@ def optimize(
     toolchain = Toolchain.find(compiler) if run else None
     options = ApplyOptions(microkernel=microkernel, strict_fp=strict_fp)
     with clock.stage("variants"):
-        space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products)
+        space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins)
         generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
     with clock.stage("analysis"):
         analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)

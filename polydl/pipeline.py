@@ -68,12 +68,14 @@ class ApplyOptions(TypedDict, total=False):
 class SpaceOptions(ApplyOptions, total=False):
     """Which variants there may be.
 
-    Without ``fuse`` each operator stays a nest of its own, but for zeros that a reduction begins with; without
-    ``fewer_products`` all products of the source are computed one by one.
+    ``pins`` are decisions taken beforehand, as ``polydl.variants.pins`` lists them. Without ``fuse`` each operator
+    stays a nest of its own, but for zeros that a reduction begins with; without ``fewer_products`` all products of the
+    source are computed one by one.
     """
 
     fuse: bool
     fewer_products: bool
+    pins: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,7 @@ def variant_space(
     strict_fp: bool = False,
     fuse: bool = True,
     fewer_products: bool = True,
+    pins: Sequence[str] = (),
     throughputs: tuple[Throughput, ...] = (),
     rates: Rates | None = None,
 ) -> VariantSpace:
@@ -151,9 +154,10 @@ def variant_space(
     """
     from polydl.fusion import prediction
     from polydl.variants.generate import build_space
+    from polydl.variants.pins import pinned
 
     rates = rates or prediction.Rates(threads)
-    return build_space(
+    space = build_space(
         nest,
         microkernels(microkernel, strict_fp=strict_fp, throughputs=throughputs),
         threads=threads,
@@ -163,6 +167,7 @@ def variant_space(
         second_cache=rates.caches[min(1, len(rates.caches) - 1)],
         fewer_products=fewer_products,
     )
+    return pinned(space, pins) if pins else space
 
 
 def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> VariantSpace:

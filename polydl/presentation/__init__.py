@@ -1,1 +1,1 @@
-"""What the command line takes and shows. Nothing here prints but the progress bar."""
+"""Options of the command line, and results as text. Nothing here prints but the progress bar."""

@@ -1,4 +1,4 @@
-"""What `polydl analyze` shows: dependences beside the source lines, and working sets drawn against the caches."""
+"""The output of `polydl analyze`: dependences by source line, and working sets plotted against the caches."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HEADINGS = ("reuse of", "kinds", "carried by", "nearest", "farthest", "to fit o
 
 
 def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine: Machine) -> str:
-    """Under each source line the reuses that start there, and what the levels hold."""
+    """A table of the dependences from each statement, under its source line, and the bytes that each cache holds."""
     blocks = []
     for statement in scop.statements:
         dependences = [d for d in working_sets.dependences if d.source == statement.name]
@@ -52,7 +52,7 @@ def _fit(count: int, machine: Machine) -> str:
 
 
 def references(scop: Scop, dependence: DependenceWorkingSet) -> str:
-    """The array references that the dependence is between, as the source would write them."""
+    """The array references of the dependence's source and target, as C writes them."""
     texts = []
     for name in dict.fromkeys((dependence.source, dependence.target)):
         statement = scop.statement(name)
@@ -61,9 +61,9 @@ def references(scop: Scop, dependence: DependenceWorkingSet) -> str:
 
 
 def one_level_up(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machine: Machine) -> str:
-    """What would have to shrink for the nearest reuse to fit the next smaller cache; empty if it fits the first.
+    """The loop that would have to shrink for the nearest reuse to fit the next smaller cache; "" if it fits the first.
 
-    Where no loop alone is enough, how many times the smaller cache it takes.
+    Where shrinking one loop is not enough: the size of the reuse as a multiple of that cache.
     """
     smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
     if not smaller:

@@ -93,12 +93,12 @@ def _mark(timing: Mapping[str, Any]) -> str:
 
 
 def console(quiet: bool) -> Console:
-    """In a file or a pipe there is no terminal whose width counts."""
+    """A console of the terminal's width, or of a fixed one where the output is a file or a pipe."""
     return Console(width=None if sys.stdout.isatty() else _WIDTH, quiet=quiet)
 
 
 def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> str:
-    """What one workload came to, as soon as it is measured."""
+    """The ratios of one workload on a line."""
     if result["status"] != "ok":
         return f"{name}: [red]{escape(result['message'].splitlines()[0])}[/red]"
     ratios = {peer: ratio(result, peer) for peer in peers}
@@ -108,7 +108,7 @@ def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> s
 
 def missing_text(name: str, reason: str, remedy: str) -> str:
     lines = reason.splitlines()
-    # Of a compiler's output, the line that says what it lacks.
+    # The line of a compiler's output that names the missing part.
     headline = next((line for line in lines if "cannot find" in line or "error:" in line), lines[-1])
     left_out = f"[yellow]{name} is missing and left out.[/yellow] To have it: [bold]{escape(remedy)}[/bold]"
     return f"{left_out}\n  {escape(headline)}"

@@ -1,4 +1,4 @@
-"""What ``polydl fuse`` shows: pairs of operators, and which fusions the candidates make."""
+"""The output of ``polydl fuse``: pairs of operators, and the fusions of each candidate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOTHING = "nothing fused"
 
 
 def pairs_text(pairs: Sequence[OperatorPair]) -> str:
-    """Each pair of operators with the answer and its reason."""
+    """For each pair of operators, whether they can be fused, with the reason."""
     if not pairs:
         return "Fusion   one operator: there is nothing to fuse"
     lines = ["Fusion"]
@@ -33,7 +33,7 @@ def _fusions(scop: Scop, variant: Variant) -> str:
 
 
 def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
-    """The candidates by their places in the ranking, each with what it fuses and its predicted cost."""
+    """The candidates in the order of the ranking, with their fusions and their predicted costs."""
     lines = []
     for rank, entry in picks:
         text = f"{rank:3}  {entry.variant.id}  {number(entry.score)}  {_fusions(scop, entry.variant)}"
@@ -42,7 +42,7 @@ def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
 
 
 def winner_text(scop: Scop, variant: Variant, speedup: float | None) -> str:
-    """What the fastest candidate fuses, and how it compares with the best that fuses nothing."""
+    """The fusions of the fastest candidate, and its time beside that of the fastest candidate without fusion."""
     lines = wrapped(f"Fused    {_fusions(scop, variant)}", "")
     if speedup is not None:
         lines.append(f"         {speedup:.2f} times as fast as the best unfused variant that was run")

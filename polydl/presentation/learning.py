@@ -1,4 +1,4 @@
-"""How good rankers are, as tables, documents and plots; a model's card."""
+"""Evaluations of rankers as tables, documents and plots, and model cards."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from polydl.presentation.notation import NOTHING, rendered, table
 # File names of the paper's figures by the group that they show; all matrix products are in one.
 _FIGURES = {"fastrcnn": "figure-10-fastrcnn", "resnet": "figure-12-resnet", "maskrcnn": "figure-14-maskrcnn"}
 _PRODUCTS = "figure-19-gemm"
-# By group, what says nothing new beside the others; and the oracle's 1.000.
+# Rankers that tables by group leave out: the oracle is always 1.000.
 _LEFT_OUT = (ORACLE, "latency")
 _SHORT = {DEFAULT_ORDER: "default", "random pick": "random"}
 # What is drawn for each nest, with its marker and colour; the paper's names for its own.
@@ -51,7 +51,7 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 
 def summaries_table(lines: Sequence[Summary]) -> str:
-    """Two tables: how good each ranker is, and how much better than the default order and a random pick."""
+    """Two tables: the quality of each ranker, and its gain over the default order and a random pick."""
     headings = ["ranker", "top 1", "95 %", *(f"top {count}" for count in TOP[1:]), "worst", "top 5 %", "tau", "pairs"]
     performance = table(*headings, right=headings[1:])
     for line in lines:
@@ -139,8 +139,10 @@ def card_text(card: Mapping[str, Any]) -> str:
 
 
 def draw_distributions(evaluation: Evaluation, directory: Path) -> tuple[Path, ...]:
-    """How all variants of each nest perform, and where each ranker's pick lies: the paper's figures 10, 12, 14 and 19,
-    for those of their groups that were measured. Raises MissingComponentError without matplotlib."""
+    """Plots of the performance of each nest's variants and of each ranker's pick (paper, figures 10, 12, 14 and 19).
+
+    Only groups that were measured have a plot. Raises MissingComponentError without matplotlib.
+    """
     groups = {nest.group for nest in evaluation.nests}
     wanted: dict[str, tuple[str, ...]] = {name: (group,) for group, name in _FIGURES.items() if group in groups}
     products = tuple(sorted(group for group in groups if group.startswith("gemm")))

@@ -1,4 +1,4 @@
-"""What ``optimize`` measured, from its document: the same text for new results and for remembered ones."""
+"""Measurements of ``optimize`` as text, from its document, so that new and stored results look the same."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def winner_text(document: Mapping[str, Any]) -> str:
 
 
 def records_text(document: Mapping[str, Any], asked_before: bool) -> str:
-    """What is not new, and since when; empty if everything is."""
+    """The number of results from records and the date of the first; "" if all measurements are new."""
     records = document["records"]
     if not records["reused"] and not asked_before:
         return ""
@@ -67,7 +67,7 @@ def records_text(document: Mapping[str, Any], asked_before: bool) -> str:
 
 
 def failures_text(document: Mapping[str, Any], directory: Path) -> str:
-    """What each candidate that failed had to say; empty if none did."""
+    """The messages of all candidates that failed; "" if none did."""
     blocks = []
     for candidate in document["candidates"]:
         if candidate["status"] not in (None, "ok"):

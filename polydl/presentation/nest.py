@@ -1,4 +1,4 @@
-"""A machine, a scop and what was matched in it, as text."""
+"""A machine, a scop and its microkernel matches as text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def accesses_text(scop: Scop) -> str:
 
 
 def nests_text(space: VariantSpace) -> str:
-    """Per nest, the microkernel with the loops that it takes over, or why there is none; then what else is tried."""
+    """For each nest, the microkernel and its loops, or the reason why there is none; then the alternative rewrites."""
     lines = [
         line
         for report, nest_space in zip(space.reports, space.spaces, strict=True)
@@ -79,7 +79,7 @@ def nests_text(space: VariantSpace) -> str:
 
 
 def generation_text(generation: Generation, seed: int, size: SizeEstimate | None = None) -> str:
-    """How many variants were looked at, and how many there are."""
+    """The number of variants that were generated, and the number that exist."""
     legal = counted(len(generation.variants), "legal variant")
     looked = f"of {counted(generation.generated, 'assignment')} looked at"
     if generation.sampled:
@@ -132,7 +132,7 @@ def _affine(form: Affine, iterators: Sequence[str]) -> str:
 
 
 def _reasons(text: str, kernels: Sequence[str]) -> list[str]:
-    """``libxsmm: why; c: why`` as one line for each reason, with all microkernels that share it."""
+    """One line per reason with the microkernels that share it, from text like ``libxsmm: why; c: why``."""
     if not kernels or not text:
         return [text] if text else []
     names = "|".join(map(re.escape, kernels))

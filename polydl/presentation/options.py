@@ -32,7 +32,7 @@ PADDINGS = ("stored", "skipped")
 
 @dataclass(frozen=True)
 class Source:
-    """What to read: a file, or the ready workload of that name. ``define`` holds NAME=VALUE or NAME."""
+    """The nest to read: a file or a ready workload. ``define`` has entries NAME=VALUE or NAME."""
 
     file: str | None
     function: str | None
@@ -55,7 +55,7 @@ class Source:
             )
 
     def text(self) -> bytes:
-        """The C, as it is read. Raises SourceError or OptionError if there is none."""
+        """The C text. Raises SourceError for an unreadable file, OptionError for an unknown workload."""
         if self.file is None:
             return self._workload().source.encode()
         from polydl.frontend.source import read_source
@@ -64,11 +64,11 @@ class Source:
 
     @property
     def folder(self) -> Path:
-        """Where it lies, and finds what it includes; a workload includes nothing but polydl's own header."""
+        """The folder of the file, where its headers are. A workload includes polydl's header alone."""
         return Path(self.file or ".").parent
 
     def placed(self, directory: Path | None) -> Source:
-        """Itself, or for a workload the file that it becomes in a directory (its own below polydl-out)."""
+        """The same source as a file. A workload is written to ``directory``, by default to its own below polydl-out."""
         if self.workload is None:
             return self
         nest = self._workload()
@@ -127,16 +127,18 @@ class Search:
     seed: int
     strict_fp: bool
     fewer_products: bool
+    pins: tuple[str, ...]
 
     @property
     def options(self) -> ApplyOptions:
-        """What its variants are applied with."""
+        """The options for applying the space's variants."""
         return {"microkernel": self.microkernel, "strict_fp": self.strict_fp}
 
     def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
         from polydl.pipeline import space_on
 
-        return space_on(scop, machine, **self.options, fuse=fuse, fewer_products=self.fewer_products)
+        kept = self.fewer_products
+        return space_on(scop, machine, **self.options, fuse=fuse, fewer_products=kept, pins=self.pins)
 
     def generate(self, space: VariantSpace) -> Generation:
         from polydl.pipeline import generate
@@ -167,7 +169,7 @@ def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: st
 
 
 def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Adds options to a command, which gets their values as one ``kind`` called ``name``."""
+    """Decorator: adds ``options`` to a command, which gets their values as a ``kind`` in its parameter ``name``."""
 
     def decorate(command: Command) -> Command:
         @functools.wraps(command)
@@ -231,6 +233,11 @@ search_options = _gathered(
         "--no-fewer-products", "fewer_products", flag_value=False, default=True,
         help="Compute every product of the source: neither Winograd's nor Strassen's way.",
     ),
+    click.option(
+        "--pin", "pins", metavar="DECISION", multiple=True,
+        help="Take a decision, leave the rest open: order=i,j,k; 'tile i=32'; microkernel=c; parallel=i; 'no packing'. "
+        "May be repeated.",
+    ),
 )  # fmt: skip
 ranker_option = click.option(
     "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
@@ -261,7 +268,7 @@ def top_k_options(default: int, what: str) -> Callable[[Command], Command]:
 
 
 def optimization_options(*others: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """All that a command which looks for the fastest code asks for, and ``others`` of its own."""
+    """Decorator: the options of a command that searches for the fastest code, and ``others``."""
     options: tuple[Callable[[Command], Command], ...] = (
         source_options,
         target_options,

@@ -29,7 +29,7 @@ _MESSAGE_LINES = 20
 
 
 def variants_table(variants: Sequence[Applied]) -> str:
-    """The structure of each variant, nest by nest."""
+    """The loops and the microkernels of each variant, one line per nest."""
     rows = table("id", "loops, outermost first", "parallel", "m,n,k,batch", fold=["loops, outermost first"])
     for applied in variants:
         variant, uses = applied.variant, applied.uses
@@ -60,7 +60,7 @@ def structure_table(
 
 
 def reasons_text(entries: Sequence[RankedVariant]) -> str:
-    """The ranker's reason for each place."""
+    """The ranker's reason for each position."""
     lines = ["Reasons"]
     for rank, entry in enumerate(entries, 1):
         lines += wrapped(f"{rank:3}  {entry.variant.id}  {entry.reason}", "  ")
