@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
-from polydl.ir.families import BILINEAR, FUSION, LAYOUT, PADDING
+from polydl.ir.families import BILINEAR, FUSION, LAYOUT, PACKING, PADDING
 from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
 from polydl.ranking import features
@@ -56,7 +56,7 @@ class _Learned:
 
 # The microkernels, and the families of rewrites, in the data that the shipped weights were trained on.
 LEARNED = frozenset({"c", "libxsmm"})
-FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PADDING})
+FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PACKING, PADDING})
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,7 @@ NOT_YET = (
     "polydl/fused.py",
     "polydl/model",
     "polydl/optimization.py",
-    "polydl/plan",
     "polydl/report.py",
-    "ranking",
     "variants",
 )
 

@@ -71,11 +71,22 @@ class Domains:
         if left & (left - 1) == 0:
             self.undecided.discard(name)
 
+    def keep_unbroken(self, name: str, constraint: Constraint) -> None:
+        """Leave a decision, the last open one of a constraint, the values that don't break it."""
+        values = self.decided(constraint.scope)
+        decision = self.decisions[name]
+        left = 0
+        for place, value in enumerate(decision.values):
+            if self.masks[name] >> place & 1:
+                values[name] = value
+                left |= (constraint.broken(values) is None) << place
+        self.keep(name, left)
+
     def values(self, name: str) -> tuple[Any, ...]:
         return self.decisions[name].selected(self.masks[name])
 
     def decided(self, scope: Sequence[str]) -> dict[str, Any]:
-        """The values of decisions that have a single one each."""
+        """The values of decisions that have a single one each; of others, the last that is left."""
         return {name: self.decisions[name].values[self.masks[name].bit_length() - 1] for name in scope}
 
 
@@ -92,14 +103,15 @@ class Constraint(Protocol):
     def narrow(self, domains: Domains) -> None:
         """Take away values that no assignment within ``domains`` may have; some of them may be overlooked.
 
-        Raises DeadEndError if nothing is left. Not asked once the whole scope is decided.
+        Only asked while two or more decisions of the scope are open: then ``broken`` says all. Raises DeadEndError if
+        nothing is left.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Rule:
-    """Any relation between decisions. It takes values away from the last one that is open."""
+    """Any relation between decisions. It takes values away only from the last one that is open."""
 
     scope: tuple[str, ...]
     words: str
@@ -109,15 +121,7 @@ class Rule:
         return None if self.allows(values) else self.words
 
     def narrow(self, domains: Domains) -> None:
-        undecided = [name for name in self.scope if name in domains.undecided]
-        if len(undecided) != 1:
-            return
-        [last] = undecided
-        known = domains.decided([name for name in self.scope if name != last])
-        domains.keep(
-            last,
-            domains.decisions[last].mask([v for v in domains.values(last) if self.allows({**known, last: v})]),
-        )
+        """Nothing follows before only one is open."""
 
 
 @dataclass(frozen=True)
@@ -231,13 +235,17 @@ class DecisionSpace:
                 waiting ^= lowest
                 place = lowest.bit_length() - 1
                 constraint = self.constraints[place]
-                if self.scopes[place].isdisjoint(domains.undecided):
+                undecided = self.scopes[place] & domains.undecided
+                if len(undecided) > 1:
+                    constraint.narrow(domains)
+                elif not undecided:
                     if constraint.broken(domains.decided(constraint.scope)) is not None:
                         return None
-                    continue
-                constraint.narrow(domains)
-                for name in domains.changed:
-                    waiting |= self.watching[name]
+                else:
+                    (name,) = undecided
+                    domains.keep_unbroken(name, constraint)
+                for changed in domains.changed:
+                    waiting |= self.watching[changed]
                 domains.changed.clear()
         except DeadEndError:
             return None

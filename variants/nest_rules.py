@@ -90,8 +90,9 @@ class _Sides:
         return bool(self.domains.masks[self.model.pair_names[a, b]] & way)
 
     def put_outside(self, first: int, second: int) -> None:
+        """If there is the second loop, then also the first, outside of it."""
         a, b, way = (first, second, OUTSIDE) if first < second else (second, first, INSIDE)
-        self.domains.keep(self.model.pair_names[a, b], way)
+        self.domains.keep(self.model.pair_names[a, b], way if self.must[second] else way | APART)
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,13 +277,14 @@ class Dependences:
             ]
             if not possible:
                 sides.remove(place)
-            elif sides.must[place]:
+                continue
+            if len(possible) == 1:
+                sides.put_outside(possible[0][0], place)
+            if sides.must[place]:
                 able = 0
                 for _, shapes in possible:
                     able |= shapes
                 domains.keep("shape", able)
-                if len(possible) == 1:
-                    sides.put_outside(possible[0][0], place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +326,7 @@ class Parallel:
         if place is None:
             return
         sides.demand(place)
+        sides.must[place] = True
         if not self._sums(place):
             for carriers in self._carriers[place]:
                 possible = list(self._possible(sides, place, carriers))

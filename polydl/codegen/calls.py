@@ -1,15 +1,19 @@
-"""Calls that stand for the innermost loops of a nest, in C."""
+"""Calls that stand for the innermost loops of a nest, in C.
+
+``values`` are those of all loops around a call, the shared ones first.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from polydl.codegen.epilogue import epilogue_arguments
-from polydl.codegen.expressions import affine, stripped, subscripted
+from polydl.codegen.lowering import element
 from polydl.codegen.next_tile import columns_left, copied_from, copied_to, tile_address
 from polydl.codegen.prefetch import prefetch_address
+from polydl.codegen.print_c import whole
+from polydl.codegen.values import AddressOf, Expr, Integer, Name, Unary, linear
 from polydl.contracts import CallArguments
-from polydl.ir.affine import Affine
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
@@ -19,51 +23,50 @@ from polydl.plan.nest_plan import NestPlan, ends
 from polydl.plan.zeroing import first_values
 
 
-def iterator_values(plan: NestPlan, depth: int, values: Sequence[str]) -> list[str]:
-    """For each of a statement's ``depth`` iterators, its value in C at the start of the call's tile."""
+def iterator_values(plan: NestPlan, depth: int, values: Sequence[Expr]) -> list[Expr]:
+    """For each of a statement's ``depth`` iterators, its value at the start of the call's tile."""
     shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
-    found: dict[int, str] = {}
+    found: dict[int, Expr] = {}
     for loop, value in zip((*shared, *plan.loops), values, strict=True):
         if loop.size == 1:
-            found[loop.iterator] = value if loop.direction == 1 else f"(-{value})"
+            found[loop.iterator] = value if loop.direction == 1 else Unary("-", value)
     for loop in plan.inner:
         position = loop.iterator - plan.nest.depth
         name, low = plan.nest.loops[position], plan.bounds[position][0]
         tile = plan.tile_of(name)
         if tile is None:
-            found[loop.iterator] = str(low)
+            found[loop.iterator] = Integer(low)
         else:
             number = values[len(shared) + plan.loops.index(tile)]
-            number = number if tile.direction == 1 else f"(-{number})"
-            found[loop.iterator] = f"({stripped(affine(Affine((tile.size,), low), [number]))})"
+            found[loop.iterator] = linear([(tile.size * tile.direction, number)], low)
     return [found[index] for index in range(depth)]
 
 
-def annotated_call(scop: Scop, plan: NestPlan, values: Sequence[str]) -> str:
+def annotated_call(scop: Scop, plan: NestPlan, values: Sequence[Expr]) -> str:
     """The call that the user marked, with the loop counters that it may name."""
     marked = plan.nest.annotated
     assert marked is not None
     statement = scop.statement(plan.nest.statements[0])
     outer = statement.depth - marked.inner_loops
     found = iterator_values(plan, statement.depth, values)[:outer]
-    others = [(n, stripped(v)) for n, v in zip(statement.iterators, found, strict=False) if stripped(v) != n]
+    others = [(n, v) for n, v in zip(statement.iterators, found, strict=False) if v != Name(n)]
     call = marked.call.rstrip(";") + ";"
     if not others:
         return call
     # First the values, since they may name the very counters that are declared next.
-    values_of = " ".join(f"const int polydl_{name} = {value};" for name, value in others)
+    values_of = " ".join(f"const int polydl_{name} = {whole(value)};" for name, value in others)
     counters = " ".join(f"const int {name} = polydl_{name};" for name, _ in others)
     return f"{{ {values_of} {{ {counters} {call} }} }}"
 
 
-def microkernel_call(scop: Scop, site: CallSite, values: Sequence[str]) -> str:
-    """The call of a site. ``values`` are those of all loops around it in C, the shared ones first."""
+def microkernel_call(scop: Scop, site: CallSite, values: Sequence[Expr]) -> str:
+    """The call of a site."""
     step = site.plan.microkernel
     assert step is not None
     iterators = iterator_values(site.plan, site.statement.depth, values)
 
     def address(access: Access) -> str:
-        return f"&{subscripted(scop, access, iterators)}"
+        return whole(AddressOf(element(scop, access, iterators)))
 
     batch = str(site.gemm.batch[0])
     if site.gemm.batch[0] != site.gemm.batch[1]:
@@ -93,16 +96,16 @@ def microkernel_call(scop: Scop, site: CallSite, values: Sequence[str]) -> str:
     )
 
 
-def _is_last(site: CallSite, values: Sequence[str], loop: str) -> str:
+def _is_last(site: CallSite, values: Sequence[Expr], loop: str) -> str:
     full, last = ends(site.plan, loop)
     tile = site.plan.tile_of(loop)
     if full == last or tile is None:
         return "0"
     shared = sum(1 for each in site.plan.nest.prefix if isinstance(each, Loop))
     number = values[shared + site.plan.loops.index(tile)]
-    return f"{stripped(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
+    return f"{whole(number)} == {tile.direction * (site.plan.extent(loop) // tile.size)}"
 
 
-def _all_at(values: Sequence[str], wanted: Iterable[tuple[int, int]]) -> str:
+def _all_at(values: Sequence[Expr], wanted: Iterable[tuple[int, int]]) -> str:
     """The condition under which each loop, given by its place among ``values``, is at its value."""
-    return " && ".join(f"{stripped(values[place])} == {value}" for place, value in wanted) or "1"
+    return " && ".join(f"{whole(values[place])} == {value}" for place, value in wanted) or "1"

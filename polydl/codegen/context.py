@@ -54,10 +54,10 @@ class Context:
 
     def is_parallel(self, loop: For) -> bool:
         """Whether the plan has the loop's iterations run on threads."""
-        return all(loop.place in each.parallel for each in self.of(loop.body))
+        return loop.place >= 0 and all(loop.place in each.parallel for each in self.of(loop.body))
 
     def may_fill_vectors(self, loop: For) -> bool:
-        return all(loop.place in each.vector for each in self.of(loop.body))
+        return loop.place >= 0 and all(loop.place in each.vector for each in self.of(loop.body))
 
     def most_trips(self, loop: For) -> int:
         return max(each.counts[loop.place] for each in self.of(loop.body))

@@ -3,37 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from polydl.codegen.expressions import StatementWriter, subscripted
+from polydl.codegen.loop_ir import Assign, with_elements_of
+from polydl.codegen.lowering import assignment, element
+from polydl.codegen.print_c import lines, text, whole
+from polydl.codegen.values import (
+    COMPARISONS,
+    AddressOf,
+    Binary,
+    Conditional,
+    Constant,
+    Element,
+    Expr,
+    Integer,
+    Name,
+    Unary,
+    walk,
+    with_parts,
+)
 from polydl.contracts import GemmSite
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Access, Expression
 from polydl.plan.epilogue import Epilogue, EpilogueOperand, EpilogueStatement
 
 # The element of the output.
-_ELEMENT = "polydl_element"
+_ELEMENT = Name("polydl_element")
+# The row of a block.
+_ROW = Name("i")
+_HARMLESS = COMPARISONS | {"+", "-", "*"}
 # Of sums whose conditionals are taken apart.
 _BYTES = {"float": 4, "double": 8}
 
 
-def epilogue_arguments(scop: Scop, prefix: str, epilogue: Epilogue, iterators: Sequence[str]) -> str:
-    """What a call passes on: where each operand of the tile begins; ``iterators`` are the product's, in C."""
-    addresses = ", ".join(f"&{subscripted(scop, operand.access, iterators)}" for operand in epilogue.operands)
-    return f"&(struct {prefix}_operands){{{addresses}}}"
+def epilogue_arguments(scop: Scop, prefix: str, epilogue: Epilogue, iterators: Sequence[Expr]) -> str:
+    """What a call passes on, in C: where each operand of the tile begins; ``iterators`` are the product's."""
+    places = (AddressOf(element(scop, operand.access, iterators)) for operand in epilogue.operands)
+    return f"&(struct {prefix}_operands){{{', '.join(map(whole, places))}}}"
 
 
 def epilogue_definition(scop: Scop, epilogue: Epilogue, site: GemmSite, vector_bytes: int) -> str:
     """C of the functions ``<prefix>_after`` and ``<prefix>_after_column`` of a site."""
-    lines: list[_Line] = []
-    inner = 0
+    found: list[_Line] = []
+    first = 0
     for applied in epilogue.statements:
-        text = _BlockWriter(scop, applied, epilogue.operands, site.accumulator).write(applied.statement.body)
-        apart = _ApartWriter(scop, applied, epilogue.operands, site.accumulator, inner)
-        rest = apart.write(applied.statement.body)
-        inner += len(apart.inner)
-        lines.append(_Line(f"{text};", tuple(apart.inner), f"{rest};"))
-    definition = _definition(site, epilogue.operands, lines, epilogue.linear, vector_bytes)
+        assign = _on_block(scop, applied, epilogue.operands)
+        inner: list[Expr] = []
+        rest = replace(assign, value=_apart(assign.value, inner, first, site.accumulator))
+        first += len(inner)
+        found.append(_Line(_line(assign), tuple(map(text, inner)), _line(rest)))
+    definition = _definition(site, epilogue.operands, found, epilogue.linear, vector_bytes)
     return f"#include <math.h>\n{definition}" if epilogue.calls else definition
 
 
@@ -46,75 +64,61 @@ class _Line:
     rest: str
 
 
-class _BlockWriter(StatementWriter):
-    """Writes a statement's expression, with references to operands of a block."""
+def _line(assign: Assign) -> str:
+    return "\n".join(lines((assign,)))
 
-    def __init__(
-        self, scop: Scop, applied: EpilogueStatement, operands: Sequence[EpilogueOperand], accumulator: str
-    ) -> None:
-        super().__init__(scop, applied.statement, [""] * applied.statement.depth)
-        self._references = applied.references
-        self._operands = operands
-        self._accumulator = accumulator
 
-    def _access(self, node: Expression) -> str:
-        """The reference in C, in row ``i`` of a column whose first elements are in variables."""
-        access = self._references[node.text]
-        number = self._number(access)
-        operand = self._operands[number]
-        if operand.written:
+def _on_block(scop: Scop, applied: EpilogueStatement, operands: Sequence[EpilogueOperand]) -> Assign:
+    """The statement in row ``i`` of a column of a block, whose first elements are in variables."""
+    keys = [operand.key for operand in operands]
+
+    def place(access: Element) -> Expr:
+        aligned = applied.references[access.reference]
+        number = keys.index((aligned.array, aligned.subscripts))
+        if operands[number].written:
             return _ELEMENT
-        along = operand.along_m
-        return f"x{number}[{'i' if along == 1 else f'i * {along}' if along else '0'}]"
+        along = operands[number].along_m
+        row = Integer(0) if not along else _ROW if along == 1 else Binary("*", _ROW, Integer(along))
+        return Element(f"x{number}", (row,))
 
-    def _number(self, access: Access) -> int:
-        return [operand.key for operand in self._operands].index((access.array, access.subscripts))
+    # The values of the statement's own iterators don't matter: its references are those of the product's.
+    (made,) = with_elements_of((assignment(scop, applied.statement, [_ROW] * applied.statement.depth),), place)
+    assert isinstance(made, Assign)
+    return made
 
 
-class _ApartWriter(_BlockWriter):
-    """The same with conditionals inside of others in arrays, if anything may be computed of them at any time.
+def _apart(value: Expr, inner: list[Expr], first: int, accumulator: str, *, outermost: bool = True) -> Expr:
+    """The expression with conditionals inside of others in arrays, if anything may be computed of them at any time.
 
-    Compilers make masks of masks of them otherwise: of a value that is held between two bounds nine instructions for
-    four.
+    What is taken out goes to ``inner``; the arrays are numbered from ``first`` on. Compilers make masks of masks of
+    them otherwise: of a value that is held between two bounds nine instructions for four.
     """
+    conditional = isinstance(value, Conditional)
+    changed = with_parts(
+        value, lambda part: _apart(part, inner, first, accumulator, outermost=outermost and not conditional)
+    )
+    if not conditional or outermost or not all(_is_harmless(part, accumulator) for part in walk(value)):
+        return changed
+    inner.append(changed)
+    return Element(f"inner{first + len(inner) - 1}", (_ROW,))
 
-    def __init__(
-        self,
-        scop: Scop,
-        applied: EpilogueStatement,
-        operands: Sequence[EpilogueOperand],
-        accumulator: str,
-        number: int,
-    ) -> None:
-        super().__init__(scop, applied, operands, accumulator)
-        self.inner: list[str] = []
-        self._first = number
-        self._outermost = True
 
-    def _operation(self, node: Expression) -> str:
-        if node.text != "?:":
-            return super()._operation(node)
-        outermost, self._outermost = self._outermost, False
-        text = super()._operation(node)
-        self._outermost = outermost
-        if outermost or not all(map(self._harmless, node.walk())):
-            return text
-        self.inner.append(text)
-        return f"inner{self._first + len(self.inner) - 1}[i]"
-
-    def _harmless(self, node: Expression) -> bool:
-        kind = self._accumulator
-        if kind not in _BYTES:
-            return False
-        if node.kind == "access":
-            return self._operands[self._number(self._references[node.text])].written
-        if node.kind == "literal":
-            return kind == "double" or node.text.isdigit() or node.text[-1] in "fF"
-        return node.kind == "op" and node.text in ("?:", "+", "-", "*", "<", "<=", ">", ">=", "==", "!=")
+def _is_harmless(value: Expr, accumulator: str) -> bool:
+    """Whether an expression takes the same time, and raises nothing, whatever the numbers are."""
+    if accumulator not in _BYTES:
+        return False
+    match value:
+        case Name():
+            return value == _ELEMENT
+        case Constant(number):
+            return accumulator == "double" or number.isdigit() or number[-1] in "fF"
+        case Unary(operator) | Binary(operator):
+            return operator in _HARMLESS
+    return isinstance(value, Conditional)
 
 
 def _definition(
-    site: GemmSite, operands: Sequence[EpilogueOperand], lines: Sequence[_Line], linear: bool, vector_bytes: int
+    site: GemmSite, operands: Sequence[EpilogueOperand], statements: Sequence[_Line], linear: bool, vector_bytes: int
 ) -> str:
     prefix = site.prefix
     kinds = [f"{'' if each.written else 'const '}{each.element} *" for each in operands]
@@ -139,8 +143,8 @@ def _definition(
     given = f"const struct {prefix}_operands *operands, {sums}"
     simd = f"#pragma omp simd simdlen({vector_bytes // widest})"
     finished = [f"  {prefix}_finished(sums, {names}, rows);"]
-    if any(line.inner for line in lines):
-        finished = _one_by_one(site.accumulator, lines, output, simd, vector_bytes // _BYTES[site.accumulator])
+    if any(line.inner for line in statements):
+        finished = _one_by_one(site.accumulator, statements, output, simd, vector_bytes // _BYTES[site.accumulator])
     return "\n".join(
         [
             f"struct {prefix}_operands {{ {' '.join(f'{kind}x{n};' for n, kind in enumerate(kinds))} }};",
@@ -150,9 +154,9 @@ def _definition(
             "{",
             f"  {simd}",
             "  for (long i = 0; i < rows; ++i) {",
-            f"    {site.accumulator} {_ELEMENT} = sums[i];",
-            *(f"    {line.text}" for line in lines),
-            f"    {output} = {_ELEMENT};",
+            f"    {site.accumulator} {_ELEMENT.name} = sums[i];",
+            *(f"    {line.text}" for line in statements),
+            f"    {output} = {_ELEMENT.name};",
             "  }",
             "}",
             f"static inline __attribute__((always_inline)) void {prefix}_after_column({given}, long first, long row, "
@@ -175,23 +179,23 @@ def _definition(
     )
 
 
-def _one_by_one(accumulator: str, lines: Sequence[_Line], output: str, simd: str, most: int) -> list[str]:
+def _one_by_one(accumulator: str, statements: Sequence[_Line], output: str, simd: str, most: int) -> list[str]:
     """C that applies statements to at most so many rows, each conditional in a loop of its own."""
-    found = [f"  {accumulator} values[{most}];"] if len(lines) > 1 else []
+    found = [f"  {accumulator} values[{most}];"] if len(statements) > 1 else []
     source = "sums[i]"
     number = 0
-    for place, line in enumerate(lines):
-        target = output if place == len(lines) - 1 else "values[i]"
-        steps = [(f"{_ELEMENT} = {text};", f"inner{number + own}[i]") for own, text in enumerate(line.inner)]
+    for place, line in enumerate(statements):
+        target = output if place == len(statements) - 1 else "values[i]"
+        steps = [(f"{_ELEMENT.name} = {text};", f"inner{number + own}[i]") for own, text in enumerate(line.inner)]
         found += [f"  {accumulator} inner{number + own}[{most}];" for own in range(len(steps))]
         number += len(steps)
-        for text, kept in (*steps, (line.rest, target)):
+        for step, kept in (*steps, (line.rest, target)):
             found += [
                 f"  {simd}",
                 "  for (long i = 0; i < rows; ++i) {",
-                f"    {accumulator} {_ELEMENT} = {source};",
-                f"    {text}",
-                f"    {kept} = {_ELEMENT};",
+                f"    {accumulator} {_ELEMENT.name} = {source};",
+                f"    {step}",
+                f"    {kept} = {_ELEMENT.name};",
                 "  }",
             ]
         source = "values[i]"

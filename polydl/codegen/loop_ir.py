@@ -53,13 +53,11 @@ class Evaluate:
 
 @dataclass(frozen=True)
 class Call:
-    """A microkernel's call as its plug-in wrote it, with the values that it was given."""
+    """A call that stands for the innermost loops of a nest, as text, with the values that it was made from."""
 
     text: str
     statement: str
     values: tuple[Expr, ...] = ()
-    #: Whether there is a loop with vector instructions in it.
-    simd: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polydl.codegen import build, passes
 from polydl.codegen.facts import context_of, generated
-from polydl.codegen.loop_ir import Assign, Body, Call, Node
+from polydl.codegen.loop_ir import Assign, Body, Node
 from polydl.codegen.lowering import assignment
 from polydl.codegen.values import Expr
 from polydl.ir.schedule import Loop
@@ -19,7 +19,7 @@ from polydl.poly.counting import limited
 from polydl.poly.legality import Directions
 from polydl.poly.schedules import time_map
 
-MicrokernelCall = Callable[[NestPlan, Sequence[Expr]], Call]
+MicrokernelCall = Callable[[NestPlan, Sequence[Expr]], Node]
 """Makes one microkernel call from the values of the loops around it, shared ones first."""
 
 

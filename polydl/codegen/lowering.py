@@ -20,7 +20,6 @@ from polydl.codegen.values import (
     Integer,
     Integral,
     Linear,
-    Name,
     Unary,
     linear,
     substituted,
@@ -108,7 +107,3 @@ def assignment(scop: Scop, statement: Statement, iterators: Sequence[Expr]) -> A
     """The statement where its iterators have these values."""
     target, assigned = (expression(scop, statement, part, iterators) for part in statement.body.arguments)
     return Assign(target, statement.body.text, assigned, statement.name)
-
-
-def variables(names: Sequence[str]) -> list[Expr]:
-    return [Name(name) for name in names]

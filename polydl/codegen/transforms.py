@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 
-from polydl.codegen.expressions import affine, statement_text, stripped, subscripted
 from polydl.codegen.linear_maps import linear, operations
+from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
+from polydl.codegen.lowering import affine, assignment, element
+from polydl.codegen.print_c import whole
+from polydl.codegen.values import AddressOf, Binary, Expr, Integer, Linear, Name
 from polydl.ir.calls import Inside, TileTransform, TransformCall
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -23,41 +27,50 @@ _LINE = 64
 _STRIP_BYTES = 12 << 10
 
 
-def invocation(scop: Scop, statement: Statement, call: TransformCall, iterators: Sequence[str]) -> str:
-    """The call for the tile at these values of the statement's iterators."""
+def invocation(scop: Scop, statement: Statement, call: TransformCall, iterators: Sequence[Expr]) -> Node:
+    """The call for the tile at these values of the statement's iterators, and what follows on the tile."""
     transform = call.transform
-    places = [f"&{subscripted(scop, access, iterators)}" for access in (statement.reads[0], statement.writes[0])]
-    left = [_left(inside, iterators) for inside in transform.inside if inside is not None]
-    text = f"{call.call}({', '.join([*places, *left])});"
-    return f"{{ {text} {_after(scop, statement, transform, iterators)} }}" if transform.after else text
+    arguments: list[Expr] = [
+        AddressOf(element(scop, access, iterators)) for access in (statement.reads[0], statement.writes[0])
+    ]
+    arguments += [_left(inside, iterators) for inside in transform.inside if inside is not None]
+    text = f"{call.call}({', '.join(map(whole, arguments))});"
+    made = Call(text, statement.name, tuple(arguments))
+    return Block((made, *_after(scop, statement, transform, iterators))) if transform.after else made
 
 
-def _after(scop: Scop, statement: Statement, transform: TileTransform, iterators: Sequence[str]) -> str:
+def _after(scop: Scop, statement: Statement, transform: TileTransform, iterators: Sequence[Expr]) -> Body:
     """Loops over what the call has written, which is in a near cache then, with the statements that follow."""
     assert statement.box is not None
     extents = [high + 1 for _, high in statement.box]
     values = list(iterators)
-    values[transform.lanes] = "polydl_lane"
-    loops = []
+    values[transform.lanes] = Name("polydl_lane")
+    loops: list[tuple[str, Expr]] = []
     walked = False
     for axis, (loop, inside) in enumerate(zip(transform.results, transform.inside, strict=True)):
-        values[loop] = f"polydl_pixel{axis}"
-        length, there = extents[loop], ""
+        counter = Name(f"polydl_pixel{axis}")
+        values[loop] = counter
+        condition: Expr = Binary("<", counter, Integer(extents[loop]))
         if transform.walk is not None and _walks(statement, loop, transform.walk):
             walked = True
             length = extents[loop] * extents[transform.walk] if inside is None else inside.limit
+            condition = Binary("<", counter, Integer(length))
         elif inside is not None:
-            there = f" && {values[loop]} < {_left(inside, iterators)}"
-        loops.append(f"for (int {values[loop]} = 0; {values[loop]} < {length}{there}; ++{values[loop]})")
+            condition = Binary("&&", condition, Binary("<", counter, _left(inside, iterators)))
+        loops.append((counter.name, condition))
     if transform.walk is not None and not walked:
-        values[transform.walk] = "polydl_tile"
-        loops.append(f"for (int polydl_tile = 0; polydl_tile < {extents[transform.walk]}; ++polydl_tile)")
-    lanes = f"for (int polydl_lane = 0; polydl_lane < {extents[transform.lanes]}; ++polydl_lane)"
-    ordered = [*loops, lanes] if transform.walk is None else [lanes, *loops]
-    body = " ".join(
-        statement_text(scop, light, [stripped(affine(form, values)) for form in own]) for light, own in transform.after
+        values[transform.walk] = Name("polydl_tile")
+        loops.append(("polydl_tile", Binary("<", Name("polydl_tile"), Integer(extents[transform.walk]))))
+    lanes = ("polydl_lane", Binary("<", Name("polydl_lane"), Integer(extents[transform.lanes])))
+    *outer, (inner, ends) = [*loops, lanes] if transform.walk is None else [lanes, *loops]
+    body: Body = tuple(
+        replace(assignment(scop, light, [affine(form, values) for form in forms]), statement="")
+        for light, forms in transform.after
     )
-    return f'{" ".join(ordered[:-1])} {{ _Pragma("omp simd") {ordered[-1]} {{ {body} }} }}'
+    body = (For(inner, Integer(0), ends, body, pragma=Pragma("simd")),)
+    for counter_name, condition in reversed(outer):
+        body = (For(counter_name, Integer(0), condition, body),)
+    return body
 
 
 def _walks(statement: Statement, pixel: int, walk: int) -> bool:
@@ -66,9 +79,12 @@ def _walks(statement: Statement, pixel: int, walk: int) -> bool:
     return any(form.coefficients[pixel] and form.coefficients[walk] for form in forms)
 
 
-def _left(inside: Inside, iterators: Sequence[str]) -> str:
+def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
     """How much of an axis is there, from the tile's first element on."""
-    return f"{inside.limit} - {inside.step} * ({stripped(iterators[inside.loop])})"
+    first = iterators[inside.loop]
+    if isinstance(first, Integer):
+        return Integer(inside.limit - inside.step * first.number)
+    return Linear(((1, Integer(inside.limit)), (-inside.step, first)))
 
 
 def cycles(statement: Statement, transform: TileTransform, vector_elements: int) -> float:

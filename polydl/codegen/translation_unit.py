@@ -9,7 +9,7 @@ from polydl import bfloat16
 from polydl.codegen import print_c, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
 from polydl.codegen.epilogue import epilogue_definition
-from polydl.codegen.loop_ir import Body, Call, For, nodes
+from polydl.codegen.loop_ir import Body, Call, For, Node, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import defines, harness, header, include_flags
 from polydl.codegen.storage import LocalStorage, local_storage
@@ -34,17 +34,14 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
     scop, plan, sites = applied.scop, applied.plan, applied.sites
     exact = not applied.reassociate
 
-    def call(nest: NestPlan, values: Sequence[Expr]) -> Call:
-        texts = [print_c.text(value) for value in values]
-        name = nest.nest.statements[0]
+    def call(nest: NestPlan, values: Sequence[Expr]) -> Node:
+        statement = scop.statement(nest.nest.statements[0])
         if nest.nest.transform is not None:
-            statement = scop.statement(name)
-            iterators = iterator_values(nest, statement.depth, texts)
-            text = transforms.invocation(scop, statement, nest.nest.transform, iterators)
-            return Call(text, name, tuple(values), simd=bool(nest.nest.transform.transform.after))
+            iterators = iterator_values(nest, statement.depth, values)
+            return transforms.invocation(scop, statement, nest.nest.transform, iterators)
         if nest.nest.annotated is not None:
-            return Call(annotated_call(scop, nest, texts), name, tuple(values))
-        return Call(microkernel_call(scop, sites[nest.nest.index], texts), name, tuple(values))
+            return Call(annotated_call(scop, nest, values), statement.name, tuple(values))
+        return Call(microkernel_call(scop, sites[nest.nest.index], values), statement.name, tuple(values))
 
     spared = {*applied.absorbed, *(index for site in sites.values() if site.epilogue for index in site.epilogue.nests)}
     omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
@@ -149,7 +146,5 @@ def _guarded(scop: Scop, storage: LocalStorage, body: Sequence[str]) -> list[str
 def _fills_vectors(body: Body) -> bool:
     """Whether a loop is to be run with vector instructions."""
     return any(
-        (isinstance(node, For) and node.pragma is not None and "simd" in node.pragma.directive)
-        or (isinstance(node, Call) and node.simd)
-        for node in nodes(body)
+        isinstance(node, For) and node.pragma is not None and "simd" in node.pragma.directive for node in nodes(body)
     )

@@ -85,6 +85,8 @@ def run(ir: Body, context: Context) -> Body:
 def _visited(node: Node, context: Context, kept: _Kept) -> Body:
     if not isinstance(node, For):
         return (with_bodies(node, lambda inside: _all(inside, context, kept)),)
+    if node.place < 0:
+        return (node,)
     if context.may_fill_vectors(node) and (not has_loop(node.body) or unrolled_inside(node, context) is not None):
         return (node,)
     found = {} if node.parallel else _accumulators(node, context, kept)

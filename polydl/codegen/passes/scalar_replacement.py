@@ -90,9 +90,9 @@ def _with_variables(loop: For, context: Context) -> For:
     streamed = streamed_arrays(loop, context)
     if not is_straight(loop.body) or (copies < 2 and not streamed):
         return loop
+    found = {each.element: each for each in replaceable(loop, streamed, context)}
     if copies > 1:
         loop = _with_loads_before(loop, context)
-    found = {each.element: each for each in replaceable(loop, streamed, context)}
 
     def place(element: Element) -> Expr:
         return Name(found[element].variable) if element in found else element

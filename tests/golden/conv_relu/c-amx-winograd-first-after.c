@@ -623,7 +623,16 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
       for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {
         for (int oj = 0; oj <= 5; ++oj) {
           for (int oi = 0; oi <= 6; ++oi) {
-            { polydl_result_S1(&output_points[img][ofm_tile][0][7 * oj + oi][0], &output[img][ofm_tile][2 * oj][2 * oi][0]); for (int polydl_pixel0 = 0; polydl_pixel0 < 2; ++polydl_pixel0) for (int polydl_pixel1 = 0; polydl_pixel1 < 2; ++polydl_pixel1) { _Pragma("omp simd") for (int polydl_lane = 0; polydl_lane < 16; ++polydl_lane) { output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] = ((output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) > 0.0f) ? (output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) : 0.0f; } } }
+            {
+              polydl_result_S1(&output_points[img][ofm_tile][0][7 * oj + oi][0], &output[img][ofm_tile][2 * oj][2 * oi][0]);
+              for (int polydl_pixel0 = 0; polydl_pixel0 < 2; ++polydl_pixel0) {
+                for (int polydl_pixel1 = 0; polydl_pixel1 < 2; ++polydl_pixel1) {
+                  #pragma omp simd
+                  for (int polydl_lane = 0; polydl_lane < 16; ++polydl_lane)
+                    output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] = ((output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) > 0.0f) ? (output[img][ofm_tile][2 * oj + polydl_pixel0][2 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) : 0.0f;
+                }
+              }
+            }
           }
         }
       }

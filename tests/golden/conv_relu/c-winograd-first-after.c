@@ -590,7 +590,7 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
       for (int ifm_tile = 0; ifm_tile <= 1; ++ifm_tile) {
         for (int oj = 0; oj <= 2; ++oj) {
           for (int oi = 0; oi <= 3; ++oi) {
-            polydl_image_S1(&input[img][ifm_tile][4 * oj][4 * oi][0], &input_points[img][ifm_tile][0][4 * oj + oi][0], 16 - 4 * (oi));
+            polydl_image_S1(&input[img][ifm_tile][4 * oj][4 * oi][0], &input_points[img][ifm_tile][0][4 * oj + oi][0], 16 - 4 * oi);
           }
         }
       }
@@ -618,7 +618,16 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
       for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {
         for (int oj = 0; oj <= 2; ++oj) {
           for (int oi = 0; oi <= 3; ++oi) {
-            { polydl_result_S1(&output_points[img][ofm_tile][0][4 * oj + oi][0], &output[img][ofm_tile][4 * oj][4 * oi][0], 14 - 4 * (oi)); for (int polydl_pixel0 = 0; polydl_pixel0 < 4; ++polydl_pixel0) for (int polydl_pixel1 = 0; polydl_pixel1 < 4 && polydl_pixel1 < 14 - 4 * (oi); ++polydl_pixel1) { _Pragma("omp simd") for (int polydl_lane = 0; polydl_lane < 16; ++polydl_lane) { output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] = ((output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) > 0.0f) ? (output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) : 0.0f; } } }
+            {
+              polydl_result_S1(&output_points[img][ofm_tile][0][4 * oj + oi][0], &output[img][ofm_tile][4 * oj][4 * oi][0], 14 - 4 * oi);
+              for (int polydl_pixel0 = 0; polydl_pixel0 < 4; ++polydl_pixel0) {
+                for (int polydl_pixel1 = 0; (polydl_pixel1 < 4) && (polydl_pixel1 < 14 - 4 * oi); ++polydl_pixel1) {
+                  #pragma omp simd
+                  for (int polydl_lane = 0; polydl_lane < 16; ++polydl_lane)
+                    output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] = ((output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) > 0.0f) ? (output[img][ofm_tile][4 * oj + polydl_pixel0][4 * oi + polydl_pixel1][polydl_lane] + bias[ofm_tile][polydl_lane]) : 0.0f;
+                }
+              }
+            }
           }
         }
       }

@@ -773,7 +773,7 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
     }
     #pragma omp parallel for
     for (int y = 0; y <= 6; ++y) {
-      polydl_image_S1(&input_padded[0][0][2 * y][0], &input_padded_points[0][7 * y][0], 15 - 2 * (0));
+      polydl_image_S1(&input_padded[0][0][2 * y][0], &input_padded_points[0][7 * y][0], 15);
     }
     polydl_filter_S1(&weights[0][0][0][0], &weights_points[0][0][0]);
     #pragma omp parallel for collapse(2)
@@ -784,7 +784,7 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
     }
     #pragma omp parallel for
     for (int y = 0; y <= 6; ++y) {
-      polydl_result_S1(&output_points[0][7 * y][0], &output[0][0][2 * y][0], 13 - 2 * (0));
+      polydl_result_S1(&output_points[0][7 * y][0], &output[0][0][2 * y][0], 13);
     }
   } else {
   for (int n = 0; n < 1; ++n)

@@ -1,0 +1,284 @@
+"""The decisions of nests against brute force over all forms, parallel loops and ways of innermost loops."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import combinations, permutations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl import pipeline
+from polydl.ir.variant import Interchange, NestStep, Tile, UseMicrokernel
+from polydl.variants.choice import Choice, runs
+from polydl.variants.decisions import Partial, complete, count, enumerate_all
+from polydl.variants.nest_facts import fixed_and_free
+from polydl.variants.nest_rules import CACHE_TILED_LOOPS
+from polydl.variants.nest_steps import located
+from polydl.variants.parallel_loops import parallel_choices
+from polydl.variants.space import NestSpace
+
+PRODUCT = (
+    "float C[24][16], const float A[24][20], const float B[20][16]",
+    """
+  for (int i = 0; i < 24; i++) for (int j = 0; j < 16; j++) for (int k = 0; k < 20; k++)
+    C[i][j] += A[i][k] * B[k][j];""",
+)
+ROW_OF_SUMS = (
+    "float s[24], const float A[24][160]",
+    """
+  for (int i = 0; i < 24; i++) for (int j = 0; j < 160; j++) s[i] += A[i][j];""",
+)
+SUM = (
+    "float s[1], const float A[40][12]",
+    """
+  for (int i = 0; i < 40; i++) for (int j = 0; j < 12; j++) s[0] += A[i][j];""",
+)
+STENCIL = (
+    "float A[30][40]",
+    """
+  for (int t = 0; t < 6; t++) for (int i = 1; i < 29; i++) for (int j = 1; j < 39; j++)
+    A[i][j] = 0.2f * (A[i][j] + A[i - 1][j] + A[i + 1][j] + A[i][j - 1] + A[i][j + 1]);""",
+)
+SKEWED = (
+    "float A[30][20][9]",
+    """
+  for (int t = 1; t < 30; t++) for (int i = 0; i < 19; i++) for (int c = 0; c < 9; c++)
+    A[t][i][c] = A[t - 1][i + 1][c] * 2;""",
+)
+TRIANGLE = (
+    "float L[40][40], float x[40]",
+    """
+  for (int i = 0; i < 40; i++) for (int j = 0; j < i; j++) x[i] += L[i][j];""",
+)
+TRANSPOSED = (
+    "float y[20][24][1], const float x[24][20]",
+    """
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 24; j++) for (int c = 0; c < 1; c++)
+    y[i][j][c] = x[j][i];""",
+)
+IN_PLACE = (
+    "float y[20][24], const float x[24][20]",
+    """
+  for (int i = 0; i < 20; i++) for (int j = 0; j < 24; j++) y[i][j] = y[i][j] + x[j][i];""",
+)
+LARGE = (
+    "float y[2048][1024], const float x[1024][2048]",
+    """
+  for (int i = 0; i < 2048; i++) for (int j = 0; j < 1024; j++) y[i][j] = x[j][i];""",
+)
+NESTS = {
+    "product": (PRODUCT, 1, "c"),
+    "product on two threads": (PRODUCT, 2, "c"),
+    "plain product": (PRODUCT, 2, "none"),
+    "row of sums": (ROW_OF_SUMS, 2, "none"),
+    "sum": (SUM, 3, "none"),
+    "stencil": (STENCIL, 2, "none"),
+    "skewed": (SKEWED, 2, "none"),
+    "triangle": (TRIANGLE, 2, "none"),
+    "transposed": (TRANSPOSED, 2, "none"),
+    "in place": (IN_PLACE, 1, "none"),
+    "past the caches": (LARGE, 2, "none"),
+}
+
+
+@cache
+def nest_of(name: str) -> NestSpace:
+    (arrays, loops), threads, microkernel = NESTS[name]
+    path = Path(pytest.nest_folder, "nest.c")  # type: ignore[attr-defined]
+    path.write_text(f"void f({arrays})\n{{\n#pragma scop\n{loops}\n#pragma endscop\n}}\n")
+    space = pipeline.variant_space(pipeline.parse(path), threads=threads, vector_bytes=64, microkernel=microkernel)
+    nest = space.spaces[-1]
+    # Few shapes, so that all choices can be looked at.
+    return replace(nest, shapes=nest.shapes[:6])
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pytest, "nest_folder", tmp_path, raising=False)
+
+
+def forms(nest: NestSpace) -> Iterator[tuple[Choice, bool]]:
+    """Every shape, choice of tiles and order of generated loops, without its parallel loop, and whether it is legal."""
+    for shape in nest.shapes:
+        sizes = nest.tile_sizes(shape)
+        for number in range(CACHE_TILED_LOOPS + 1):
+            for loops in combinations(sizes, number):
+                for chosen in product(*(sizes[loop] for loop in loops)):
+                    tiles = tuple(zip(loops, chosen, strict=True))
+                    once, free = fixed_and_free(nest.loop_trips(shape, dict(tiles)))
+                    for order in permutations(free):
+                        if _allowed(nest, order):
+                            complete = (*once, *order)
+                            yield Choice(shape, tiles, complete, None), nest.legal_order(shape, complete)
+
+
+def _allowed(nest: NestSpace, order: tuple[str, ...]) -> bool:
+    levels = [[name for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in order] for loop in nest.nest.loops]
+    if any([name for name in order if name in own] != own for own in levels):
+        return False
+    if not nest.plain or not order:
+        return True
+    return order == nest.straight if nest.straight is not None else order[-1] in nest.contiguous
+
+
+@cache
+def brute_force(name: str) -> tuple[Choice, ...]:
+    nest = nest_of(name)
+    return tuple(
+        choice
+        for form, is_legal in forms(nest)
+        if is_legal
+        for on in parallel_choices(nest, form.shape, form.tiles, form.order)
+        for choice in runs(nest, replace(form, parallel=on)).values()
+    )
+
+
+def values_of(name: str) -> list[dict[str, Any]]:
+    return [nest_of(name).model.values(choice) for choice in brute_force(name)]
+
+
+def row(values: dict[str, Any]) -> frozenset[tuple[str, Any]]:
+    return frozenset(values.items())
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_all_choices_are_those_of_brute_force_in_the_same_order(name: str) -> None:
+    nest = nest_of(name)
+    expected = brute_force(name)
+    assert expected
+    assert nest.choices == expected
+    assert nest.size() == sum(1 for _ in forms(nest)) or nest.plain
+    assert nest.illegal() == sum(not is_legal for _, is_legal in forms(nest))
+    if len(expected) < 1500:
+        assert count(nest.root) == len({row(values) for values in values_of(name)})
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_steps_are_found_again_in_the_space(name: str) -> None:
+    nest = nest_of(name)
+    for choice in random.Random(0).sample(brute_force(name), min(300, len(brute_force(name)))):
+        steps = nest.steps(choice)
+        values, reason = located(nest.model, steps)
+        assert reason is None
+        assert nest.decisions.check(values) == ()
+        assert nest.steps(nest.model.choice(values)) == steps
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_decisions_in_any_order_lead_to_every_choice_and_lose_none(name: str) -> None:
+    nest = nest_of(name)
+    everything = values_of(name)
+    generator = random.Random(1)
+    for _ in range(12):
+        left, partial = everything, nest.root
+        for decision in generator.sample(nest.decisions.names, len(nest.decisions.names)):
+            assert partial is not None
+            possible = {values[decision] for values in left}
+            assert possible <= set(partial.values(decision)), f"{decision} lost a value that a legal choice has"
+            value = generator.choice(sorted(possible, key=str))
+            partial = partial.take(decision, value)
+            left = [values for values in left if values[decision] == value]
+            assert partial is not None
+            if len(left) < 40 and len(partial.undecided) > 1:
+                assert {row(values) for values in enumerate_all(partial)} == {row(values) for values in left}
+        assert partial is not None
+        assert partial.decided in left
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_a_value_that_is_left_when_all_but_it_is_decided_is_legal(name: str) -> None:
+    nest = nest_of(name)
+    known = {row(values) for values in values_of(name)}
+    generator = random.Random(2)
+    for values in generator.sample(values_of(name), min(20, len(known))):
+        last = generator.choice(nest.decisions.names)
+        partial: Partial | None = nest.root
+        for decision, value in values.items():
+            if decision != last and partial is not None:
+                partial = partial.take(decision, value)
+        assert partial is not None
+        assert {row({**values, last: value}) for value in partial.values(last)} <= known
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_what_is_drawn_is_legal_and_reaches_all_kinds(name: str) -> None:
+    nest = nest_of(name)
+    generator = random.Random(3)
+    drawn = [choice for _ in range(400) if (choice := nest.sample(generator)) is not None]
+    assert set(drawn) <= set(brute_force(name))
+    assert {choice.shape for choice in drawn} == {choice.shape for choice in brute_force(name)}
+    assert {choice.parallel is None for choice in drawn} == {c.parallel is None for c in brute_force(name)}
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_the_default_keeps_the_source_order_where_it_may(name: str) -> None:
+    nest = nest_of(name)
+    values = complete(nest.root)
+    assert values is not None
+    assert values["shape"] == 0
+    assert all(not values[f"tile {loop}"] for loop in nest.model.tiled)
+    default = nest.default(nest.shapes[0])
+    if default in brute_force(name):
+        assert nest.model.choice(values).order == default.order
+
+
+def test_an_order_of_dependent_loops_follows_from_another() -> None:
+    nest = nest_of("skewed")
+    partial = nest.root
+    assert partial is not None
+    # t carries the dependence, so that it lies outside of i, which runs against it, and of i's tiles.
+    assert partial.values("t outside i") == ("outside",)
+    assert partial.values("tiles of i outside t") == ("inside", "apart")
+    # Accesses are contiguous along c.
+    assert partial.values("i outside c") == ("outside",)
+    assert partial.values("t outside c") == ("outside",)
+
+
+def test_what_lies_outside_of_the_outer_loop_lies_outside_of_the_inner_one() -> None:
+    partial = nest_of("plain product").root
+    assert partial is not None
+    assert partial.values("tiles of i outside i") == ("outside", "apart")
+    assert partial.values("i outside k") == ("outside", "inside")
+    tiled = partial.take("tiles of i outside k", "inside")
+    assert tiled is not None
+    assert 0 not in tiled.values("tile i")
+    assert tiled.values("tiles of i outside i") == ("outside",)
+    assert tiled.values("i outside k") == ("inside",)
+    whole = partial.take("tile i", 0)
+    assert whole is not None
+    assert whole.values("tiles of i outside k") == ("apart",)
+
+
+def test_what_breaks_is_said_in_words() -> None:
+    nest = nest_of("skewed")
+    values = complete(nest.root)
+    assert values is not None
+    wrong = {**values, "t outside i": "inside", "i outside c": "outside"}
+    assert "the order i t c breaks a dependence" in nest.decisions.check(wrong)
+    circle = {**values, "t outside i": "outside", "i outside c": "outside", "t outside c": "inside"}
+    assert nest.decisions.check(circle) == ("the order of the loops goes round in a circle",)
+    assert nest.decisions.check({**values, "tiles of t outside i": "outside"}) == (
+        "`tiles of t outside i` can't be: there is no loop over tiles of t",
+    )
+    assert "can't be 9, but one of 0, 8, 16" in nest.decisions.check({**values, "tile t": 9})[0]
+
+
+def test_steps_of_a_person_that_are_no_choice_are_said_to_be_none() -> None:
+    nest = nest_of("product")
+    choice = next(each for each in brute_force("product") if each.order)
+    [*_, kernel, order] = nest.steps(choice)
+    assert isinstance(kernel, UseMicrokernel)
+    assert isinstance(order, Interchange)
+    index = nest.nest.index
+
+    def reason(*steps: NestStep) -> str | None:
+        return located(nest.model, steps)[1]
+
+    assert "no shape of a call" in str(reason(kernel, Tile(index, kernel.m, (7,))))
+    assert "there is no loop `q`" in str(reason(*nest.steps(choice), Tile(index, "q", (8,))))
+    assert "there is no loop `x`" in str(reason(*nest.steps(choice)[:-1], replace(order, order=("x",))))
