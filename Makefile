@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize test bench bench-analysis lint types format schema clean FORCE
+.PHONY: help optimize check test test-slow test-all bench bench-analysis lint types format schema clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
@@ -11,8 +11,12 @@ SUITE ?= resnet
 THREADS ?= 1
 
 BIN := .venv/bin
+PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 FOLDERS := variants microkernels ranking fusion
+# Of these files, what needs no compiler.
+CHECKED := $(addprefix tests/test_,$(addsuffix .py,\
+	apply decisions golden imports lazy_imports legality names parallel_loops picks pins ranking registry rewrites))
 BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch])
 INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev
@@ -26,8 +30,17 @@ help: ## this list
 optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACHE_SIZES
 	$(BIN)/polydl optimize $(SOURCE) --cache-sizes $(CACHE_SIZES)
 
-test: $(INSTALLED_DEV) ## install what is missing, then run the tests
-	$(BIN)/pytest --numprocesses auto --dist worksteal
+check: $(INSTALLED_DEV) ## the tests that take seconds and need no compiler
+	$(PYTEST) -m "not native and not slow" $(CHECKED)
+
+test: $(INSTALLED_DEV) ## install what is missing, then run the tests but the slow ones
+	$(PYTEST) -m "not slow"
+
+test-slow: $(INSTALLED_DEV) ## the slow tests alone
+	$(PYTEST) -m slow
+
+test-all: $(INSTALLED_DEV) ## all tests
+	$(PYTEST)
 
 bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
 	$(BIN)/polydl bench --suite $(SUITE) --threads $(THREADS)
@@ -39,8 +52,9 @@ lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(INSTALLED_DEV) build/typed ## mypy --strict over the package
+types: $(INSTALLED_DEV) build/typed ## mypy --strict over the package and the tests
 	$(BIN)/mypy -p polydl
+	$(BIN)/mypy tests
 
 format: $(INSTALLED_DEV) ## rewrite the sources as ruff formats them
 	$(BIN)/ruff check --fix .

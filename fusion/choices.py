@@ -8,11 +8,11 @@ from dataclasses import replace
 from polydl.errors import IllegalVariantError
 from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
-from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import fused_combinations
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep
+from polydl.machine import Machine
 from polydl.match.alignment import aligned_loops
 from polydl.match.zero import sets_to_zero
 from polydl.poly.dependences import Dependence
@@ -35,18 +35,18 @@ def choices(
     nests: Sequence[Nest],
     dependences: Sequence[Dependence],
     *,
-    rates: Rates,
+    machine: Machine,
     reassociate: bool = True,
 ) -> tuple[Proposal, ...]:
     """Rewrites to try: what Algorithm 3 allows, and for sequences bound by memory their best combinations.
 
-    ``rates`` are those of the machine, by which combinations are compared.
+    Combinations are compared by what the ``machine`` should take for them.
     """
     found = list(elementwise_fusions(scop, nests, dependences))
     base = distributed(scop, nests)
     if base is not None and len(nests) > 1 and not any(_is_heavy(scop, nest) for nest in nests):
         own = found_dependences(base)
-        made = fused_combinations(base, distribute(base, own), own, rates, reassociate=reassociate)
+        made = fused_combinations(base, distribute(base, own), own, machine, reassociate=reassociate)
         for each in made[:_COMBINATIONS]:
             found += [Proposal(steps) for steps in (each.steps, in_blocks(base, each.steps)) if steps]
     return tuple(dict.fromkeys(found))

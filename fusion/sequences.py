@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
 from polydl.errors import IllegalVariantError
-from polydl.fusion.prediction import Prediction, Rates, groups_of, predict
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.machine import Machine
+from polydl.model.groups import Group, Prediction, predict
 from polydl.poly.dependences import Dependence, combinable
 from polydl.poly.nests import Nest
 from polydl.variants.rewrites.fuse import Fuse, fuse
@@ -229,11 +230,28 @@ def _partitions(indices: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]
                 yield ((first, *chosen), *partition)
 
 
+def _groups(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -> tuple[Group, ...]:
+    """The fused groups, and each nest that is in none as a group of its own."""
+    made = []
+    taken: set[str] = set()
+    for step in steps:
+        members = tuple(scop.statement(name) for name in step.statements)
+        whole = all(statement.depth == step.shared for statement in members)
+        made.append(Group(members, step.bodies, step.shared, step.orders, whole or step.parallel))
+        taken |= set(step.statements)
+    for names in nests:
+        if names[0] not in taken:
+            members = tuple(scop.statement(name) for name in names)
+            orders = tuple(statement.iterators for statement in members)
+            made.append(Group(members, (0,) * len(members), members[0].depth, orders, True))
+    return tuple(made)
+
+
 def fused_combinations(
     scop: Scop,
     nests: Sequence[Nest],
     found: Sequence[Dependence],
-    rates: Rates,
+    machine: Machine,
     *,
     reassociate: bool = True,
 ) -> tuple[Combination, ...]:
@@ -241,7 +259,7 @@ def fused_combinations(
 
     ``scop`` is distributed, its nests one after the other. The combination without any fusion is among them.
     """
-    search = Search(scop, nests, found, rates.threads, reassociate)
+    search = Search(scop, nests, found, machine.threads, reassociate)
     indices = [nest.index for nest in nests]
     if len(indices) > _MOST_NESTS or any(nest.depth or not nest.loops or nest.call for nest in nests):
         return ()
@@ -257,8 +275,8 @@ def fused_combinations(
         if not _in_order(nests, found, partition):
             continue
         for steps in _product([ways[group] for group in groups]):
-            members = groups_of(scop, steps, [nest.statements for nest in nests])
-            made.append(Combination(steps, groups, predict(scop, members, rates)))
+            members = _groups(scop, steps, [nest.statements for nest in nests])
+            made.append(Combination(steps, groups, predict(scop, members, machine)))
     return tuple(sorted(made, key=_order))
 
 

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.divisors import divisors
 from polydl.microkernels.amx_operands import (
     FORMATS,
@@ -410,7 +410,7 @@ def _missing() -> str | None:
 
 
 @dataclass(frozen=True)
-class Amx:
+class Amx(Microkernel):
     """The ``c-amx`` microkernel: bytes, bfloat16, and float to its full accuracy."""
 
     name: str = "c-amx"
@@ -425,6 +425,7 @@ class Amx:
     )
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "rounds", "after"})
+    family: str = "tile registers"
 
     def unavailable(self) -> str | None:
         return _missing()
@@ -469,9 +470,6 @@ class Amx:
             + SPLIT_SHARE * kind.cycles * split
         )
 
-    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
-        return None
-
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
         start = ""
@@ -485,9 +483,6 @@ class Amx:
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)
-
-    def link_flags(self) -> tuple[str, ...]:
-        return ()
 
 
 AMX = Amx()

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
-from polydl.microkernels.plain_c_blocks import LINE
 from polydl.microkernels.shapes import register_blocks
 
 SIDE = 16  # rows and columns of a tile
 PRODUCT_CYCLES = 20.0
 STEP = 32  # steps of k in a tile product of bfloat16s
+_LINE_BYTES = 64  # of all processors with tile registers
 _LINE = 32  # elements of B to which its columns are padded
 # Bytes that all tiles of A together may keep split in a thread.
 KEPT = 1 << 20
@@ -228,7 +228,7 @@ def products_of_blocks(
     meanwhile of what later calls read: an equal share of cache lines with each step of k.
     """
     times = -(-call.shape.m // (2 * SIDE)) * -(-len(call.blocks) // 2) * call.shape.batch * call.steps
-    lines = -(-site.ahead // (LINE * times))
+    lines = -(-site.ahead // (_LINE_BYTES * times))
     fetched = f"ahead, {lines}" if lines else "0, 0"
     finish = [
         "      if (last)",
@@ -242,7 +242,7 @@ def products_of_blocks(
         f"        {products(1, fetched)}",
         "      else",
         f"        {products(0, fetched)}",
-        *([f"      ahead += {LINE * lines * call.steps} * count;"] if lines else []),
+        *([f"      ahead += {_LINE_BYTES * lines * call.steps} * count;"] if lines else []),
         *(finish if site.after else []),
     ]
 

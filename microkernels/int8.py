@@ -7,10 +7,12 @@ are the batch. Where the compiler's target has no such instruction, shifts and m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
 from polydl.microkernels.plain_c_blocks import Block, block_function
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
@@ -79,8 +81,8 @@ class _Dots(Writer):
 
     step_a = _GROUP
 
-    def __init__(self, site: GemmSite, vector_bytes: int) -> None:
-        super().__init__(site, vector_bytes)
+    def __init__(self, site: GemmSite, vector_bytes: int, core: Core) -> None:
+        super().__init__(site, vector_bytes, core)
         self.width = vector_bytes // 4
 
     def definitions(self) -> list[str]:
@@ -115,7 +117,7 @@ class _Dots(Writer):
 
 
 @dataclass(frozen=True)
-class Int8:
+class Int8(Microkernel):
     """The ``c-int8`` microkernel."""
 
     name: str = "c-int8"
@@ -129,6 +131,9 @@ class Int8:
     )
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite"})
+    family: str = "dot products of bytes"
+    #: The cores that the code is for.
+    core: Core = WIDE_CORE
 
     def unavailable(self) -> str | None:
         return None
@@ -146,21 +151,20 @@ class Int8:
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        registers = 32 if vector_elements * 4 >= 64 else 16
-        tiling = tiling_of(shape, vector_elements, registers)
-        return _OVERHEAD + tiling_cycles(tiling, shape.batch, 1, reads=not shape.overwrite)
+        tiling = tiling_of(shape, vector_elements, self.core)
+        return _OVERHEAD + tiling_cycles(tiling, shape.batch, 1, self.core, reads=not shape.overwrite)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        return PLAIN_C.register_block(shape, vector_elements)
+        return tiling_of(shape, vector_elements, self.core).largest(vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
-        return _Dots(site, vector_bytes).emitted()
+        return _Dots(site, vector_bytes, self.core).emitted()
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)
 
-    def link_flags(self) -> tuple[str, ...]:
-        return ()
+    def on(self, core: Core) -> Int8:
+        return replace(self, core=core)
 
 
 INT8 = Int8()

@@ -8,13 +8,15 @@ file do the work.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from polydl import native
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.errors import MissingComponentError
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import cycles, tile_sizes
@@ -25,6 +27,14 @@ _TRANSPOSE_B = 2
 _LONGEST_BATCH = 4096
 # Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
 _SLOWNESS = 1.12
+
+
+def libxsmm_version() -> str:
+    """Of the LIBXSMM that emitted C is linked with; "" without it."""
+    try:
+        return native.libxsmm_version()
+    except MissingComponentError:
+        return ""
 
 
 def _transposed(stride_bk: int, k: int) -> bool:
@@ -72,7 +82,7 @@ def _loops(site: GemmSite, name: str, reduces: bool) -> str:
 
 
 @dataclass(frozen=True)
-class Libxsmm:
+class Libxsmm(Microkernel):
     """The ``libxsmm`` microkernel: float and double, alpha = 1, beta 0 or 1, B plain or transposed."""
 
     name: str = "libxsmm"
@@ -84,6 +94,10 @@ class Libxsmm:
     elements: tuple[tuple[str, ...], ...] = (("float", "float"), ("double", "double"))
 
     abilities: frozenset[Ability] = frozenset({"overwrite"})
+    family: str = "compiled at run time"
+    library: str = "libxsmm"
+    #: The cores that the code is for.
+    core: Core = WIDE_CORE
 
     def unavailable(self) -> str | None:
         try:
@@ -115,11 +129,7 @@ class Libxsmm:
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        registers = 32 if vector_elements * _BYTES[shape.element] >= 64 else 16
-        return _SLOWNESS * cycles(shape, vector_elements, registers, overhead=30.0 + 2.0 * shape.batch)
-
-    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
-        return None
+        return _SLOWNESS * cycles(shape, vector_elements, self.core, overhead=30.0 + 2.0 * shape.batch)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         prefix, element = site.prefix, site.element
@@ -178,6 +188,12 @@ class Libxsmm:
     def link_flags(self) -> tuple[str, ...]:
         library = native.libxsmm_path()
         return (str(library), f"-Wl,-rpath,{library.parent}", "-lpthread")
+
+    def version(self) -> str:
+        return libxsmm_version()
+
+    def on(self, core: Core) -> Libxsmm:
+        return replace(self, core=core)
 
 
 LIBXSMM = Libxsmm()

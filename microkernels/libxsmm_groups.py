@@ -20,9 +20,11 @@ from typing import Literal
 
 from polydl import native
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.divisors import divisors
 from polydl.errors import MissingComponentError
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops, table, widened
@@ -39,7 +41,7 @@ _COPY_CYCLES, _COPIED_SHARE = 0.15, 0.5
 
 
 @dataclass(frozen=True)
-class Family:
+class Grouped:
     """LIBXSMM's kernels for some element types."""
 
     #: of the names of LIBXSMM's functions
@@ -63,21 +65,21 @@ class Family:
         return ("unsigned short", "unsigned short") if self.bytes == 2 else ("char", "unsigned char")
 
 
-_BFLOAT16S = Family("bsmm", (BFLOAT16, "float"), 2, 2, 4.2)
-_BYTES = Family("subimm", ("signed char", "unsigned char", "int"), 4, 1, 1.2)
+_BFLOAT16S = Grouped("bsmm", (BFLOAT16, "float"), 2, 2, 4.2)
+_BYTES = Grouped("subimm", ("signed char", "unsigned char", "int"), 4, 1, 1.2)
 
 
 @lru_cache(maxsize=4096)
 def dispatch(
-    family: Family, sizes: tuple[int, int, int], leading: tuple[int, int, int], first: bool, many: bool
+    grouped: Grouped, sizes: tuple[int, int, int], leading: tuple[int, int, int], first: bool, many: bool
 ) -> int:
     """Address of the kernel that LIBXSMM compiles for m, n, k and the leading dimensions (A's in groups), or 0.
 
     ``many`` asks for the batch-reduce form with byte offsets. Raises MissingComponentError without LIBXSMM.
     """
-    function = getattr(native.libxsmm_library(), f"libxsmm_{family.stem}dispatch{'_reducebatch_offs' if many else ''}")
+    function = getattr(native.libxsmm_library(), f"libxsmm_{grouped.stem}dispatch{'_reducebatch_offs' if many else ''}")
     function.restype = ctypes.c_void_p
-    number = ctypes.c_float if family.accumulator == "float" else ctypes.c_int
+    number = ctypes.c_float if grouped.accumulator == "float" else ctypes.c_int
     options = [
         *(ctypes.c_int(dimension) for dimension in leading),
         number(1),
@@ -142,16 +144,16 @@ def _batch_of(site: GemmSite, group: int) -> _Batch:
 class _Writer:
     """Writes the C of one site."""
 
-    def __init__(self, family: Family, site: GemmSite) -> None:
-        self.family, self.site = family, site
-        self.batch = _batch_of(site, family.group)
+    def __init__(self, grouped: Grouped, site: GemmSite) -> None:
+        self.grouped, self.site = grouped, site
+        self.batch = _batch_of(site, grouped.group)
         self.reduces = max(site.batch) > self.batch.merged
         self.suffix = "_reducebatch_offs" if self.reduces else ""
         self.copies = not in_groups(site)
         self.longest = max(shape.m * shape.k * shape.batch for _, shape in site.shapes())
         self.slots = 1
         if site.again_a:
-            self.slots = max(1, min(_MOST_KEPT, _KEPT // (self.longest * family.bytes)))
+            self.slots = max(1, min(_MOST_KEPT, _KEPT // (self.longest * grouped.bytes)))
 
     @property
     def parameters(self) -> str:
@@ -161,7 +163,7 @@ class _Writer:
     def text(self) -> str:
         prefix = self.site.prefix
         parts = [
-            f"static libxsmm_{self.family.stem}function{self.suffix} {prefix}_kernel[2][2][2][2];",
+            f"static libxsmm_{self.grouped.stem}function{self.suffix} {prefix}_kernel[2][2][2][2];",
             table(f"{prefix}_offsets_a", self.site.offsets_a),
             table(f"{prefix}_offsets_b", self.site.offsets_b),
         ]
@@ -174,7 +176,7 @@ class _Writer:
 
     def _tables(self) -> list[str]:
         """The C tables of each product's offset in bytes; for a copied A, one table per size."""
-        site, width = self.site, self.family.bytes
+        site, width = self.site, self.grouped.bytes
 
         def bytes_of(name: str, elements: tuple[int, ...]) -> str:
             values = ", ".join(f"{width * element}ull" for element in elements)
@@ -193,7 +195,7 @@ class _Writer:
         """Plain loops for where LIBXSMM has no kernel: small, since they are hardly ever called."""
         site, prefix = self.site, self.site.prefix
         factor = f"b[{prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
-        value = f"column[{1 if self.copies else self.family.group} * i]"
+        value = f"column[{1 if self.copies else self.grouped.group} * i]"
         if site.element == BFLOAT16:
             factor, value = widened(factor), widened(value)
         column = f"a + {prefix}_offsets_a[r] + l * {site.lda}"
@@ -201,7 +203,7 @@ class _Writer:
 
     def _copy(self) -> str:
         """The buffers, and a function that copies A into groups unless it finds it there."""
-        site, prefix, group = self.site, self.site.prefix, self.family.group
+        site, prefix, group = self.site, self.site.prefix, self.grouped.group
         aligned = "__attribute__((aligned(64)))"
         lines = [
             f"static _Thread_local {site.element} {prefix}_groups[{self.slots}][{self.longest}] {aligned};",
@@ -245,7 +247,7 @@ class _Writer:
 
     def _run(self) -> str:
         site, prefix = self.site, self.site.prefix
-        of_a, of_b = self.family.c_types
+        of_a, of_b = self.grouped.c_types
         operand = "a"
         lines = []
         if self.copies:
@@ -270,7 +272,7 @@ class _Writer:
                 f"static inline void {prefix}_run({self.parameters}, "
                 f"int last_m, int last_n, int last_k, long count{FIRST})",
                 "{",
-                f"  const libxsmm_{self.family.stem}function{self.suffix} kernel = "
+                f"  const libxsmm_{self.grouped.stem}function{self.suffix} kernel = "
                 f"{prefix}_kernel[first][last_m][last_n][last_k];",
                 "  if (kernel) {",
                 *lines,
@@ -283,12 +285,12 @@ class _Writer:
 
     def setup(self) -> str:
         site = self.site
-        function = f"libxsmm_{self.family.stem}dispatch{self.suffix}"
+        function = f"libxsmm_{self.grouped.stem}dispatch{self.suffix}"
         lines = []
         places = [(first, *index, shape) for first in range(1 + site.overwrites) for index, shape in site.shapes()]
         for first, last_m, last_n, last_k, shape in places:
             k = shape.k * self.batch.merged
-            lda, ldb = self.batch.lda or shape.m, _leading_b(site.stride_bn, shape.n, k, self.family.group)
+            lda, ldb = self.batch.lda or shape.m, _leading_b(site.stride_bn, shape.n, k, self.grouped.group)
             lines += [
                 "  {",
                 f"    const libxsmm_blasint lda = {lda}, ldb = {ldb}, ldc = {shape.ldc};",
@@ -315,26 +317,26 @@ for (long q = 0; q < rows; ++q)
 
 
 @lru_cache
-def _wrong(family: Family) -> str | None:
+def _wrong(grouped: Grouped) -> str | None:
     """The message if LIBXSMM's kernels for this processor compute wrong small products; None if they are right."""
     for m, n, k in ((16, 3, 8), (64, 5, 16), (65, 2, 12)):
-        address = dispatch(family, (m, n, k), (m, k, m), False, False)
+        address = dispatch(grouped, (m, n, k), (m, k, m), False, False)
         if not address:
             return f"LIBXSMM {native.libxsmm_version()} has no such kernels for this processor"
         # Small integers, which bfloat16s hold exactly: their bits are the upper half of the float's.
         values_a = [(7 * place) % 11 - 5 for place in range(m * k)]
         values_b = [(5 * place) % 13 for place in range(n * k)]
-        numbers = [ctypes.c_byte, ctypes.c_ubyte] if family.bytes == 1 else [ctypes.c_uint16] * 2
-        bits = _as_bits if family.bytes == 2 else int
+        numbers = [ctypes.c_byte, ctypes.c_ubyte] if grouped.bytes == 1 else [ctypes.c_uint16] * 2
+        bits = _as_bits if grouped.bytes == 2 else int
         a, b = (
             (kind * len(values))(*map(bits, values)) for kind, values in zip(numbers, (values_a, values_b), strict=True)
         )
-        c = ((ctypes.c_float if family.accumulator == "float" else ctypes.c_int) * (m * n))(*range(m * n))
+        c = ((ctypes.c_float if grouped.accumulator == "float" else ctypes.c_int) * (m * n))(*range(m * n))
         ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)(a, b, c)
         for column in range(n):
             for row in range(m):
                 terms = (
-                    values_a[(step // family.group * m + row) * family.group + step % family.group]
+                    values_a[(step // grouped.group * m + row) * grouped.group + step % grouped.group]
                     * values_b[column * k + step]
                     for step in range(k)
                 )
@@ -349,24 +351,28 @@ def _as_bits(value: int) -> int:
 
 
 @dataclass(frozen=True)
-class LibxsmmGroups:
+class LibxsmmGroups(Microkernel):
     """The microkernels ``libxsmm-bf16`` and ``libxsmm-int8``."""
 
-    name: str
-    family: Family
-    abilities: frozenset[Ability]
+    grouped: Grouped
+    name: str = ""
+    abilities: frozenset[Ability] = frozenset({"overwrite", "copies"})
+    family: str = "groups, compiled at run time"
+    library: str = "libxsmm"
+    #: The cores that the code is for.
+    core: Core = WIDE_CORE
 
     @property
     def reference(self) -> str:
-        return _reference(self.family.group)
+        return _reference(self.grouped.group)
 
     @property
     def elements(self) -> tuple[tuple[str, ...], ...]:
-        return (self.family.types,)
+        return (self.grouped.types,)
 
     @property
     def patterns(self) -> tuple[StridePattern, ...]:
-        side_by_side: Literal["two", "four"] = "two" if self.family.group == 2 else "four"
+        side_by_side: Literal["two", "four"] = "two" if self.grouped.group == 2 else "four"
         return (
             StridePattern("groups", ("one", side_by_side, "zero"), ("any", "zero", "any"), ("zero", "one", "one")),
             StridePattern("plain", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "many", "one")),
@@ -374,7 +380,7 @@ class LibxsmmGroups:
 
     def unavailable(self) -> str | None:
         try:
-            return _wrong(self.family)
+            return _wrong(self.grouped)
         except MissingComponentError as error:
             return f"{error.message} ({error.remedy})"
 
@@ -382,7 +388,7 @@ class LibxsmmGroups:
         plain = PLAIN_C.rejects(shape)
         if plain is not None:
             return plain
-        group, width = self.family.group, self.family.bytes
+        group, width = self.grouped.group, self.grouped.bytes
         if shape.rows > 1:
             return "its columns lie in several rows"
         if in_groups(shape) and shape.k != group:
@@ -399,12 +405,12 @@ class LibxsmmGroups:
             return f"A takes more than {_MOST_COPIED >> 10} KiB"
         sizes = shape.m, shape.n, shape.k
         leading = shape.m, _leading_b(shape.stride_bn, shape.n, shape.k, group), shape.ldc
-        if not dispatch(self.family, sizes, leading, shape.overwrite, shape.batch > 1):
+        if not dispatch(self.grouped, sizes, leading, shape.overwrite, shape.batch > 1):
             return f"LIBXSMM declines m={shape.m} n={shape.n} k={shape.k}"
         return None
 
     def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
-        group = self.family.group
+        group = self.grouped.group
         if role == "k" and extent > group:
             # The loop over a group's steps has that many, and all others run over several groups.
             return tuple(size for size in tile_sizes(role, extent, vector_elements) if size % group == 0) or (extent,)
@@ -412,20 +418,16 @@ class LibxsmmGroups:
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
         """The cycles of float with a group in place of a step of k, and those of copying A."""
-        group = self.family.group
-        registers = 32 if vector_elements * 4 >= 64 else 16
+        group = self.grouped.group
         products = replace(shape, k=max(1, shape.k // group))
         if in_groups(shape):
             products = replace(products, k=shape.batch, batch=1)
         copied = 0.0 if in_groups(shape) else _COPIED_SHARE * _COPY_CYCLES * shape.m * shape.k * shape.batch
         overhead = 30.0 + 2.0 * products.batch
-        return self.family.slowness * cycles(products, vector_elements, registers, overhead) + copied
-
-    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
-        return None
+        return self.grouped.slowness * cycles(products, vector_elements, self.core, overhead) + copied
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
-        writer = _Writer(self.family, site)
+        writer = _Writer(self.grouped, site)
         # What was copied in an earlier call of the function may have changed.
         start = f"    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);"
         return EmittedSite(
@@ -438,7 +440,13 @@ class LibxsmmGroups:
     def link_flags(self) -> tuple[str, ...]:
         return LIBXSMM.link_flags()
 
+    def version(self) -> str:
+        return LIBXSMM.version()
+
+    def on(self, core: Core) -> LibxsmmGroups:
+        return replace(self, core=core)
+
 
 # The pairs of bfloat16s are summed in an order of their own, and denormal numbers count as zero.
-LIBXSMM_BF16 = LibxsmmGroups("libxsmm-bf16", _BFLOAT16S, frozenset({"overwrite", "copies", "rounds"}))
-LIBXSMM_INT8 = LibxsmmGroups("libxsmm-int8", _BYTES, frozenset({"overwrite", "copies"}))
+LIBXSMM_BF16 = LibxsmmGroups(_BFLOAT16S, "libxsmm-bf16", frozenset({"overwrite", "copies", "rounds"}))
+LIBXSMM_INT8 = LibxsmmGroups(_BYTES, "libxsmm-int8")

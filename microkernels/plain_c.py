@@ -13,11 +13,11 @@ from itertools import cycle, islice
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, StridePattern
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.next_tile import PART, steps_between
 from polydl.microkernels.plain_c_blocks import (
-    FAR,
-    LINE,
     VECTOR_BYTES,
     Block,
     finishes,
@@ -48,8 +48,8 @@ for (long q = 0; q < rows; ++q)
 _OVERHEAD = 20.0
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
 _SCALAR_ROWS = 64
-# Columns of B so many bytes apart are followed by themselves: so many steps of k ahead.
-_PAGE, _FOLLOWED = 4096, 64
+# Columns of B a page or more apart are followed by themselves: so many steps of k ahead.
+_FOLLOWED = 64
 # Products with so many vectors of rows or fewer leave little time for the next columns to arrive by themselves.
 _FEW_VECTORS = 8
 # How many times slower than one vector product a cycle products without vectors of their own are.
@@ -64,12 +64,12 @@ def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
 
 
-def tiling_of(shape: GemmShape, width: int, registers: int) -> RegisterTiling:
+def tiling_of(shape: GemmShape, width: int, core: Core) -> RegisterTiling:
     """The register blocks of a call, in vectors of ``width`` rows of C."""
     vectors, rest = divmod(shape.m - rest_rows(shape, width), width)
     overlaps = vectors > 0 and rest > 0
     steps = shape.k * shape.batch
-    return register_tiling(vectors + (rest > 0), shape.n, shape.rows, registers, 2 if overlaps else 1, steps)
+    return register_tiling(vectors + (rest > 0), shape.n, shape.rows, core, 2 if overlaps else 1, steps)
 
 
 class Writer:
@@ -80,11 +80,11 @@ class Writer:
 
     step_a = 1
 
-    def __init__(self, site: GemmSite, vector_bytes: int) -> None:
+    def __init__(self, site: GemmSite, vector_bytes: int, core: Core) -> None:
         self.site = site
+        self.core = core
         self.bytes = VECTOR_BYTES.get(site.element, 0)
         self.width = vector_bytes // self.bytes if self.bytes else 0  # none: element types without vectors
-        self.registers = 32 if vector_bytes >= 64 else 16
         self.more = ", first" if site.overwrites else ""
         self.widths: dict[int, None] = {}
         self.halves: dict[tuple[int, int], None] = {}
@@ -182,11 +182,11 @@ class Writer:
         site = self.site
         span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
-        alone = len(site.offsets_b) == 1 and self.bytes * stride >= _PAGE and shape.k >= 2 * _FOLLOWED
-        most = 1 if alone else _FEW_VECTORS if span >= FAR else 0
+        alone = len(site.offsets_b) == 1 and self.bytes * stride >= self.core.page_bytes and shape.k >= 2 * _FOLLOWED
+        most = 1 if alone else _FEW_VECTORS if span >= self.core.near_bytes else 0
         if shape.m > most * self.width:
             return 0
-        if not self.bytes or site.stride_bk != 1 or shape.k < LINE // self.bytes or stride < shape.k:
+        if not self.bytes or site.stride_bk != 1 or shape.k < self.core.line_bytes // self.bytes or stride < shape.k:
             return 0
         if any(place != number * stride for number, place in enumerate(columns)):
             return 0
@@ -199,7 +199,7 @@ class Writer:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
         rest = 0 if self.site.copied or self.site.ordered else rest_rows(shape, width)
         whole = replace(shape, m=shape.m - rest)
-        tiling = tiling_of(whole, self.width, self.registers)
+        tiling = tiling_of(whole, self.width, self.core)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
         second = max(0, shape.m - width // 2) if shape.m < width else 0
         pieces: list[tuple[int, tuple[int, ...]]] = []
@@ -210,7 +210,7 @@ class Writer:
             row += rows
         blocks = len(pieces) * len(tiling.columns)
         # Each block fetches its share, evenly over its steps.
-        share = -(-self.site.ahead // (blocks * LINE))
+        share = -(-self.site.ahead // (blocks * self.core.line_bytes))
         steps = shape.k * shape.batch
         fetched = -(-share // steps)
         every = 1 << max(0, (steps * fetched // max(1, share)).bit_length() - 1)
@@ -230,8 +230,8 @@ class Writer:
             next_b = self._next_b(columns_b, shape)
             calls = []
             for at, begins in pieces:
-                block = Block(width, begins, second, columns_b, columns_c, fetched, every, 0 if at else next_b)
-                block = replace(block, copied=shape.m if copied else 0, between=between)
+                block = Block(width, begins, second, columns_b, columns_c, self.core.line_bytes, fetched, every)
+                block = replace(block, next_b=0 if at else next_b, copied=shape.m if copied else 0, between=between)
                 calls.append((self._block(block), at))
             in_tile = ""
             if len(same_offsets) == 1:
@@ -247,7 +247,7 @@ class Writer:
                 more, at_a = self.more, at * self.step_a
                 before = f"({number + place} + i * {len(calls)})" if len(same_offsets) > 1 else f"{number + place}"
                 if self.site.ahead:
-                    more += f", ahead + {before} * {share * LINE}"
+                    more += f", ahead + {before} * {share * self.core.line_bytes}"
                 if copied:
                     more += f", from + {before} * {copied * self.site.copied_lda}, to + {before} * {copied * shape.m}"
                     more += f", {self.site.prefix}_part(columns - {before} * {copied}, {copied})"
@@ -311,7 +311,7 @@ class Writer:
 
 
 @dataclass(frozen=True)
-class PlainC:
+class PlainC(Microkernel):
     """The ``c`` microkernel."""
 
     name: str = "c"
@@ -331,6 +331,9 @@ class PlainC:
     )
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "pack", "after"})
+    family: str = "vector registers"
+    #: The cores that the code is for.
+    core: Core = WIDE_CORE
 
     def unavailable(self) -> str | None:
         return None
@@ -344,21 +347,20 @@ class PlainC:
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        registers = 32 if vector_elements * VECTOR_BYTES.get(shape.element, 4) >= 64 else 16
         if shape.element not in VECTOR_BYTES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
             return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
-        tiling = tiling_of(shape, vector_elements, registers)
+        tiling = tiling_of(shape, vector_elements, self.core)
         slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
-        dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements)
-        return _OVERHEAD + slowness * tiling_cycles(tiling, shape.k, shape.batch, reads=not shape.overwrite) + dots
+        dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements, self.core)
+        cycles = tiling_cycles(tiling, shape.k, shape.batch, self.core, reads=not shape.overwrite)
+        return _OVERHEAD + slowness * cycles + dots
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        registers = 32 if vector_elements * VECTOR_BYTES.get(shape.element, 4) >= 64 else 16
-        return tiling_of(shape, vector_elements, registers).largest(vector_elements)
+        return tiling_of(shape, vector_elements, self.core).largest(vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
-        return Writer(site, vector_bytes).emitted()
+        return Writer(site, vector_bytes, self.core).emitted()
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         more = f", (const char *)({arguments.ahead})" if site.ahead else ""
@@ -371,8 +373,8 @@ class PlainC:
             f"{arguments.last_m}, {arguments.last_n}, {arguments.last_k}, {arguments.batch}, {arguments.first}{more});"
         )
 
-    def link_flags(self) -> tuple[str, ...]:
-        return ()
+    def on(self, core: Core) -> PlainC:
+        return replace(self, core=core)
 
 
 PLAIN_C = PlainC()

@@ -21,9 +21,6 @@ AFTER = ", int last, const struct {prefix}_operands *operands"
 PLACE = ", long column, long row"
 # Steps by which A is fetched ahead.
 _PREFETCH = 8
-# Bytes that one instruction prefetches, and the distance of a batch's products that the second cache may not hold.
-LINE = 64
-FAR = 512 * 1024
 # Floats in the widest vector.
 _WIDEST = 16
 
@@ -46,6 +43,8 @@ class Block:
     columns_b: tuple[int, ...]
     #: offset of each column in C, relative to the first one's, in elements
     columns_c: tuple[int, ...]
+    #: bytes that one instruction prefetches
+    line_bytes: int
     #: cache lines of later calls' A to prefetch, after each ``every`` steps of k
     lines: int = 0
     every: int = 1
@@ -220,7 +219,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
         lines += copying_loops(
             steps,
             _next_output(site, block),
-            line=LINE // VECTOR_BYTES[element],
+            line=block.line_bytes // VECTOR_BYTES[element],
             vector=vector,
             starts=starts,
             rows=block.copied,
@@ -234,7 +233,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
 
 def _next_output(site: GemmSite, block: Block) -> list[str]:
     """The C that prefetches the columns of C after the block's own, if these are evenly spaced."""
-    columns, line = len(block.columns_c), LINE // VECTOR_BYTES[site.element]
+    columns, line = len(block.columns_c), block.line_bytes // VECTOR_BYTES[site.element]
     if block.columns_c != tuple(number * site.ldc for number in range(columns)):
         return []
     lines = -(-len(block.rows) * block.width // line)
@@ -275,8 +274,10 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
     if block.lines:
         # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
         lines.append(f"      if (l % {block.every} == 0) {{")
-        lines += [f"        __builtin_prefetch(ahead + {line * LINE}, 0, 2);" for line in range(block.lines)]
-        lines += [f"        ahead += {block.lines * LINE};", "      }"]
+        lines += [
+            f"        __builtin_prefetch(ahead + {line * block.line_bytes}, 0, 2);" for line in range(block.lines)
+        ]
+        lines += [f"        ahead += {block.lines * block.line_bytes};", "      }"]
     elif site.ahead:
         lines.append("      (void)ahead;")
     return lines
@@ -296,7 +297,7 @@ def _columns_meet(site: GemmSite, block: Block) -> bool:
 
 def _fetched(site: GemmSite, block: Block) -> list[str]:
     """The C that prefetches B: one cache line of each column, spread over as many steps of k as a line has elements."""
-    length = LINE // VECTOR_BYTES[site.element]
+    length = block.line_bytes // VECTOR_BYTES[site.element]
     columns = len(block.columns_b)
     stride = block.columns_b[1] - block.columns_b[0] if columns > 1 else 0
     column = f"(l & {length - 1}) * {columns} / {length}"

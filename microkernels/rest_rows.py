@@ -8,6 +8,7 @@ pixels of a 7x7 image then cost three vectors and a sixteenth, not four.
 from __future__ import annotations
 
 from polydl.contracts import GemmShape, GemmSite
+from polydl.machine.core import Core
 from polydl.microkernels.plain_c_blocks import AFTER, FIRST, PLACE, finishes
 from polydl.microkernels.shapes import register_blocks
 
@@ -29,10 +30,10 @@ def rest_rows(shape: GemmShape, width: int) -> int:
     return rest if worth and shape.stride_bk == 1 and shape.k % width == 0 and length <= _LONGEST else 0
 
 
-def rest_cycles(rest: int, shape: GemmShape, width: int) -> float:
+def rest_cycles(rest: int, shape: GemmShape, width: int, core: Core) -> float:
     """Core cycles that the dot products of a call take."""
     steps, columns = shape.k * shape.batch, shape.n * shape.rows
-    return rest * (steps * _COPY + columns * (steps / width / 2 + _ADD_UP))
+    return rest * (steps * _COPY + columns * (steps / width / core.fma_per_cycle + _ADD_UP))
 
 
 def copied_rows(site: GemmSite, shape: GemmShape, rest: int) -> list[str]:

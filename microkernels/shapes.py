@@ -8,10 +8,8 @@ from typing import Literal
 
 from polydl.contracts import GemmShape
 from polydl.divisors import divisors
+from polydl.machine.core import Core
 
-_FMA_PER_CYCLE = 2
-_LOADS_PER_CYCLE = 2
-_FMA_LATENCY = 4
 # What the loop over k and its loads cost beside their own bounds, in cycles a step and cycles a load.
 _STEP_OVERHEAD = 0.5
 _LOAD_SLOWDOWN = 0.1
@@ -72,27 +70,28 @@ class RegisterTiling:
         return max(self.vectors) * vector_elements, max(self.columns)
 
 
-def _block_step(vectors: int, columns: int) -> float:
+def _block_step(vectors: int, columns: int, core: Core) -> float:
     """Core cycles of one step of k in a block: bound by FMA or by latency, and slowed a little by loads."""
-    fma = vectors * columns / _FMA_PER_CYCLE
+    fma = vectors * columns / core.fma_per_cycle
     loads = vectors + columns
-    return max(fma, loads / _LOADS_PER_CYCLE, float(_FMA_LATENCY)) + _STEP_OVERHEAD + _LOAD_SLOWDOWN * loads
+    return max(fma, loads / core.loads_per_cycle, core.fma_latency_cycles) + _STEP_OVERHEAD + _LOAD_SLOWDOWN * loads
 
 
-def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, *, reads: bool = True) -> float:
+def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, reads: bool = True) -> float:
     """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no."""
     total = 0.0
     for vectors in tiling.vectors:
         for columns in tiling.columns:
             moved = (1.5 if reads else 1.0) * vectors * columns
-            total += k * batch * _block_step(vectors, columns) + moved + 2 * _FMA_LATENCY + _PRODUCT_OVERHEAD * batch
+            total += k * batch * _block_step(vectors, columns, core)
+            total += moved + 2 * core.fma_latency_cycles + _PRODUCT_OVERHEAD * batch
         if vectors * k * batch > _NEAR_VECTORS:
             total += _FAR_LOAD * vectors * k * batch * (len(tiling.columns) - 1)
     return total
 
 
 @lru_cache(maxsize=65536)
-def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int = 1, steps: int = 64) -> RegisterTiling:
+def register_tiling(vectors: int, n: int, rows: int, core: Core, last: int = 1, steps: int = 64) -> RegisterTiling:
     """The cheapest blocks for ``vectors`` of output rows, ``rows`` times ``n`` columns, and ``steps`` of all products.
 
     A block holds its part of C, one column of A's vectors and one value of B. Columns are split evenly, over all
@@ -101,18 +100,18 @@ def register_tiling(vectors: int, n: int, rows: int, registers: int, last: int =
     """
     best: tuple[float, RegisterTiling] | None = None
     for most in range(last, min(vectors, 8) + 1):
-        widest = max(1, min(_MOST_COLUMNS, (registers - 1 - most) // most))
+        widest = max(1, min(_MOST_COLUMNS, (core.vector_registers - 1 - most) // most))
         pieces = register_blocks(vectors, most)[:: -1 if last > 1 else 1]
         for columns in (register_blocks(n, widest) * rows, register_blocks(n * rows, widest)):
             tiling = RegisterTiling(pieces, columns)
-            cost = tiling_cycles(tiling, steps, 1)
+            cost = tiling_cycles(tiling, steps, 1, core)
             if best is None or cost < best[0]:
                 best = cost, tiling
     assert best is not None
     return best[1]
 
 
-def cycles(shape: GemmShape, vector_elements: int, registers: int, overhead: float) -> float:
+def cycles(shape: GemmShape, vector_elements: int, core: Core, overhead: float) -> float:
     """Core cycles of one call from first-level cache: FMA, load and latency bounds of each register block.
 
     Per step of k a block of v vectors by u columns does v*u FMA and loads v vectors of A and u values of B;
@@ -122,9 +121,10 @@ def cycles(shape: GemmShape, vector_elements: int, registers: int, overhead: flo
     steps = shape.k * shape.batch
     total = overhead
     for vectors in register_blocks(rows, 4):
-        for columns in register_blocks(shape.n, columns_per_block(vectors, registers)):
-            fma = vectors * columns / _FMA_PER_CYCLE
-            load = (vectors + columns) / _LOADS_PER_CYCLE
-            total += steps * max(fma, load, float(_FMA_LATENCY) if vectors * columns < 8 else 0.0)
-            total += 1.5 * vectors * columns + _FMA_LATENCY * 2 + _PRODUCT_OVERHEAD * shape.batch
+        for columns in register_blocks(shape.n, columns_per_block(vectors, core.vector_registers)):
+            fma = vectors * columns / core.fma_per_cycle
+            load = (vectors + columns) / core.loads_per_cycle
+            waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
+            total += steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0)
+            total += 1.5 * vectors * columns + core.fma_latency_cycles * 2 + _PRODUCT_OVERHEAD * shape.batch
     return total

@@ -323,7 +323,17 @@ def optimize(
     )
     files: Mapping[str, Path] = {}
     if result.winner is not None and toolchain is not None:
-        from polydl.emit import write_kernel
+        from polydl.emit import Winner, write_kernel
 
-        files = write_kernel(result, result.winner, toolchain, Path(out) if out is not None else None)
+        best = result.winner
+        winner = Winner(
+            scop,
+            found_machine,
+            best.kernel,
+            best.ranked.variant,
+            best.measurement,
+            rank=best.rank,
+            ranked=len(ranking.entries),
+        )
+        files = write_kernel(winner, toolchain, Path(out) if out is not None else None)
     return replace(result, files=files, seconds=clock.total())

@@ -25,6 +25,7 @@ from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.model.cache_sets import geometry
+from polydl.model.calibrated import calibrated
 from polydl.model.candidate import predicted_candidate
 from polydl.model.traffic import fills
 from polydl.plan.apply import Applied
@@ -35,11 +36,10 @@ from polydl.reuse.caches import threads_sharing
 from polydl.reuse.table import WorkingSetsTable
 from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 from polydl.rewrite_contract import Proposal
-from polydl.throughput import Throughput, calibrated
 
 if TYPE_CHECKING:
-    from polydl.fusion.prediction import Rates
     from polydl.fusion.report import OperatorPair
+    from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import VariantSpace
     from polydl.variants.generation import Generation
@@ -110,15 +110,18 @@ def parse(
 
 
 def microkernels(
-    name: str = AUTOMATIC, *, strict_fp: bool = False, throughputs: tuple[Throughput, ...] = ()
+    name: str = AUTOMATIC, *, machine: Machine | None = None, strict_fp: bool = False
 ) -> tuple[Microkernel, ...]:
     """The microkernels of a name, or of several with commas between them, in the order of preference.
 
-    ``throughputs`` are measured tables that predict their time in place of their own formulas. With ``strict_fp``,
-    those that round in a way of their own are left out. Raises OptionError for an unknown name.
+    They are for the cores of ``machine``, whose measured tables predict their time in place of their own formulas;
+    without a machine, they are as they are registered, which is enough to apply a variant. With ``strict_fp``, those
+    that round in a way of their own are left out. Raises OptionError for an unknown name.
     """
-    kernels = (kernel for kernel in _kernels(name) if not (strict_fp and "rounds" in kernel.abilities))
-    return tuple(calibrated(kernel, throughputs) for kernel in kernels)
+    kernels = tuple(kernel for kernel in _kernels(name) if not (strict_fp and "rounds" in kernel.abilities))
+    if machine is None:
+        return kernels
+    return tuple(calibrated(kernel, machine.throughputs).on(machine.core) for kernel in kernels)
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:
@@ -127,65 +130,39 @@ def _kernels(name: str) -> tuple[Microkernel, ...]:
     if name == AUTOMATIC:
         return tuple(registry.load("microkernels", each) for each in registry.names("microkernels"))
     try:
-        members = (member for each in name.split(",") for member in registry.FAMILIES.get(each, (each,)))
-        return tuple(registry.load("microkernels", each) for each in members)
+        return tuple(kernel for each in name.split(",") for kernel in registry.microkernels(each))
     except OptionError as error:
         known = ", ".join((AUTOMATIC, NO_MICROKERNEL, *registry.names("microkernels")))
         raise OptionError(f"unknown microkernel {name!r}", remedy=f"one of {known}") from error
 
 
-def variant_space(
+def space_on(
     nest: Scop,
+    machine: Machine,
     *,
-    threads: int,
-    vector_bytes: int,
     microkernel: str = AUTOMATIC,
     strict_fp: bool = False,
     fuse: bool = True,
     fewer_products: bool = True,
     pins: Sequence[str] = (),
-    throughputs: tuple[Throughput, ...] = (),
-    rates: Rates | None = None,
 ) -> VariantSpace:
-    """What can be decided about a nest; the options are ``SpaceOptions``.
-
-    ``throughputs`` are measured tables that predict the microkernels' time in place of their own formulas. By
-    ``rates``, usual ones without them, fusions are chosen and arrays that may be written past the caches.
-    """
-    from polydl.fusion import prediction
+    """What can be decided about a nest on a machine; the options are ``SpaceOptions``."""
     from polydl.variants.generate import build_space
     from polydl.variants.pins import pinned
 
-    rates = rates or prediction.Rates(threads)
     space = build_space(
         nest,
-        microkernels(microkernel, strict_fp=strict_fp, throughputs=throughputs),
-        threads=threads,
-        vector_bytes=vector_bytes,
+        microkernels(microkernel, machine=machine, strict_fp=strict_fp),
+        machine,
         reassociate=not strict_fp,
-        fusions=fusion_choices(nest, rates=rates, strict_fp=strict_fp, fuse=fuse),
-        second_cache=rates.caches[min(1, len(rates.caches) - 1)],
+        fusions=fusion_choices(nest, machine=machine, strict_fp=strict_fp, fuse=fuse),
         fewer_products=fewer_products,
     )
     return pinned(space, pins) if pins else space
 
 
-def space_on(nest: Scop, machine: Machine, **options: Unpack[SpaceOptions]) -> VariantSpace:
-    """``variant_space`` for a machine."""
-    from polydl.fusion import prediction
-
-    return variant_space(
-        nest,
-        threads=machine.threads,
-        vector_bytes=machine.vector_bytes,
-        throughputs=machine.throughputs,
-        rates=prediction.Rates.of(machine),
-        **options,
-    )
-
-
-def fusion_choices(nest: Scop, *, rates: Rates, strict_fp: bool = False, fuse: bool = True) -> tuple[Proposal, ...]:
-    """The fusions of a nest's operators that are worth a space of their own on a machine with these rates.
+def fusion_choices(nest: Scop, *, machine: Machine, strict_fp: bool = False, fuse: bool = True) -> tuple[Proposal, ...]:
+    """The fusions of a nest's operators that are worth a space of their own on a machine.
 
     Without ``fuse``, reductions that begin with zeros in place of a pass before them.
     """
@@ -195,7 +172,7 @@ def fusion_choices(nest: Scop, *, rates: Rates, strict_fp: bool = False, fuse: b
     nests = distribute(nest, found)
     if not fuse:
         return zeros_attached(nest, nests, found)
-    return choices(nest, nests, found, rates=rates, reassociate=not strict_fp)
+    return choices(nest, nests, found, machine=machine, reassociate=not strict_fp)
 
 
 def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[OperatorPair, ...]:
@@ -211,6 +188,18 @@ def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEsti
     from polydl.variants.estimate import estimated_size as estimate
 
     return estimate(space, seed=seed)
+
+
+def least_seconds(space: VariantSpace, partials: Mapping[int, Partial], machine: Machine) -> float:
+    """Seconds that every variant of a space takes at least if its nests are decided as far as ``partials`` say.
+
+    These are partly decided candidates, by the index of their nest; of other nests nothing is decided. Alternatives are
+    spaces of their own.
+    """
+    from polydl.ranking import bound
+    from polydl.variants.bounds import outlook
+
+    return bound.least_seconds(outlook(space, partials), machine)
 
 
 def generate(space: VariantSpace, *, max_variants: int = DEFAULT_MAX_VARIANTS, seed: int = DEFAULT_SEED) -> Generation:
@@ -247,7 +236,7 @@ def apply(
 
     Raises IllegalVariantError for a step that can't be taken or that breaks a dependence.
     """
-    kernels = microkernels(microkernel, strict_fp=strict_fp, throughputs=machine.throughputs)
+    kernels = microkernels(microkernel, machine=machine, strict_fp=strict_fp)
     return apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=prove)
 
 
@@ -317,7 +306,7 @@ def _applying(
     nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False
 ) -> Callable[[Variant], Applied]:
     """Applies variants of one nest; their proofs are left to code generation."""
-    kernels = microkernels(microkernel, strict_fp=strict_fp, throughputs=machine.throughputs)
+    kernels = microkernels(microkernel, machine=machine, strict_fp=strict_fp)
     return lambda variant: apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=False)
 
 
@@ -426,12 +415,12 @@ def predicted_misses(
 
     ``ways`` are the places that the caches have in a set, if they are known.
     """
-    line_bytes = machine.caches[0].line_bytes
+    core = machine.core
     known = ways if ways is not None else [None] * len(machine.caches)
-    caches = [geometry(level.bytes, line_bytes, way) for level, way in zip(machine.caches, known, strict=True)]
+    caches = [geometry(level.bytes, core, way) for level, way in zip(machine.caches, known, strict=True)]
     misses = []
     for applied in map(_applying(nest, machine, **options), variants):
-        filled = fills(applied.scop, applied.plan, caches, line_bytes)
+        filled = fills(applied.scop, applied.plan, caches, core)
         misses.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
     return tuple(misses)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -52,14 +53,28 @@ GROUPS: dict[str, dict[str, str]] = {
     "frontends": {"pet": "polydl.frontend.pet:parse"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},
 }
-# Of microkernels, one name for those that one library has for different types of elements.
-FAMILIES = {"libxsmm": ("libxsmm", "libxsmm-bf16", "libxsmm-int8")}
 
 
 def names(group: str) -> tuple[str, ...]:
     """The plug-ins of a group: built-in ones in the order of preference, then the others by name."""
     built_in = _built_in(group)
     return (*built_in, *sorted(_offered(group).keys() - built_in.keys()))
+
+
+def microkernels(name: str) -> tuple[Any, ...]:
+    """The microkernel of a name; or, if that is a library's name, all microkernels of the library.
+
+    Raises OptionError like ``load``.
+    """
+    kernel = load("microkernels", name)
+    if kernel.library != name:
+        return (kernel,)
+    found = [kernel]
+    for other in names("microkernels"):
+        with suppress(OptionError):  # a plug-in that can't be imported was not asked for
+            if other != name and (kernel := load("microkernels", other)).library == name:
+                found.append(kernel)
+    return tuple(found)
 
 
 def load(group: str, name: str) -> Any:

@@ -14,8 +14,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.emit import write_atomically
 from polydl.execute.rounds import spread
+from polydl.files import write_atomically
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop

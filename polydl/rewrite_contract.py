@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep
+from polydl.machine import Machine
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 
@@ -40,19 +41,18 @@ class Request:
 
     #: its nests come one after the other
     scop: Scop
-    #: it has the loops of its nest to itself
+    #: alone in its nest, unless it is a rewrite of the family "padding" that is asked
     statement: Statement
     #: of the scop
     dependences: Sequence[Dependence]
+    #: what the code is for
+    machine: Machine
     #: how the statement's loops fit the microkernel that its nest would use, the best first; none without one
     matches: Sequence[GemmMatch] = ()
     #: whether no other microkernel is asked for before that one
     preferred: bool = True
     #: whether sums may be taken in another order
     reassociate: bool = True
-    threads: int = 1
-    #: bytes of the second-level cache
-    second_cache: int = 1 << 20
     #: fusions of the scop that are tried for themselves
     fusions: Sequence[Proposal] = ()
 

@@ -78,7 +78,7 @@ class Workload:
 
     def write(self, directory: str | Path) -> Path:
         """Write ``<name>.c`` and return its path. Raises ResourceError if that can't be done."""
-        from polydl.emit import write_atomically
+        from polydl.files import write_atomically
 
         path = Path(directory) / f"{self.name}.c"
         write_atomically(path, self.source)

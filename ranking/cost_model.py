@@ -30,8 +30,6 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 # for, and of what a microkernel's calls fetched ahead.
 EXPOSED = 0.5
 EXPOSED_AHEAD = 0.1
-# What it takes until all threads have begun on a parallel loop and waited for the last of them at its end.
-START_SECONDS = 3e-6
 
 
 @dataclass(frozen=True)
@@ -84,16 +82,14 @@ class Times:
 
 
 def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
-    """One prediction per nest, for the busiest thread.
-
-    A core's peak is two multiply-adds per lane of a vector of floats and cycle.
-    """
-    cycle = machine.vector_bytes / (machine.peak_gflops * 1e9)
+    """One prediction per nest, for the busiest thread."""
     caches = len(machine.caches)
     counts = np.array([len(each.cycles) for each in candidates], np.intp)
     iterations = np.array([own for each in candidates for own in each.parallel_iterations], np.float64)
     share = np.ceil(iterations / machine.threads) / iterations
-    arithmetic = share * np.array([own for each in candidates for own in each.cycles], np.float64) * cycle
+    arithmetic = (
+        share * np.array([own for each in candidates for own in each.cycles], np.float64) * machine.cycle_seconds
+    )
     moved = np.array([own for each in candidates for own in each.traffic], np.float64).reshape(-1, caches).T
     footprints = np.repeat(np.array([each.footprint for each in candidates], np.float64), counts)
     filled = footprints > np.array([[level.bytes] for level in machine.caches])
@@ -115,7 +111,7 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
         total += part * seconds - (part - EXPOSED_AHEAD) * ahead
     starts = np.array([own for each in candidates for own in each.starts], np.float64)
-    starting = START_SECONDS * starts if machine.threads > 1 else np.zeros(len(share))
+    starting = machine.core.thread_start_seconds * starts if machine.threads > 1 else np.zeros(len(share))
     return Times(counts, arithmetic, transfers, fetched, starting, total + starting)
 
 

@@ -25,11 +25,8 @@ Matrix = np.ndarray[Any, np.dtype[np.float32]]
 
 # The paper's three caches. Further ones count as memory does, missing ones hold nothing.
 _LEVELS = 3
-_FLOAT_BYTES = 4
-_LINE_BYTES = 64
-_PAGE_BYTES = 4096
-# Addresses so far apart lie in the same set of a first- or second-level cache, as those of most processors are made.
-_SET_PERIODS = (4096, 65536)
+# The family of microkernels that has a column of its own.
+_AT_RUN_TIME = "compiled at run time"
 # The smallest part of the ideal time that counts, so that logarithms stay finite.
 _LEAST = 1e-3
 
@@ -62,7 +59,7 @@ RICH_NAMES = (
     "call in L2",
     "shared B",
     "ahead",
-    "libxsmm",
+    _AT_RUN_TIME,
     "microkernel",
     "copies",
     "nests",
@@ -219,24 +216,27 @@ def _microkernels(candidates: Sequence[Candidate], uses: Sequence[MicrokernelUse
     found = np.zeros((RICH_NAMES.index("microkernel") - RICH_NAMES.index("calls") + 1, len(candidates)))
     known = [(place, use) for place, use in enumerate(uses) if use is not None]
     if known:
-        numbers = np.array([(*_CALL(use), candidates[place].calls[use.nest]) for place, use in known], np.int64).T
-        libxsmm = np.array([use.name == "libxsmm" for _, use in known])
-        found[:, [place for place, _ in known]] = _calls(numbers, libxsmm, machine)
+        numbers = np.array(
+            [(*_CALL(use), *use.element_bytes, candidates[place].calls[use.nest]) for place, use in known], np.int64
+        ).T
+        at_run_time = np.array([use.family == _AT_RUN_TIME for _, use in known])
+        found[:, [place for place, _ in known]] = _calls(numbers, at_run_time, machine)
     return found
 
 
-def _calls(numbers: Numbers, libxsmm: Numbers, machine: Machine) -> Numbers:
-    """``numbers`` has a row for each of ``_CALL``, and one of how many calls there are."""
-    m, n, rows, k, batch, lda, ldb, ldc, stride_bn, stride_bk, ahead, calls = numbers
+def _calls(numbers: Numbers, at_run_time: Numbers, machine: Machine) -> Numbers:
+    """``numbers`` has a row for each of ``_CALL``, for the bytes of an element of C, A and B, and for the calls."""
+    m, n, rows, k, batch, lda, ldb, ldc, stride_bn, stride_bk, ahead, bytes_c, bytes_a, bytes_b, calls = numbers
+    core = machine.core
     columns, depth = n * rows, k * batch
-    lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
+    lanes = np.maximum(1, machine.vector_bytes // bytes_c)
     first, second = machine.caches[0].bytes, machine.caches[min(1, len(machine.caches) - 1)].bytes
-    operands = [_FLOAT_BYTES * size for size in (m * depth, columns * depth, m * columns)]
+    operands = [bytes_a * m * depth, bytes_b * columns * depth, bytes_c * m * columns]
     # Of each operand: how many runs through memory, how long each is, and how far apart they are.
     blocks = [
-        (depth, _FLOAT_BYTES * m, _FLOAT_BYTES * lda),
-        (columns * batch, _FLOAT_BYTES * k, _FLOAT_BYTES * ldb),
-        (columns, _FLOAT_BYTES * m, _FLOAT_BYTES * ldc),
+        (depth, bytes_a * m, bytes_a * lda),
+        (columns * batch, bytes_b * k, bytes_b * ldb),
+        (columns, bytes_c * m, bytes_c * ldc),
     ]
     vectors = -(-m // lanes)
     return np.array(
@@ -248,16 +248,23 @@ def _calls(numbers: Numbers, libxsmm: Numbers, machine: Machine) -> Numbers:
             np.log2(vectors * columns),
             np.log2(depth),
             *(np.log2(stride) for _, _, stride in blocks),
-            *(np.log2(np.maximum(stride, _FLOAT_BYTES) / run) for _, run, stride in blocks),
-            *(np.log2(_lines_per_set(*block, period)) for block in blocks for period in _SET_PERIODS),
-            np.log2(sum(_pages(*block) for block in blocks)),
+            *(
+                np.log2(np.maximum(stride, width) / run)
+                for (_, run, stride), width in zip(blocks, (bytes_a, bytes_b, bytes_c), strict=True)
+            ),
+            *(
+                np.log2(_lines_per_set(*block, period, core.line_bytes))
+                for block in blocks
+                for period in core.same_set_bytes
+            ),
+            np.log2(sum(_pages(*block, core.page_bytes) for block in blocks)),
             *(np.log2(_run(*block)) for block in blocks),
             *(np.minimum(4.0, size / first) for size in operands),
             np.minimum(4.0, sum(operands) / first),
             np.minimum(4.0, sum(operands) / second),
             np.log2(_uses_of_each(n, k, stride_bn, stride_bk)),
             ahead > 0,
-            libxsmm,
+            at_run_time,
             np.ones(len(m)),
         ]
     )
@@ -273,18 +280,18 @@ def _uses_of_each(n: Numbers, k: Numbers, stride_n: Numbers, stride_k: Numbers) 
     return found
 
 
-def _lines_per_set(count: Numbers, run: Numbers, stride: Numbers, period: int) -> Numbers:
+def _lines_per_set(count: Numbers, run: Numbers, stride: Numbers, period: int, line_bytes: int) -> Numbers:
     """How many lines of a block fall into each set of a cache that they use at all."""
-    lines = -(-run // _LINE_BYTES)
+    lines = -(-run // line_bytes)
     starts = np.minimum(count, period // np.gcd(stride, period))
-    found: Numbers = count * lines / np.minimum(period // _LINE_BYTES, starts * lines)
+    found: Numbers = count * lines / np.minimum(period // line_bytes, starts * lines)
     return found
 
 
-def _pages(count: Numbers, run: Numbers, stride: Numbers) -> Numbers:
+def _pages(count: Numbers, run: Numbers, stride: Numbers, page_bytes: int) -> Numbers:
     """How many pages of memory a block lies in, about."""
-    apart = count * np.maximum(1.0, run / _PAGE_BYTES)
-    return np.where(stride >= _PAGE_BYTES, apart, np.maximum(1.0, count * stride / _PAGE_BYTES))
+    apart = count * np.maximum(1.0, run / page_bytes)
+    return np.where(stride >= page_bytes, apart, np.maximum(1.0, count * stride / page_bytes))
 
 
 def _run(count: Numbers, run: Numbers, stride: Numbers) -> Numbers:

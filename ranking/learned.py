@@ -54,8 +54,7 @@ class _Learned:
         return replace(self, given=load(path, kind=self.name, features=self.features))
 
 
-# The microkernels, and the families of rewrites, in the data that the shipped weights were trained on.
-LEARNED = frozenset({"c", "libxsmm"})
+# The families of rewrites in the data that the shipped weights were trained on.
 FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PACKING, PADDING})
 
 
@@ -85,7 +84,7 @@ class UtilityTournament(_Learned):
     A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
     from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
     is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
-    model. So is a variant whose heaviest nest has no microkernel, or one that is not ``LEARNED``.
+    model. So is a variant whose heaviest nest has no microkernel, or one of a family that was not in the data.
     """
 
     name: str = "dnn"
@@ -114,7 +113,7 @@ class UtilityTournament(_Learned):
         uses = [features.heaviest_use(each) for each in candidates]
         alone = machine.threads == 1
         seen = features.rich(candidates, machine, times if alone else None, uses)
-        known = [use is not None and use.name in LEARNED for use in uses]
+        known = [use is not None and use.family in self.weights.families for use in uses]
         corrections = self.corrections(seen)
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.

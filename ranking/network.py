@@ -69,7 +69,8 @@ class Weights:
     """Networks whose outputs are averaged, over features scaled to ``(x - mean) / deviation``.
 
     ``features`` names a set of features with its version, ``kind`` the ranker. ``card`` is free, but for what says
-    where the numbers come from: ``machine``, ``data``, ``seed``, ``scores``.
+    where the numbers come from: ``machine``, ``data``, ``seed``, ``scores``. ``families`` are those of the microkernels
+    in the data.
     """
 
     kind: str
@@ -78,6 +79,7 @@ class Weights:
     mean: Array
     deviation: Array
     card: Mapping[str, Any]
+    families: tuple[str, ...] = ()
 
     def __call__(self, features: Array) -> Array:
         """A row of outputs for each row of features, the same in whatever order the rows come.
@@ -96,6 +98,7 @@ class Weights:
     def to_bytes(self) -> bytes:
         """The content of a file for ``load``. The same weights make the same bytes."""
         about = {"format": FORMAT, "kind": self.kind, "features": self.features, "card": self.card}
+        about["families"] = list(self.families)
         about["activations"] = [[layer.activation for layer in network.layers] for network in self.networks]
         arrays: dict[str, Any] = {"mean": self.mean, "deviation": self.deviation}
         for number, network in enumerate(self.networks):
@@ -138,7 +141,15 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
             for place, activation in enumerate(activations)
         ]
         networks.append(Network(tuple(layers)))
-    return Weights(kind, features, tuple(networks), arrays["mean"], arrays["deviation"], about["card"])
+    return Weights(
+        kind,
+        features,
+        tuple(networks),
+        arrays["mean"],
+        arrays["deviation"],
+        about["card"],
+        tuple(about.get("families", ())),
+    )
 
 
 def network_of(arrays: Sequence[tuple[Any, Any]], activations: Sequence[Activation]) -> Network:

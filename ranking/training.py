@@ -110,6 +110,12 @@ def _scaling(rows: Array) -> tuple[Array, Array]:
     return rows.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
 
 
+def _families(nests: Sequence[MeasuredNest]) -> tuple[str, ...]:
+    """Of all microkernels in the data."""
+    uses = (use for nest in nests for candidate in nest.candidates for use in candidate.microkernels)
+    return tuple(sorted({use.family for use in uses}))
+
+
 def _check(nests: Sequence[MeasuredNest]) -> None:
     if not nests:
         raise OptionError("there is nothing to learn from", remedy="collect measurements with `polydl collect`")
@@ -155,6 +161,7 @@ class PaperTrainer:
             np.zeros(size, np.float32),
             np.ones(size, np.float32),
             {},
+            _families(nests),
         )
         return learned.PaperTournament(given=weights)
 
@@ -233,7 +240,7 @@ class UtilityTrainer:
 
             _descend(tf, variables, loss, self.steps, self.rate, batches, progress, self.decay)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {})
+        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {}, _families(nests))
         return learned.UtilityTournament(given=weights)
 
 
@@ -289,7 +296,7 @@ class RegressionTrainer:
             variables[-2].assign(variables[-2] * spread)
             variables[-1].assign(variables[-1] * spread + centre)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {})
+        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {}, _families(nests))
         return learned.Regression(given=weights)
 
     def inputs(self, nest: MeasuredNest, machine: Machine) -> Array:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from polydl.microkernels.amx import AMX
 
 # The same examples in every run, and no failure because a machine is slow.
 settings.register_profile(
@@ -11,9 +15,22 @@ settings.register_profile(
 )
 settings.load_profile("deterministic")
 
+COMPILERS = ("gcc", "g++", "cc", "c++", "c89", "c99", "cpp", "clang", "clang++")
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the generated C to tests/golden")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need an instruction set are skipped on processors without it."""
+    cpuinfo = Path("/proc/cpuinfo")
+    wide = cpuinfo.exists() and " avx512f " in cpuinfo.read_text()
+    reasons = {"amx": AMX.unavailable(), "avx512": None if wide else "the processor has no AVX-512"}
+    for item in items:
+        for mark, reason in reasons.items():
+            if reason is not None and item.get_closest_marker(mark):
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -31,3 +48,24 @@ def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
 def records_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test is answered from what another one measured."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+
+
+@pytest.fixture(scope="session")
+def commands_but_compilers(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with links to all commands of the search path, but to those that compile C."""
+    folder = tmp_path_factory.mktemp("commands")
+    for directory in map(Path, os.get_exec_path()):
+        for command in sorted(directory.iterdir()) if directory.is_dir() else ():
+            link, kind = folder / command.name, command.name.rpartition("linux-gnu-")[2].split("-")[0]
+            if kind not in COMPILERS and not link.is_symlink():
+                link.symlink_to(command)
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_compiler_unless_native(
+    request: pytest.FixtureRequest, commands_but_compilers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A test finds a compiler only if its mark says that it needs one."""
+    if request.node.get_closest_marker("native") is None:
+        monkeypatch.setenv("PATH", commands_but_compilers)

@@ -88,7 +88,9 @@ def scop(
     )
 
 
-def kernel(nest: Scop, identity: str, c: str, **fields: tuple[str, ...]) -> KernelSource:
+def kernel(
+    nest: Scop, identity: str, c: str, *, compile_flags: tuple[str, ...] = (), link_flags: tuple[str, ...] = ()
+) -> KernelSource:
     """The harness is what the code generator promises to write."""
     arguments = [
         f"arguments[{n}]" if p.is_pointer else f"*({nest.array(p.array).element} *)arguments[{n}]"
@@ -108,7 +110,9 @@ def kernel(nest: Scop, identity: str, c: str, **fields: tuple[str, ...]) -> Kern
             "}",
         ]
     )
-    return KernelSource(identity, nest.function.name, c, "", harness, **fields)
+    return KernelSource(
+        identity, nest.function.name, c, "", harness, compile_flags=compile_flags, link_flags=link_flags
+    )
 
 
 def matmul() -> Scop:

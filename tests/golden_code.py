@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.ir.scop import Scop
@@ -63,7 +64,8 @@ def _parsed(nest: Path, defines: tuple[tuple[str, int], ...]) -> Scop:
 def generated_c(case: Case) -> str:
     """Raises IllegalVariantError."""
     with every_microkernel():
-        kernels = [registry.load("microkernels", name) for name in case.microkernels]
+        core = machine_with(1, case.vector_bytes).core
+        kernels = [registry.load("microkernels", name).on(core) for name in case.microkernels]
         scop = _parsed(case.nest, case.defines)
         applied = apply(scop, case.variant, kernels, reassociate=not case.strict_fp)
         return pipeline.kernel(applied, case.vector_bytes).c

@@ -9,3 +9,5 @@ from polydl.learning.samples import groups_of_workloads, machine_of, measured_ne
 SOURCE = Path(__file__).parents[1] / "experiments" / "data" / "ranking" / "records.jsonl.xz"
 NESTS = measured_nests(read_records(SOURCE), groups_of_workloads())
 MACHINE = machine_of(SOURCE, NESTS)
+# Tests ask something of each.
+assert len(NESTS) >= 60

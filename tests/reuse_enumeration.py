@@ -13,8 +13,9 @@ from nest_factory import Work
 
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
+from polydl.ir.statement import AccessKind
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
-from polydl.reuse.working_sets import fit_caches
+from polydl.reuse.caches import fit_caches
 
 Integers = npt.NDArray[np.int64]
 KINDS = {("write", "read"): "RAW", ("read", "write"): "WAR", ("write", "write"): "WAW", ("read", "read"): "RAR"}
@@ -26,7 +27,7 @@ class _Trace:
 
     name: str
     times: Integers
-    elements: list[tuple[str, str, Integers]]
+    elements: list[tuple[AccessKind, str, Integers]]
 
 
 @cache
@@ -51,7 +52,7 @@ def _trace(work: Work, scop: Scop, dimensions: Sequence[int | Loop], levels: int
     times = np.zeros((count, levels), dtype=np.int64)
     for level, d in enumerate(dimensions):
         times[:, level] = d if isinstance(d, int) else d.direction * ((points[names[d.iterator]] - d.origin) // d.size)
-    elements = []
+    elements: list[tuple[AccessKind, str, Integers]] = []
     for kind, name, subscripts in work.accesses:
         linear = np.zeros(count, dtype=np.int64)
         for subscript, stride in zip(subscripts, scop.array(name).strides, strict=True):
@@ -96,8 +97,8 @@ def enumerate_working_sets(
         touched = {array.name: np.zeros(array.elements, dtype=bool) for array in scop.arrays}
         for trace in traces:
             inside = _not_before(trace.times, begin, length) & _not_before(-trace.times, [-t for t in end], length)
-            for _, array, elements in trace.elements:
-                touched[array][elements[inside]] = True
+            for _, name, elements in trace.elements:
+                touched[name][elements[inside]] = True
         for array in scop.arrays:
             used = touched[array.name]
             number += int(used.sum())

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -47,7 +48,7 @@ def kernels(tmp_path: Path, blocks: int, outer: str = "0; o < 8; o++") -> list[K
     path.write_text(CONVOLUTION.format(blocks=blocks, outer=outer))
     scop = pipeline.parse(path)
     machine = Machine.detect(threads=1)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64, microkernel="c")
+    space = pipeline.space_on(scop, machine_with(1, 64), microkernel="c")
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
     return [pipeline.kernel(space.apply(variant), 64) for variant in variants]
 
@@ -74,6 +75,7 @@ def calls(tmp_path: Path, source: KernelSource) -> list[tuple[int, int]]:
     return found
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("seldom", "outer"), [(True, "0; o < 8; o++"), (False, "0; o < 8; o++"), (False, "7; o >= 0; o--")]
 )

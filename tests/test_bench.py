@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from execute_nests import matmul, matmul_kernel
+from marks import marked
 
 import polydl
 from polydl.bench.driver import Settings, workload_of
@@ -102,6 +103,7 @@ serve(int(sys.argv[2]), int(sys.argv[3]), (program.start, program.run, program.c
 """
 
 
+@pytest.mark.native
 def test_foreign_programs_are_timed_beside_the_candidates(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,9 +132,10 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         pytest.skip(f"{name} is missing: {error.remedy}")
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("peer", "name", "layout"),
-    [
+    marked(
         ("gcc", "googlenetv3_22", "blocked"),
         ("gcc", "googlenetv3_22", "nchw"),
         ("gcc", "resnet_16", "nhwc"),
@@ -149,7 +152,7 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         ("torch", "resnet_16", "blocked"),
         ("torch", "resnet_16", "nhwc"),
         ("torch", "gemm_33x20x17", "row-major"),
-    ],
+    ),
 )
 def test_peers_compute_what_the_workload_says(
     peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
@@ -162,7 +165,7 @@ def test_peers_compute_what_the_workload_says(
     assert measured.message, "a peer says what it is"
 
 
-ALL_PEERS = (
+ALL_PEERS = marked(
     ("gcc", "resnet_16", "blocked"),
     ("openblas", "gemm_33x20x17", "row-major"),
     ("onednn", "resnet_16", "blocked"),
@@ -172,6 +175,7 @@ ALL_PEERS = (
 )
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
 def test_peers_are_timed_with_empty_caches(
     peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
@@ -219,6 +223,7 @@ print(json.dumps([choosing, events_of_two]))
 """
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
 def test_before_each_cold_computation_all_arrays_are_flushed(peer: str, name: str, layout: str) -> None:
     made = workload(name, layout=layout)  # type: ignore[arg-type]
@@ -241,6 +246,7 @@ def test_before_each_cold_computation_all_arrays_are_flushed(peer: str, name: st
             left.remove(min(each for each in left if each >= size))
 
 
+@pytest.mark.native
 def test_a_nest_that_computes_something_else_is_found_out(toolchain: Toolchain, tmp_path: Path) -> None:
     made = workload("gemm_33x20x17")
     wrong = replace(made, source=made.source.replace("B[k][j]", "B[k][0]"))
@@ -249,6 +255,7 @@ def test_a_nest_that_computes_something_else_is_found_out(toolchain: Toolchain, 
     assert "of the result is" in measured.message
 
 
+@pytest.mark.native
 def test_settings_that_slow_a_peer_down_are_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
@@ -267,6 +274,7 @@ def test_a_missing_peer_is_named_with_the_command_that_installs_it(
     assert raised.value.remedy == "apt-get install -y g++ libdnnl-dev"
 
 
+@pytest.mark.native
 def test_libraries_are_compiled_once(tmp_path: Path) -> None:
     source = tmp_path / "answer.c"
     source.write_text("int answer(void) { return 42; }\n")
@@ -412,6 +420,7 @@ def options(*more: str) -> list[str]:
     return ["bench", "--workload", "gemm_32x32x32", "--peers", "gcc", *tiny, *more]
 
 
+@pytest.mark.native
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     out = tmp_path / "results.json"
@@ -450,6 +459,7 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     assert "other settings: seed" in other.output
 
 
+@pytest.mark.native
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:
     out = tmp_path / "cold.json"

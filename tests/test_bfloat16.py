@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import marked
 
 import polydl
 from polydl import bfloat16, pipeline, registry
@@ -110,6 +111,7 @@ def parsed(text: str, directory: Path) -> Scop:
     return pipeline.parse(path)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_header_and_numpy_convert_alike(compiler: str, tmp_path: Path) -> None:
     (tmp_path / "convert.c").write_text(
@@ -173,9 +175,10 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
         assert isinstance(match(scop, statement, (0, 1, 2), kernel), NoMatch)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("text", "name"),
-    [
+    marked(
         (PRODUCT, "c"),
         (PRODUCT, "c-amx"),
         (PRODUCT, "libxsmm-bf16"),
@@ -184,7 +187,7 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
         (LAYER, "c-amx"),
         (LAYER, "libxsmm-bf16"),
         (PAIRS, "libxsmm-bf16"),
-    ],
+    ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(float")],
 )
 def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
@@ -205,6 +208,8 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
 
 
+@pytest.mark.avx512
+@pytest.mark.native
 def test_copies_are_made_anew_in_each_call_of_the_function(tmp_path: Path) -> None:
     kernel: Microkernel = registry.load("microkernels", "libxsmm-bf16")
     if kernel.unavailable():
@@ -233,11 +238,14 @@ def test_one_name_stands_for_all_of_libxsmms_kernels(tmp_path: Path) -> None:
 
 
 def test_strict_fp_leaves_out_what_rounds_otherwise(tmp_path: Path) -> None:
-    space = pipeline.space_on(parsed(LAYER, tmp_path), Machine.detect(threads=1), strict_fp=True)
-    assert "c" in space.kernels
-    assert not [kernel for kernel in space.kernels.values() if "rounds" in kernel.abilities]
+    scop, machine = parsed(LAYER, tmp_path), Machine.detect(threads=1)
+    usual, strict = (pipeline.space_on(scop, machine, strict_fp=strict).kernels for strict in (False, True))
+    rounding = {name for name, kernel in usual.items() if "rounds" in kernel.abilities}
+    assert rounding
+    assert strict.keys() == usual.keys() - rounding
 
 
+@pytest.mark.native
 def test_arrays_of_them_are_written_and_copied(tmp_path: Path) -> None:
     scop = parsed(RELU, tmp_path)
     # Two results may be rounded to neighbours.
@@ -271,6 +279,7 @@ def test_random_data_are_ordinary_numbers_and_results_are_compared_as_numbers(tm
         buffer.values[:] = changed
 
 
+@pytest.mark.native
 def test_from_a_file_to_a_function(tmp_path: Path) -> None:
     result = polydl.optimize(
         EXAMPLE, machine=Machine.detect(threads=1), top_k=1, max_variants=30, out=tmp_path, records=False

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from polydl import machine, pipeline, registry
+from polydl import pipeline, registry
 from polydl.calibration import levels as level_speeds
 from polydl.calibration import run as module
 from polydl.calibration.fit import fitted
-from polydl.calibration.profile import Identity, Profile, read, read_for, write
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
 from polydl.calibration.worker import Worker
@@ -21,9 +21,11 @@ from polydl.cli import main
 from polydl.contracts import GemmShape
 from polydl.errors import ExecutionError, MachineError, OptionError
 from polydl.execute.toolchain import Toolchain
-from polydl.machine import Machine
+from polydl.machine import Machine, Throughput
+from polydl.machine.profile import Identity, Profile, read, read_for, write
+from polydl.machine.system import find
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.throughput import Throughput, calibrated
+from polydl.model.calibrated import calibrated
 
 STORED = Path(__file__).parent / "data" / "calibration.toml"
 MATMUL = """
@@ -169,17 +171,19 @@ def test_a_site_is_cut_to_what_the_kernel_takes() -> None:
     assert accepted(WholeVectors(), replace(site, m=(8, 8))) is None  # type: ignore[arg-type]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", ["libxsmm", "c"])
 def test_calls_are_timed(name: str) -> None:
     kernel = registry.load("microkernels", name)
     if kernel.unavailable() is not None:
         pytest.skip(kernel.unavailable())
     sites = [replace(site, k=(16, 4)) for site in grid_sites(kernel, "float", 16)[7:9]]
-    found = timed(kernel, sites, machine.find().vector_bytes, Toolchain.find())
+    found = timed(kernel, sites, find().vector_bytes, Toolchain.find())
     assert set(found) == {call.shape for call in timed_calls(sites)}
     assert min(found.values()) > 0
 
 
+@pytest.mark.native
 def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words() -> None:
     class Broken:
         name = "broken"
@@ -191,9 +195,10 @@ def test_a_kernel_that_does_not_compile_is_an_error_with_the_compilers_words() -
             return "no_such_function();"
 
     with pytest.raises(ExecutionError, match="no_such_function"):
-        timed(Broken(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())
+        timed(Broken(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())  # type: ignore[arg-type]
 
 
+@pytest.mark.native
 def test_a_kernel_that_crashes_is_an_error_too() -> None:
     class Crashing:
         name = "crashing"
@@ -205,7 +210,7 @@ def test_a_kernel_that_crashes_is_an_error_too() -> None:
             return "*(volatile int *)0 = 1;"
 
     with pytest.raises(ExecutionError, match="SIGSEGV"):
-        timed(Crashing(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())
+        timed(Crashing(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())  # type: ignore[arg-type]
 
 
 def test_disturbed_samples_do_not_count() -> None:
@@ -223,12 +228,12 @@ def test_disturbed_samples_do_not_count() -> None:
 def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
     (tmp_path / "no.so").write_text("")
     worker = Worker()
-    cores = machine.os.sched_getaffinity(0)
+    cores = os.sched_getaffinity(0)
     try:
         reply = worker.start([str(tmp_path / "no.so")], "float", [1, 1, 1], min(cores))
     finally:
         # A worker pins its process, which here is that of all tests.
-        machine.os.sched_setaffinity(0, cores)
+        os.sched_setaffinity(0, cores)
     assert reply["failed"] == "unsupported"
 
 
@@ -278,7 +283,7 @@ def test_a_damaged_profile_is_an_error_with_its_file(tmp_path: Path, old: str, n
 
 
 def test_the_machine_is_what_was_calibrated(stored: Profile, tmp_path: Path) -> None:
-    found = machine.find()
+    found = find()
     count = len(found.identity.cache_bytes)
     mine = replace(stored, identity=found.identity, levels=(*stored.levels[:1] * count, stored.levels[-1]))
     write(mine, found.calibration_path(tmp_path))
@@ -315,6 +320,7 @@ def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, 
     known = replace(here, throughputs=(replace(table, microkernel="c"),))
     for target in (here, known):
         variants = pipeline.generate_variants(scop, machine=target, microkernel="c", max_variants=40)
+        assert variants
         kernel = calibrated(PLAIN_C, target.throughputs)
         for candidate in pipeline.candidates(scop, variants, machine=target, microkernel="c"):
             [use] = candidate.microkernels
@@ -334,7 +340,7 @@ def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, 
 def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Few sites and one round of everything; records what was timed."""
     seen: list[str] = []
-    real_levels, real_timed, real_grid = level_speeds.measure, module.timed, module.grid_sites
+    real_levels, real_timed, real_grid = level_speeds.measure, timed, grid_sites
 
     def levels(*arguments: object, **options: object) -> object:
         seen.append("levels")
@@ -359,42 +365,43 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.native
 def test_an_interrupted_calibration_goes_on_where_it_was(small: list[str], tmp_path: Path) -> None:
-    found = machine.find()
-    here = module.Surroundings(
-        found.identity, found.memory_bytes, found.vector_bytes, tmp_path / "deep" / "profile.toml"
-    )
+    here = find()
+    path = tmp_path / "deep" / "profile.toml"
 
     def interrupt(stage: str, done: int, _total: int) -> None:
         if stage == "c float" and done == 2:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        module.calibrate(here, microkernels=["c"], report=interrupt)
+        module.calibrate(here, path, microkernels=["c"], report=interrupt)
     assert small == ["levels", "timed", "timed"]
-    assert not here.path.exists()
-    done = module.calibrate(here, microkernels=["c"])
+    assert not path.exists()
+    done = module.calibrate(here, path, microkernels=["c"])
     assert small == ["levels", "timed", "timed", "timed"]
     assert done.failures == ()
-    assert read_for(here.path, found.identity) == done.profile
-    assert [path.name for path in here.path.parent.iterdir()] == ["profile.toml"]
+    assert read_for(path, here.identity) == done.profile
+    assert [path.name for path in path.parent.iterdir()] == ["profile.toml"]
     [made] = done.profile.throughputs
     assert (made.microkernel, made.element) == ("c", "float")
     # One microkernel again: the levels stay as they are.
-    again = module.calibrate(here, microkernels=["c"])
+    again = module.calibrate(here, path, microkernels=["c"])
     assert small.count("levels") == 1
     assert again.profile.levels == done.profile.levels
 
 
+@pytest.mark.native
 def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_path: Path) -> None:
-    here = module.Surroundings(stored.identity, 1 << 30, 64, tmp_path / "profile.toml")
-    write(stored, here.path)
-    done = module.calibrate(here, microkernels=["c-int8"])
+    here, path = replace(find(), identity=stored.identity), tmp_path / "profile.toml"
+    write(stored, path)
+    done = module.calibrate(here, path, microkernels=["c-int8"])
     assert [name for name, _ in done.failures] == ["c-int8"]
     assert "neither float nor double" in done.failures[0][1]
     assert done.profile.throughputs == stored.throughputs
 
 
+@pytest.mark.native
 def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_asked_for(
     small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -402,22 +409,22 @@ def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_ask
         def unavailable(self) -> str | None:
             return "the processor has no such instructions"
 
-    monkeypatch.setattr(module.registry, "names", lambda _: ("c",))
-    monkeypatch.setattr(module.registry, "load", lambda *_: Absent())
-    found = machine.find()
-    here = module.Surroundings(found.identity, found.memory_bytes, found.vector_bytes, tmp_path / "profile.toml")
-    assert module.calibrate(here).failures == ()
+    monkeypatch.setattr(registry, "names", lambda _: ("c",))
+    monkeypatch.setattr(registry, "load", lambda *_: Absent())
+    here, path = find(), tmp_path / "profile.toml"
+    assert module.calibrate(here, path).failures == ()
     assert small == ["levels"], "nothing was timed"
-    asked = module.calibrate(here, microkernels=["c"])
+    asked = module.calibrate(here, path, microkernels=["c"])
     assert asked.failures == (("c", "the processor has no such instructions"),)
 
 
+@pytest.mark.native
 def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "profile.toml")
     made = CliRunner().invoke(main, ["calibrate", "--microkernel", "c", "--profile", path, "--json", "-"])
     assert made.exit_code == 0, made.output
     document = json.loads(made.stdout)
-    assert document["identity"]["cpu_id"] == machine.find().identity.cpu_id
+    assert document["identity"]["cpu_id"] == find().identity.cpu_id
     assert [each["microkernel"] for each in document["throughputs"]] == ["c"]
     shown = CliRunner().invoke(main, ["calibrate", "--show", "--profile", path])
     assert shown.exit_code == 0

@@ -80,6 +80,7 @@ def polydl(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pyte
 QUICK = ("--max-variants", "12", "--top-k", "2")
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, pytest.param(2, marks=pytest.mark.skipif(PROCESSORS < 2, reason="one core"))])
 @pytest.mark.parametrize(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)])
 def test_optimize_ends_with_a_checked_winner(
@@ -106,6 +107,7 @@ def test_optimize_ends_with_a_checked_winner(
     assert not list(Path("polydl-out", name).glob(".*")), "no temporary file is left"
 
 
+@pytest.mark.native
 def test_optimize_says_what_it_found_and_did(polydl: Any, matmul: str) -> None:
     ended = polydl("optimize", matmul, "--threads", "1", "--cache-sizes", "32K,1M", *QUICK, "--out", "kernels")
     assert (ended.status, ended.err) == (0, "")
@@ -151,6 +153,7 @@ def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     assert found["seconds"]["run"] is None
 
 
+@pytest.mark.native
 def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
     found = polydl("optimize", matmul, "--all", "--threads", "1", "--max-variants", "4", "--json", "-").document
     assert len(found["candidates"]) == found["counts"]["ranked"] == found["counts"]["measured"] == 4
@@ -230,6 +233,7 @@ def test_json_goes_to_a_file_beside_the_text(polydl: Any, matmul: str) -> None:
     assert json.loads(Path("scop.json").read_text())["schema"] == "polydl.parse/1"
 
 
+@pytest.mark.native
 def test_doctor_reports_every_component(polydl: Any) -> None:
     ended = polydl("doctor", "--json", "doctor.json")
     found = json.loads(Path("doctor.json").read_text())
@@ -238,6 +242,7 @@ def test_doctor_reports_every_component(polydl: Any) -> None:
     assert all(each["name"] in ended.out for each in found["components"])
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -271,6 +276,7 @@ def test_a_mistake_is_one_message_and_status_2(
     assert Path("matmul.c").read_text() == MATMUL
 
 
+@pytest.mark.native
 def test_emitted_c_is_not_overwritten_by_its_own_successor(polydl: Any, tmp_path: Path) -> None:
     emitted = tmp_path / "matmul_polydl.c"
     emitted.write_text(MATMUL)
@@ -281,6 +287,7 @@ def test_emitted_c_is_not_overwritten_by_its_own_successor(polydl: Any, tmp_path
     assert polydl("optimize", "matmul_polydl.c", "--threads", "1", *QUICK).status == 0
 
 
+@pytest.mark.native
 def test_source_errors_name_file_and_line(polydl: Any, tmp_path: Path) -> None:
     (tmp_path / "broken.c").write_text("void f(float a[8]) {\n  for (int i = 0; i < 8; ++i)\n    a[i] = ;\n}\n")
     ended = polydl("optimize", "broken.c")
@@ -289,6 +296,7 @@ def test_source_errors_name_file_and_line(polydl: Any, tmp_path: Path) -> None:
     assert "broken.c:3: " in ended.err
 
 
+@pytest.mark.native
 def test_candidates_that_do_not_compile_are_shown_and_kept(polydl: Any, matmul: str, tmp_path: Path) -> None:
     compiler = tmp_path / "cc"
     compiler.write_text(
@@ -312,6 +320,7 @@ def test_candidates_that_do_not_compile_are_shown_and_kept(polydl: Any, matmul: 
     assert "compile" in polydl(*arguments).out
 
 
+@pytest.mark.native
 def test_a_nest_that_takes_too_long_is_a_failure(polydl: Any, tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text(MATMUL.replace("96", "800").replace("80;", "800;").replace("80]", "800]"))
     ended = polydl("optimize", "slow.c", "-D", "N=800", "--threads", "1", *QUICK, "--timeout", "0.002")
@@ -320,6 +329,7 @@ def test_a_nest_that_takes_too_long_is_a_failure(polydl: Any, tmp_path: Path) ->
     assert not list(Path("polydl-out", "matmul").glob("*.so"))
 
 
+@pytest.mark.native
 def test_control_c_leaves_nothing_behind(matmul: str, tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()

@@ -8,6 +8,8 @@ import pytest
 
 from polydl import doctor, self_tests
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture(scope="module")
 def components() -> tuple[doctor.Component, ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from computed import parse
+from marks import marked
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -16,17 +17,10 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Interchange, Step, Tile, UseMicrokernel, Variant
 from polydl.machine import Machine
-from polydl.microkernels.amx import AMX
 
 KERNELS = pytest.mark.parametrize(
     "kernel",
-    [
-        "c",
-        pytest.param(
-            "c-amx",
-            marks=pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable())),
-        ),
-    ],
+    marked(("c",), ("c-amx",)),
 )
 BEFORE = Attach("S0", "S1", "first")
 AFTER = Attach("S2", "S1", "last")
@@ -104,6 +98,7 @@ def function(scop: Scop, *steps: Step) -> str:
     return re.sub(r"\s", "", text[text.rindex("void f(") :])
 
 
+@pytest.mark.native
 @KERNELS
 @pytest.mark.parametrize(
     "source",
@@ -121,6 +116,7 @@ def test_blocks_are_finished_in_the_call(source: str, kernel: str, tmp_path: Pat
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
     variants = [Variant((BEFORE, AFTER, *steps)) for steps in tilings(kernel).values()]
+    assert variants
     for variant in variants:
         assert space.apply(variant).violations == ()
     sources = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
@@ -184,4 +180,6 @@ def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tm
 def test_an_input_may_not_be_the_output_shifted(tmp_path: Path) -> None:
     scop = parse(tmp_path, nest("Y + o[t][y][x][39 - k]"))
     machine = Machine.detect(threads=1)
-    assert not [v for v in pipeline.generate_variants(scop, machine=machine, max_variants=40) if AFTER in v.steps]
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=40)
+    assert variants
+    assert not [variant for variant in variants if AFTER in variant.steps]

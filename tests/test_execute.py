@@ -106,6 +106,7 @@ def measure(
     return executor.measure(built[1:], built[0], nest, threads=threads, policy=policy, seed=1, progress=progress)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", ["original", "reordered", "prints"])
 def test_right_answers_are_timed(measured: dict[str, Measurement], name: str) -> None:
     result = measured[name]
@@ -119,6 +120,7 @@ def test_right_answers_are_timed(measured: dict[str, Measurement], name: str) ->
     assert 0 <= result.error < 1e-5
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("name", "status", "words"),
     [
@@ -149,6 +151,7 @@ def test_failures_are_values(measured: dict[str, Measurement], name: str, status
     assert Path(result.source).read_text() == HOSTILE[name].c
 
 
+@pytest.mark.native
 def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
     measured: dict[str, Measurement], toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -163,6 +166,7 @@ def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
     assert str(tmp_path) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.native
 def test_large_inputs_are_in_memory_once(toolchain: Toolchain, tmp_path: Path) -> None:
     # 67 MB, and a kernel that gives up if its process has as much for itself.
     size = 4096
@@ -193,6 +197,7 @@ void rows(float y[{size}], float A[{size}][{size}]) {{
     assert "changes `A[7][8]`" in found[2].message
 
 
+@pytest.mark.native
 def test_results_are_in_order_and_nothing_is_left(measured: dict[str, Measurement], workplace: Path) -> None:
     assert list(measured) == ["original", *HOSTILE]
     assert not list(workplace.glob("measuring-*"))
@@ -202,6 +207,7 @@ def test_results_are_in_order_and_nothing_is_left(measured: dict[str, Measuremen
     )
 
 
+@pytest.mark.native
 def test_two_threads_and_progress(toolchain: Toolchain, tmp_path: Path) -> None:
     if len(os.sched_getaffinity(0)) < 2:
         pytest.skip("needs two cores")
@@ -225,6 +231,7 @@ def test_two_threads_and_progress(toolchain: Toolchain, tmp_path: Path) -> None:
     assert [(e.done, e.total) for e in events if e.stage == "time"] == [(1, 2), (2, 2)]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("before", "status", "words"),
     [
@@ -247,6 +254,7 @@ def test_without_a_reference_nothing_else_is_run(
     assert broken.status == "compile"
 
 
+@pytest.mark.native
 def test_square_roots_get_positive_data(toolchain: Toolchain, tmp_path: Path) -> None:
     nest = scop(
         "roots",
@@ -262,6 +270,7 @@ def test_square_roots_get_positive_data(toolchain: Toolchain, tmp_path: Path) ->
     assert 1e-9 < results[2].error < 1e-6
 
 
+@pytest.mark.native
 def test_integers_must_be_equal(toolchain: Toolchain, tmp_path: Path) -> None:
     nest = scop(
         "dot",
@@ -283,6 +292,7 @@ def test_integers_must_be_equal(toolchain: Toolchain, tmp_path: Path) -> None:
     assert "1 of 8 elements" in results[2].message
 
 
+@pytest.mark.native
 def test_global_arrays(toolchain: Toolchain, tmp_path: Path) -> None:
     nest = scop(
         "shift",
@@ -302,6 +312,7 @@ def test_global_arrays(toolchain: Toolchain, tmp_path: Path) -> None:
     assert "y[99]" in results[2].message
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("factor", ["0.5f", "3.0f"])
 def test_values_that_decay_or_grow_are_refreshed(toolchain: Toolchain, tmp_path: Path, factor: str) -> None:
     nest = scop(
@@ -326,6 +337,7 @@ def test_values_that_decay_or_grow_are_refreshed(toolchain: Toolchain, tmp_path:
     assert all(result.seconds_median is not None and result.seconds_median < 5e-5 for result in results)
 
 
+@pytest.mark.native
 def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
     policy = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=5.0, cold=True)
     kernels = [matmul_kernel("original"), matmul_kernel("same")]
@@ -333,6 +345,7 @@ def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
     assert [result.status for result in results] == ["ok", "ok"]
 
 
+@pytest.mark.native
 def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> None:
     slow = matmul_kernel("original", head="#include <unistd.h>", before="usleep(600000);")
     policy = TimingPolicy(rounds=5, budget_seconds=60.0, timeout_seconds=5.0)
@@ -345,11 +358,13 @@ def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> Non
     assert original.seconds_minimum > 0.6
 
 
+@pytest.mark.native
 def test_too_many_threads(toolchain: Toolchain, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="1000 threads"):
         measure(matmul(), [matmul_kernel("original")], toolchain, tmp_path, threads=1000)
 
 
+@pytest.mark.native
 def test_arrays_larger_than_memory(toolchain: Toolchain, tmp_path: Path) -> None:
     nest = scop(
         "fill", [array("x", "double", 1 << 20, 1 << 20)], [statement("S0", "ij", (4, 4), [("write", "x", "i, j")])]
@@ -371,6 +386,7 @@ def test_processes_at_once() -> None:
     assert processes_at_once(10 * gigabyte, 100 * gigabyte, shared=9 * gigabyte) == 48
 
 
+@pytest.mark.native
 def test_one_process_at_a_time(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.execute.local.available_bytes", lambda: 90 << 20)
     kernels = [matmul_kernel("original"), matmul_kernel("first"), HOSTILE["segfault"], matmul_kernel("last")]
@@ -379,6 +395,7 @@ def test_one_process_at_a_time(toolchain: Toolchain, tmp_path: Path, monkeypatch
     assert all(len(result.samples) >= 2 for result in results if result.status == "ok")
 
 
+@pytest.mark.native
 def test_waves(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.execute.local._MOST_PROCESSES", 2)
     events: list[Progress] = []
@@ -389,6 +406,7 @@ def test_waves(toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [(e.done, e.total) for e in events if e.stage == "time"] == [(1, 4), (2, 4), (3, 4), (4, 4)]
 
 
+@pytest.mark.native
 def test_interrupt_ends_every_process(tmp_path: Path) -> None:
     script = textwrap.dedent(
         f"""

@@ -20,6 +20,8 @@ from polydl.execute.rounds import RawSample
 from polydl.execute.session import Participant, Session
 from polydl.execute.toolchain import Toolchain
 
+pytestmark = pytest.mark.native
+
 ADAPTIVE = TimingPolicy(
     rounds=12, adaptive=True, minimum_sample_seconds=1e-3, budget_seconds=600.0, timeout_seconds=20.0
 )

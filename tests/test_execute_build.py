@@ -23,6 +23,7 @@ def gcc() -> Toolchain:
     return Toolchain.find("gcc")
 
 
+@pytest.mark.native
 def test_gcc(gcc: Toolchain) -> None:
     assert gcc.kind == "gcc"
     assert gcc.version == subprocess.run(["gcc", "-dumpfullversion"], capture_output=True, text=True).stdout.strip()
@@ -31,6 +32,7 @@ def test_gcc(gcc: Toolchain) -> None:
     assert Toolchain.find() == gcc
 
 
+@pytest.mark.native
 def test_clang_with_openmp_or_a_clear_refusal(tmp_path: Path) -> None:
     if shutil.which("clang") is None:
         pytest.skip("clang is not installed")
@@ -44,6 +46,7 @@ def test_clang_with_openmp_or_a_clear_refusal(tmp_path: Path) -> None:
         assert "libomp-" in str(caught.value.remedy)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("name", "words"), [("no-such-compiler", "no-such-compiler"), ("true", "neither gcc nor clang")]
 )
@@ -53,6 +56,7 @@ def test_compilers_that_are_none(name: str, words: str) -> None:
     assert caught.value.remedy
 
 
+@pytest.mark.native
 def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(MissingComponentError) as caught:
@@ -60,6 +64,7 @@ def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert "apt-get install" in str(caught.value)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("output", ["matmul.so", "matmul.o"])
 def test_the_compile_line_compiles(gcc: Toolchain, tmp_path: Path, output: str) -> None:
     source = matmul_kernel("original", head="#include <math.h>", after="C[0][0] = sqrtf(C[0][0]);")
@@ -70,6 +75,7 @@ def test_the_compile_line_compiles(gcc: Toolchain, tmp_path: Path, output: str) 
     assert (tmp_path / output).exists()
 
 
+@pytest.mark.native
 def test_flags_reach_the_compiler(gcc: Toolchain, tmp_path: Path) -> None:
     flagged = kernel(
         matmul(),
@@ -85,6 +91,7 @@ def test_flags_reach_the_compiler(gcc: Toolchain, tmp_path: Path) -> None:
     assert "polydl_answer" in symbols
 
 
+@pytest.mark.native
 def test_failures_keep_their_source_and_forget_older_libraries(gcc: Toolchain, tmp_path: Path) -> None:
     (good,) = build([matmul_kernel("k")], gcc, tmp_path)
     assert good.library is not None
@@ -97,6 +104,7 @@ def test_failures_keep_their_source_and_forget_older_libraries(gcc: Toolchain, t
     assert other.library is not None
 
 
+@pytest.mark.native
 def test_functions_of_the_process_do_not_take_the_place_of_the_kernels(gcc: Toolchain, tmp_path: Path) -> None:
     """``getpid`` is libc's too."""
     import ctypes
@@ -112,11 +120,13 @@ def test_functions_of_the_process_do_not_take_the_place_of_the_kernels(gcc: Tool
     assert result.value == -5
 
 
+@pytest.mark.native
 def test_ids_are_unique(gcc: Toolchain, tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="'twin'"):
         build([matmul_kernel("twin"), matmul_kernel("twin")], gcc, tmp_path)
 
 
+@pytest.mark.native
 def test_a_compiler_that_does_not_end(gcc: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.execute.build.COMPILE_TIMEOUT_SECONDS", 0.5)
     os.mkfifo(tmp_path / "endless.h")
@@ -125,6 +135,7 @@ def test_a_compiler_that_does_not_end(gcc: Toolchain, tmp_path: Path, monkeypatc
     assert "within 0.5 s" in built.message
 
 
+@pytest.mark.native
 def test_an_exception_ends_the_compilers(gcc: Toolchain, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "endless.h")
     waiting = [matmul_kernel(name, head='#include "endless.h"') for name in ("a", "b")]
@@ -140,12 +151,14 @@ def test_an_exception_ends_the_compilers(gcc: Toolchain, tmp_path: Path) -> None
     assert str(tmp_path) not in running
 
 
+@pytest.mark.native
 def test_a_full_disk(gcc: Toolchain, tmp_path: Path) -> None:
     (tmp_path / "k.c").symlink_to("/dev/full")
     with pytest.raises(ResourceError, match="disk is full"):
         build([matmul_kernel("k")], gcc, tmp_path)
 
 
+@pytest.mark.native
 def test_a_full_disk_under_the_worker(gcc: Toolchain, tmp_path: Path) -> None:
     (built,) = build([matmul_kernel("k")], gcc, tmp_path)
     cores = choose_cores(1)
@@ -166,6 +179,7 @@ def test_a_full_disk_under_the_worker(gcc: Toolchain, tmp_path: Path) -> None:
             child.request("store", 30, path="/dev/full")
 
 
+@pytest.mark.native
 def test_a_directory_that_can_not_be_made(gcc: Toolchain, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(PolydlError, match="can't write"):

@@ -16,6 +16,8 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 
+pytestmark = pytest.mark.native
+
 
 @pytest.fixture(scope="module")
 def toolchain() -> Toolchain:

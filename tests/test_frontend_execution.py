@@ -16,6 +16,8 @@ import pytest
 from polydl.frontend.pet import parse
 from polydl.ir.scop import Array, Scop
 
+pytestmark = pytest.mark.native
+
 NESTS = Path(__file__).parent / "nests"
 FILES = sorted(NESTS.glob("*.c"))
 

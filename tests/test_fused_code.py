@@ -87,6 +87,7 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
     return text[text.rindex("void f(") :]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("source", [PRODUCT, CONVOLUTION], ids=["product", "convolution"])
 def test_fused_variants_are_legal_and_compute_the_same(source: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)

@@ -17,6 +17,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.plan.rewrite_steps import is_fused
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # By layout: the loops with their extents, the subscript of a tensor, that of a channel.
@@ -80,6 +81,7 @@ shapes = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
 @pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -95,7 +97,7 @@ def test_fused_normalization_is_right(
         machine = Machine.detect(threads=2)
         space = pipeline.space_on(scop, machine)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
-        fused = [variant for variant in made if pipeline.is_fused(variant)][:3]
+        fused = [variant for variant in made if is_fused(scop, variant)][:3]
         assert fused
         kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused]
         built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
@@ -104,6 +106,7 @@ def test_fused_normalization_is_right(
         assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(("height", "width", "arrays"), [(7, 7, 4), (5, 3, 3), (28, 30, 4), (40, 9, 4), (6, 1, 4)])
 def test_iterations_take_turns_with_the_sums_of_lanes(height: int, width: int, arrays: int, tmp_path: Path) -> None:
     sizes = {"nImg": 2, "nChannels": 32, "height": height, "width": width}
@@ -122,6 +125,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(height: int, width: int, a
     assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"])
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]

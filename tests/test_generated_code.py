@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -334,6 +335,7 @@ def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microke
     return [kernel.c for kernel in kernels]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", NESTS)
 def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, toolchain: Toolchain) -> None:
     defines = {"n": 24} if "linear" in name else {}
@@ -341,6 +343,7 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
     run(scop, tmp_path, toolchain, 2, "auto", 6)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("microkernel", ["c", "libxsmm"])
 @pytest.mark.parametrize("name", ["convolution that skips rows of padding", "triangle of blocks"])
 def test_loops_that_bound_each_other_stay_outside_of_calls(
@@ -354,6 +357,7 @@ def test_loops_that_bound_each_other_stay_outside_of_calls(
     run(scop, tmp_path, toolchain, 2, microkernel, 24)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("name", ["product with initialisation", "strided and dilated convolution"])
 @pytest.mark.parametrize("microkernel", ["c", "none"])
 def test_other_inner_loops_compute_the_same(name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain) -> None:
@@ -376,6 +380,7 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.native
 def test_a_marked_call_is_put_back_inside_moved_loops(tmp_path: Path, toolchain: Toolchain) -> None:
     codes = run(parse(tmp_path, NESTS["marked calls"]), tmp_path, toolchain, 2, "auto", 12)
     assert all(code.count("product(&A") == 1 for code in codes)
@@ -397,7 +402,7 @@ void f(float out[30][25], float a[30][20], float b[20][25], long sums[30][25], u
 #pragma endscop
 }
 """
-    space = pipeline.variant_space(parse(tmp_path, source), threads=1, vector_bytes=64)
+    space = pipeline.space_on(parse(tmp_path, source), machine_with(1, 64))
     assert [report.kernel for report in space.reports] == [None, None]
     assert all(report.reason for report in space.reports)
 
@@ -448,6 +453,7 @@ void f(float C[8][8], float A[8][16], float B[8][16]) {
     assert any(access.array == "s" for statement in scop.statements for access in statement.writes)
 
 
+@pytest.mark.native
 def test_a_fixed_size_falls_back_to_the_original_for_others(tmp_path: Path, toolchain: Toolchain) -> None:
     scop = parse(tmp_path, NESTS["global arrays and a linear subscript"], n=24)
     (code, *_) = run(scop, tmp_path, toolchain, 1, "auto", 1)
@@ -481,19 +487,21 @@ def test_sizes_that_a_tile_does_not_divide_are_tiled_too(tmp_path: Path) -> None
     assert uneven
 
 
-def test_every_generated_variant_is_proved_legal(tmp_path: Path) -> None:
-
-    for name in ("sweep that depends on its neighbours", "triangular solve, backwards", "stencil in time"):
-        scop = parse(tmp_path, NESTS[name])
-        space = pipeline.variant_space(scop, threads=2, vector_bytes=64)
-        for variant in pipeline.generate_variants(scop, machine=Machine.detect(threads=2), max_variants=25):
-            assert space.apply(variant).violations == (), (name, variant.to_json())
+@pytest.mark.parametrize(
+    "name", ["sweep that depends on its neighbours", "triangular solve, backwards", "stencil in time"]
+)
+def test_every_generated_variant_is_proved_legal(name: str, tmp_path: Path) -> None:
+    space = pipeline.space_on(parse(tmp_path, NESTS[name]), machine_with(2, 64))
+    variants = pipeline.generate(space, max_variants=25).variants
+    assert len(variants) >= 2
+    for variant in variants:
+        assert space.apply(variant).violations == (), variant.to_json()
 
 
 def test_strict_floating_point_leaves_sums_in_order(tmp_path: Path) -> None:
     scop = parse(tmp_path, NESTS["product with initialisation"])
-    machine = Machine.detect(threads=2)
-    strict = pipeline.variant_space(scop, threads=2, vector_bytes=64, strict_fp=True)
-
-    for variant in pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=True):
+    strict = pipeline.space_on(scop, machine_with(2, 64), strict_fp=True)
+    variants = pipeline.generate(strict, max_variants=20).variants
+    assert variants
+    for variant in variants:
         assert strict.apply(variant).violations == ()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import marked
 
 from polydl import pipeline, registry
 from polydl.codegen.original import original
@@ -192,16 +193,17 @@ void rows(int C[70][48], const signed char A[70][96], const signed char B[96][48
 MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed(")
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("source", "name"),
-    [
+    marked(
         (PRODUCT, "c-int8"),
         (LAYER, "c-int8"),
         (ROWS, "c-amx"),
         (PRODUCT, "libxsmm-int8"),
         (LAYER, "libxsmm-int8"),
         (MIXED, "libxsmm-int8"),
-    ],
+    ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(int")],
 )
 def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: Path) -> None:

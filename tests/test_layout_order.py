@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from machines import machine_with
 
 from polydl import pipeline
 
@@ -35,7 +36,7 @@ def orders(body: str, folder: Path) -> set[tuple[str, ...]]:
         f"  for (int i = 0; i < N; i++) for (int j = 0; j < N; j++) for (int k = 0; k < N; k++) {{ {body} }}\n"
         "#pragma endscop\n}\n"
     )
-    space = pipeline.variant_space(pipeline.parse(path), threads=2, vector_bytes=64, microkernel="none")
+    space = pipeline.space_on(pipeline.parse(path), machine_with(2, 64), microkernel="none")
     found: set[tuple[str, ...]] = set()
     for each in (space, *space.alternatives):
         for nest in each.spaces:
@@ -63,6 +64,6 @@ def test_sums_of_short_rows_run_in_the_order_of_the_layout(tmp_path: Path) -> No
         "  for (int k = 0; k < 16; k++) for (int j = 0; j < 30; j++) for (int i = 0; i < 20; i++)\n"
         "    s[k] += x[i][j][k];\n#pragma endscop\n}\n"
     )
-    space = pipeline.variant_space(pipeline.parse(path), threads=1, vector_bytes=64, microkernel="none")
+    space = pipeline.space_on(pipeline.parse(path), machine_with(1, 64), microkernel="none")
     found = {choice.order for nest in space.spaces for choice in nest.choices}
     assert found == {("i", "j", "k")}

@@ -14,9 +14,9 @@ import tomli_w
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polydl import machine as module
 from polydl.errors import MachineError
-from polydl.machine import CacheLevel, Machine, parse_cache_sizes
+from polydl.machine import CACHE_SIZES_EXAMPLE, CacheLevel, Machine, parse_cache_sizes, speeds, system
+from polydl.machine.caches import size_text
 
 EXAMPLE = Machine(
     name="An example",
@@ -52,11 +52,11 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Takes the place of the measurement and records that one was asked for."""
     calls: list[float] = []
 
-    def record(_probe: object, sizes: tuple[int, ...], _memory: int) -> module._Speeds:
+    def record(_probe: object, sizes: tuple[int, ...], _memory: int) -> speeds.Speeds:
         calls.append(1.0)
-        return module._Speeds((1e-9,) * (len(sizes) + 1), (1e10,) * (len(sizes) + 1), 42.0)
+        return speeds.Speeds((1e-9,) * (len(sizes) + 1), (1e10,) * (len(sizes) + 1), 42.0)
 
-    monkeypatch.setattr(module, "_measure", record)
+    monkeypatch.setattr(speeds, "measure", record)
     return calls
 
 
@@ -99,12 +99,12 @@ def test_cache_sizes_that_make_no_sense(text: str, message: str) -> None:
         parse_cache_sizes(text)
     assert caught.value.exit_status == 2
     assert caught.value.construct == f"--cache-sizes {text}"
-    assert module.CACHE_SIZES_EXAMPLE in (caught.value.remedy or "")
+    assert CACHE_SIZES_EXAMPLE in (caught.value.remedy or "")
 
 
 @given(st.lists(st.integers(1, 1 << 40), min_size=1, max_size=4, unique=True).map(sorted))
 def test_any_growing_sizes_are_read_back(sizes: list[int]) -> None:
-    assert parse_cache_sizes(",".join(module._size_text(size) for size in sizes)) == tuple(sizes)
+    assert parse_cache_sizes(",".join(size_text(size) for size in sizes)) == tuple(sizes)
 
 
 def test_other_sizes_keep_the_speeds_of_their_level() -> None:
@@ -302,7 +302,7 @@ def test_caches_are_read_from_sysfs(tmp_path: Path) -> None:
         for name, value in {"level": level, "type": kind, "size": size, "shared_cpu_list": shared}.items():
             (directory / name).write_text(value + "\n")
         (directory / "coherency_line_size").write_text("64\n")
-    found = module._sysfs_caches(tmp_path)
+    found = system._sysfs_caches(tmp_path)
     assert [(c.bytes, c.line_bytes, c.shared_by) for c in found] == [
         (32 << 10, 64, 2),
         (1 << 20, 64, 2),
@@ -311,11 +311,11 @@ def test_caches_are_read_from_sysfs(tmp_path: Path) -> None:
 
 
 def test_no_sysfs_means_no_caches(tmp_path: Path) -> None:
-    assert module._sysfs_caches(tmp_path / "absent") == ()
+    assert system._sysfs_caches(tmp_path / "absent") == ()
 
 
 def test_lscpu_finds_what_sysfs_finds(here: Machine) -> None:
-    found = module._lscpu_caches()
+    found = system._lscpu_caches()
     if not found:
         pytest.skip("no lscpu that describes caches")
     assert [cache.bytes for cache in found] == [cache.bytes for cache in here.caches]
@@ -323,30 +323,30 @@ def test_lscpu_finds_what_sysfs_finds(here: Machine) -> None:
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"caches": [{"type": "Data"}]}', '{"caches": 1}'])
 def test_an_lscpu_that_says_nothing_finds_nothing(text: str) -> None:
-    assert module._lscpu_answer(text) == ()
+    assert system._lscpu_answer(text) == ()
 
 
 def test_a_level_no_larger_than_the_one_before_is_left_out() -> None:
     levels = [
-        (3, module._Cache(1 << 20, 64, 4)),
-        (1, module._Cache(32 << 10, 64, 1)),
-        (2, module._Cache(1 << 20, 64, 1)),
+        (3, system.Cache(1 << 20, 64, 4)),
+        (1, system.Cache(32 << 10, 64, 1)),
+        (2, system.Cache(1 << 20, 64, 1)),
     ]
-    assert [cache.shared_by for cache in module._growing(levels)] == [1, 1]
+    assert [cache.shared_by for cache in system._growing(levels)] == [1, 1]
 
 
 def test_processors_of_both_kinds_are_identified() -> None:
-    intel = module._cpuinfo(
+    intel = system._cpuinfo(
         "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 85\nmodel name : Xeon\nstepping : 7\n"
         "flags : fpu avx avx2 fma avx512f avx512_vnni rtm\n\nprocessor : 1\nmodel name : another\n"
     )
     assert (intel.name, intel.identity) == ("Xeon", "GenuineIntel-6-85-7")
     assert intel.isa == ("avx", "avx2", "avx512_vnni", "avx512f", "fma")
-    arm = module._cpuinfo(
+    arm = system._cpuinfo(
         "Features : fp asimd sve\nCPU implementer : 0x41\nCPU architecture: 8\nCPU part : 0xd40\nCPU revision : 1\n"
     )
     assert (arm.identity, arm.isa) == ("0x41-8-0xd40-1", ("asimd", "sve"))
-    nothing = module._cpuinfo("")
+    nothing = system._cpuinfo("")
     assert (nothing.name, nothing.isa) == ("unknown", ())
 
 

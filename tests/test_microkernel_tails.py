@@ -97,6 +97,7 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
     )
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(
     ("element", "vector_bytes", "columns", "depth"),

@@ -7,6 +7,7 @@ import itertools
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ from gemm_sites import BYTES, FOURS, NARROW, PAIRS, SITES, TILED, WIDER, site
 
 from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.libxsmm_groups import LIBXSMM_BF16, LIBXSMM_INT8
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import RegisterTiling, register_blocks, register_tiling, tile_sizes
 
-TYPES = {
+TYPES: dict[str, Any] = {
     "float": np.float32,
     "double": np.float64,
     "signed char": np.int8,
@@ -29,7 +31,9 @@ TYPES = {
     "bfloat16": np.float32,  # before they are rounded
 }
 
-CASES = [(LIBXSMM, each) for each in SITES] + [(PLAIN_C, each) for each in SITES + WIDER]
+CASES: list[tuple[Microkernel, GemmSite]] = [(LIBXSMM, each) for each in SITES] + [
+    (PLAIN_C, each) for each in SITES + WIDER
+]
 CASES += [(AMX, each) for each in TILED + NARROW + BYTES]
 CASES += [(LIBXSMM_BF16, each) for each in PAIRS] + [(LIBXSMM_INT8, each) for each in FOURS]
 
@@ -78,9 +82,14 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
 @pytest.fixture(
     scope="module",
     params=[
-        *((kernel, answers) for kernel in (LIBXSMM, LIBXSMM_BF16, LIBXSMM_INT8) for answers in (True, False)),
+        *((LIBXSMM, answers) for answers in (True, False)),
+        *(
+            pytest.param((kernel, answers), marks=pytest.mark.avx512)
+            for kernel in (LIBXSMM_BF16, LIBXSMM_INT8)
+            for answers in (True, False)
+        ),
         (PLAIN_C, True),
-        (AMX, True),
+        pytest.param((AMX, True), marks=pytest.mark.amx),
         (AMX, False),
     ],
     ids=lambda given: given[0].name + ("" if given[1] else "-that-declines"),
@@ -93,10 +102,11 @@ def compiled(
     if reason is not None and (request.param[1] or kernel.name.startswith("libxsmm")):
         pytest.skip(reason)
     cases = [case for owner, case in CASES if owner is kernel]
+    assert cases
     directory: Path = tmp_path_factory.mktemp(kernel.name)
     source, library = directory / "kernel.c", directory / "kernel.so"
     source.write_text(program(kernel, cases))
-    flags = ["-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-missing-prototypes", "-shared", "-fPIC"]
+    flags = ["-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", "-fPIC"]
     done = subprocess.run(
         ["gcc", *flags, str(source), "-o", str(library), *kernel.link_flags()],
         capture_output=True,
@@ -131,6 +141,7 @@ def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return made[0], made[1], made[2]
 
 
+@pytest.mark.native
 def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel, list[GemmSite], ctypes.CDLL]) -> None:
     _, cases, library = compiled
     for number, case in enumerate(cases):
@@ -187,6 +198,7 @@ def test_libxsmm_rejects_with_a_reason(changes: dict[str, int], word: str) -> No
     assert word in reason
 
 
+@pytest.mark.avx512
 @pytest.mark.skipif(LIBXSMM_INT8.unavailable() is not None, reason=str(LIBXSMM_INT8.unavailable()))
 @pytest.mark.parametrize(
     ("changes", "word"),
@@ -220,7 +232,8 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
     assert registry.load("microkernels", "c") is PLAIN_C
 
 
-@pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
+@pytest.mark.native
+@pytest.mark.amx
 def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tmp_path: Path) -> None:
     steps = 512
     case = site(m=(32, 32), n=(40, 40), k=(steps, steps), lda=32, ldc=32, stride_bn=steps, overwrites=True)
@@ -247,7 +260,7 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tm
     assert error.max() > 0
 
 
-@pytest.mark.skipif(AMX.unavailable() is not None, reason=str(AMX.unavailable()))
+@pytest.mark.amx
 @pytest.mark.parametrize(
     ("kernel", "compiler"),
     [(AMX, "gcc"), (AMX, "clang"), (PLAIN_C, "gcc"), (PLAIN_C, "clang")],
@@ -345,7 +358,7 @@ def test_register_blocks_cover_evenly(count: int, largest: int) -> None:
 def test_register_blocks_cover_the_tile_and_leave_room_for_operands(
     vectors: int, n: int, rows: int, registers: int
 ) -> None:
-    tiling = register_tiling(vectors, n, rows, registers)
+    tiling = register_tiling(vectors, n, rows, replace(WIDE_CORE, vector_registers=registers))
     assert sum(tiling.vectors) == vectors
     assert sum(tiling.columns) == n * rows
     most = max(tiling.vectors)
@@ -354,15 +367,15 @@ def test_register_blocks_cover_the_tile_and_leave_room_for_operands(
 
 @pytest.mark.parametrize("vectors", range(2, 12))
 def test_a_last_vector_that_overlaps_shares_its_block_with_another(vectors: int) -> None:
-    tiling = register_tiling(vectors, 9, 1, 32, 2)
+    tiling = register_tiling(vectors, 9, 1, WIDE_CORE, 2)
     assert sum(tiling.vectors) == vectors
     assert tiling.vectors[-1] >= 2
 
 
 def test_what_the_first_cache_does_not_hold_is_read_once() -> None:
     """28 accumulators, 4 vectors of A and one value of B are more than 32 registers."""
-    assert register_tiling(4, 7, 1, 32, steps=48) == RegisterTiling((4,), (4, 3))
-    assert register_tiling(4, 7, 1, 32, steps=240) == RegisterTiling((2, 2), (7,))
+    assert register_tiling(4, 7, 1, WIDE_CORE, steps=48) == RegisterTiling((4,), (4, 3))
+    assert register_tiling(4, 7, 1, WIDE_CORE, steps=240) == RegisterTiling((2, 2), (7,))
 
 
 def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
@@ -372,6 +385,7 @@ def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
     assert cost[1] >= 1 / 32
 
 
+@pytest.mark.native
 def test_columns_that_meet_in_a_row_leave_the_output_in_its_registers() -> None:
     row = site(m=(32, 32), n=(12, 12), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True)
     emitted = PLAIN_C.emit(row, 64)

@@ -79,6 +79,7 @@ def test_a_bandwidth_needs_some_bytes() -> None:
         native.runtime().read_bandwidth(16)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_the_runtime_compiles_without_warnings_and_serves_c_programs(compiler: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:
@@ -141,6 +142,7 @@ def test_a_damaged_library_is_named(no_libraries: Path) -> None:
     assert caught.value.file == str(damaged)
 
 
+@pytest.mark.native
 def test_a_runtime_of_another_version_is_named(no_libraries: Path) -> None:
     library = no_libraries / native.RUNTIME_FILE
     command = ["gcc", "-shared", "-x", "c", "-", "-o", str(library)]

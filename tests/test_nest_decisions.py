@@ -8,9 +8,11 @@ from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.ir.variant import Interchange, NestStep, Tile, UseMicrokernel
@@ -67,16 +69,16 @@ IN_PLACE = (
   for (int i = 0; i < 20; i++) for (int j = 0; j < 24; j++) y[i][j] = y[i][j] + x[j][i];""",
 )
 LARGE = (
-    "float y[2048][1024], const float x[1024][2048]",
+    "float y[640][256], const float x[256][640]",
     """
-  for (int i = 0; i < 2048; i++) for (int j = 0; j < 1024; j++) y[i][j] = x[j][i];""",
+  for (int i = 0; i < 640; i++) for (int j = 0; j < 256; j++) y[i][j] = x[j][i];""",
 )
 NESTS = {
     "product": (PRODUCT, 1, "c"),
     "product on two threads": (PRODUCT, 2, "c"),
     "plain product": (PRODUCT, 2, "none"),
     "row of sums": (ROW_OF_SUMS, 2, "none"),
-    "sum": (SUM, 3, "none"),
+    "sum": (SUM, 2, "none"),
     "stencil": (STENCIL, 2, "none"),
     "skewed": (SKEWED, 2, "none"),
     "triangle": (TRIANGLE, 2, "none"),
@@ -89,17 +91,14 @@ NESTS = {
 @cache
 def nest_of(name: str) -> NestSpace:
     (arrays, loops), threads, microkernel = NESTS[name]
-    path = Path(pytest.nest_folder, "nest.c")  # type: ignore[attr-defined]
-    path.write_text(f"void f({arrays})\n{{\n#pragma scop\n{loops}\n#pragma endscop\n}}\n")
-    space = pipeline.variant_space(pipeline.parse(path), threads=threads, vector_bytes=64, microkernel=microkernel)
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "nest.c")
+        path.write_text(f"void f({arrays})\n{{\n#pragma scop\n{loops}\n#pragma endscop\n}}\n")
+        scop = pipeline.parse(path)
+    space = pipeline.space_on(scop, machine_with(threads, 64), microkernel=microkernel)
     nest = space.spaces[-1]
     # Few shapes, so that all choices can be looked at.
     return replace(nest, shapes=nest.shapes[:6])
-
-
-@pytest.fixture(autouse=True)
-def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pytest, "nest_folder", tmp_path, raising=False)
 
 
 def forms(nest: NestSpace) -> Iterator[tuple[Choice, bool]]:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from machines import machine_with
 
 from polydl import pipeline
-from polydl.codegen.next_tile import next_tile_of
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
 from polydl.ir.variant import Parallel, Tile, UseMicrokernel, Variant
 from polydl.plan.call_sites import CallSite
+from polydl.plan.next_tile import next_tile_of
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 from polydl.variants.rewrites.pack_tiles import PackTiles, pack_tiles
@@ -58,7 +59,7 @@ def tiled(
 
 def generated(scop: Scop, rows: tuple[int, ...], threads: int = 1, name: str = "c") -> KernelSource:
     """The C of a scop whose product calls the microkernel for so many rows of the output, tiled."""
-    space = pipeline.variant_space(scop, threads=threads, vector_bytes=64)
+    space = pipeline.space_on(scop, machine_with(threads, 64))
     product = next(nest for nest in space.nests if nest.statements == ("S1",))
     steps: list[Tile | UseMicrokernel | Parallel] = [UseMicrokernel(product.index, name, "j", "i", "k")]
     if rows:
@@ -94,10 +95,13 @@ def check(folder: Path, scop: Scop, kernel: KernelSource, threads: int = 1) -> N
         np.testing.assert_allclose(c, a.astype(float) @ b.astype(float), atol=1e-3)
 
 
-def cases(count: int) -> list[tuple[tuple[int, int, int], tuple[int, int], tuple[int, ...], tuple[str, ...]]]:
+Case = tuple[tuple[int, int, int], tuple[int, int], tuple[int, ...], tuple[str, ...]]
+
+
+def cases(count: int) -> list[Case]:
     """Sizes (m, n, k), blocks of n and k, tiles of m, shared loops: short last tiles, broken vectors."""
     choose = random.Random(7)
-    found = []
+    found: list[Case] = []
     for _ in range(count):
         wide, deep = choose.choice([64, 48, 40, 16, 7]), choose.choice([3, 4, 13, 32, 100])
         m = choose.randint(24, 90)
@@ -107,6 +111,7 @@ def cases(count: int) -> list[tuple[tuple[int, int, int], tuple[int, int], tuple
     return found
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(("sizes", "blocks", "rows", "shared"), cases(10))
 def test_the_calls_copy_all_of_the_next_tile(
     tmp_path: Path,
@@ -124,6 +129,7 @@ def test_the_calls_copy_all_of_the_next_tile(
     check(tmp_path, scop, kernel)
 
 
+@pytest.mark.native
 def test_threads_fill_one_buffer(tmp_path: Path) -> None:
     scop = tiled(tmp_path, (100, 256, 96), (64, 32), SHARED[0])
     kernels = [generated(scop, rows, threads=2) for rows in ((24,), (6,))]
@@ -133,6 +139,7 @@ def test_threads_fill_one_buffer(tmp_path: Path) -> None:
         check(tmp_path, scop, kernel, threads=2)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("blocks", "shared"),
     [((0, 32), ("k_block",)), ((64, 0), ("j_block",))],
@@ -145,6 +152,7 @@ def test_one_shared_loop_is_enough(tmp_path: Path, blocks: tuple[int, int], shar
     check(tmp_path, scop, kernel)
 
 
+@pytest.mark.native
 def test_a_microkernel_that_cannot_copy_gets_copies_made_before(tmp_path: Path) -> None:
     scop = tiled(tmp_path, (48, 128, 64), (64, 32), SHARED[0])
     kernel = generated(scop, (12,), name="libxsmm")
@@ -157,7 +165,7 @@ def test_few_columns_are_not_worth_it(tmp_path: Path) -> None:
 
 
 def site_of(scop: Scop) -> CallSite:
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, machine_with(1, 64))
     product = next(nest for nest in space.nests if nest.statements == ("S1",))
     steps = UseMicrokernel(product.index, "c", "j", "i", "k"), Tile(product.index, "i", (12,))
     applied = space.apply(Variant(steps))
@@ -197,5 +205,5 @@ def test_a_call_must_use_all_of_a_tile(tmp_path: Path) -> None:
     scop = tiled(tmp_path, (48, 128, 64), (64, 32), SHARED[0])
     site = site_of(scop)
     for changes in ({"k": (16, 16)}, {"m": (64, 32)}, {"lda": 128}, {"offsets_a": (0, 64)}, {"element": "int"}):
-        changed = replace(site.gemm, **changes)  # type: ignore[arg-type]
+        changed = replace(site.gemm, **changes)
         assert next_tile_of(scop, site.plan, site.match, changed) is None

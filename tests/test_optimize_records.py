@@ -19,12 +19,12 @@ import pytest
 import polydl
 from polydl.cli import main
 from polydl.execute.toolchain import found_compilers
-from polydl.machine import Machine
+from polydl.machine import Machine, Throughput
+from polydl.model.calibrated import Calibrated
 from polydl.records.answers import Answer, find, forget, keep, own_files, question
 from polydl.records.record import Record, Setting
 from polydl.records.resume import to_run
 from polydl.records.store import append, file_of, read
-from polydl.throughput import Calibrated, Throughput
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -74,6 +74,7 @@ def kept(tmp_path: Path) -> list[Record]:
 # ---- the same question again
 
 
+@pytest.mark.native
 def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = run()
     assert first["records"] == {"answered": False, "reused": 0, "measured": None}
@@ -95,6 +96,7 @@ def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pyte
     assert first["best"]["id"] in out
 
 
+@pytest.mark.native
 def test_the_remembered_answer_loads_no_isl_and_no_numpy(run: Any, tmp_path: Path) -> None:
     run()
     arguments = [
@@ -122,6 +124,7 @@ def test_the_remembered_answer_loads_no_isl_and_no_numpy(run: Any, tmp_path: Pat
     assert ended.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.native
 def test_fresh_measures_again(run: Any, tmp_path: Path) -> None:
     run()
     again = run("--fresh")
@@ -129,6 +132,7 @@ def test_fresh_measures_again(run: Any, tmp_path: Path) -> None:
     assert len({each.run for each in kept(tmp_path)}) == 2
 
 
+@pytest.mark.native
 def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path: Path, matmul: Path) -> None:
     first = run()
     before = kept(tmp_path)
@@ -140,6 +144,7 @@ def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path
     assert kept(tmp_path) == before
 
 
+@pytest.mark.native
 def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: Path) -> None:
     run("--top-k", 4)
     document = run("--top-k", 6)
@@ -152,6 +157,7 @@ def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: 
     assert winner["recorded"] is None
 
 
+@pytest.mark.native
 def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> None:
     run()
     for path in (tmp_path / "kept" / "answers").glob("*/library"):
@@ -162,6 +168,7 @@ def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> 
     assert Path(document["files"]["library"]).exists()
 
 
+@pytest.mark.native
 def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run()
     time.sleep(1.1)  # dates have whole seconds
@@ -171,6 +178,7 @@ def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.
     assert run()["records"] == {"answered": False, "reused": 0, "measured": None}
 
 
+@pytest.mark.native
 def test_another_question_is_not_answered(run: Any) -> None:
     run()
     assert not run("--cache-sizes", "32K,1M")["records"]["answered"]
@@ -178,6 +186,7 @@ def test_another_question_is_not_answered(run: Any) -> None:
     assert cold["records"] == {"answered": False, "reused": 0, "measured": None}, "warm times are no cold ones"
 
 
+@pytest.mark.native
 def test_an_included_file_is_part_of_the_question(run: Any, tmp_path: Path) -> None:
     first = run()
     (tmp_path / "sizes.h").write_text("#define M 48\n")
@@ -279,6 +288,7 @@ main()
 """
 
 
+@pytest.mark.native
 def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     options = ["--max-variants", "60", "--all", "--threads", "1", "--records", "kept"]
     command = [sys.executable, "-c", KILLED, "optimize", "matmul.c", *options]
@@ -294,11 +304,14 @@ def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     assert len(counts) == 60
     # Three leaders of the earlier waves beside the new ones, and four finalists of all waves.
     assert sum(counts.values()) <= 60 + 3 + 4, "only the fastest ran again"
-    assert {each.ranked.variant.id for each in result.tried if each.record is not None} <= before
+    reused = {each.ranked.variant.id for each in result.tried if each.record is not None}
+    assert reused
+    assert reused <= before
     assert result.winner is not None
     assert result.winner.record is None
 
 
+@pytest.mark.native
 def test_what_is_to_run() -> None:
     def known(name: str, seconds: float | None, run: str) -> Record:
         status: Any = "ok" if seconds is not None else "crash"
@@ -317,6 +330,7 @@ def test_what_is_to_run() -> None:
     assert to_run("abcd", slow) == ()
 
 
+@pytest.mark.native
 def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
     result = polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1, records=False)
     assert result.winner is not None
@@ -326,6 +340,7 @@ def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
     assert path == file_of(path.parent, result.scop.digest)
 
 
+@pytest.mark.native
 def test_another_code_of_the_same_variant_is_measured(matmul: Path, tmp_path: Path) -> None:
     machine = Machine.detect(threads=1)
     options: dict[str, Any] = {"machine": machine, "max_variants": 4, "top_k": 1, "records": tmp_path / "kept"}
@@ -342,6 +357,7 @@ def test_another_code_of_the_same_variant_is_measured(matmul: Path, tmp_path: Pa
 # ---- ready workloads
 
 
+@pytest.mark.native
 def test_a_workload_is_optimized_by_its_name(run: Any, tmp_path: Path) -> None:
     document = run("--workload", "gemm_48x64x32", file=None)
     assert document["input"]["file"] == "polydl-out/gemm_48x64x32/gemm_48x64x32.c"
@@ -379,9 +395,11 @@ def test_mistakes_with_workloads(words: str, said: str, capsys: pytest.CaptureFi
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.native
 def test_an_optimization_holds_the_space_that_its_variants_come_from(matmul: Path) -> None:
     table = Throughput("c", "float", 16, (16, 64), (1, 16), ((20.0, 5.0, 2.0),) * 4, 1.0, 0.0, 0.0, 4)
     machine = replace(Machine.detect(threads=1), throughputs=(table,))
     result = polydl.optimize(matmul, machine=machine, max_variants=20, run=False, records=False)
     assert isinstance(result.space.kernels["c"], Calibrated)
-    assert all(result.applied(entry.variant).violations == () for entry in result.ranking.entries[:20])
+    assert len(result.ranking.entries) == 20
+    assert all(result.applied(entry.variant).violations == () for entry in result.ranking.entries)

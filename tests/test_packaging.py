@@ -57,6 +57,7 @@ def _python(interpreter: Path, code: str) -> str:
     return ended.stdout
 
 
+@pytest.mark.native
 def test_the_wheel_holds_polydl_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
@@ -75,7 +76,9 @@ def test_the_wheel_brings_what_compiles_the_peers(wheel: Path) -> None:
 def test_the_wheel_holds_every_folder_that_is_mapped(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     for package, folder in FOLDERS.items():
-        for source in (ROOT / folder).rglob("*.py"):
+        sources = list((ROOT / folder).rglob("*.py"))
+        assert sources
+        for source in sources:
             assert f"{package}/{source.relative_to(ROOT / folder)}" in names
     assert {"polydl/py.typed", "polydl/native/runtime.h", "polydl/native/libpolydl_runtime.so"} <= names
 
@@ -100,6 +103,7 @@ def test_importing_polydl_imports_nothing_heavy() -> None:
     assert _python(Path(sys.executable), code).strip() == "[]"
 
 
+@pytest.mark.native
 def test_without_libxsmm_polydl_installs_and_names_one_command(without_libxsmm: Path) -> None:
     code = (
         "import json, polydl\n"
@@ -131,6 +135,7 @@ def _tools(directory: Path, **replaced: str | None) -> dict[str, str]:
     return {"PATH": str(directory)}
 
 
+@pytest.mark.native
 def test_without_root_the_missing_packages_are_one_line(tmp_path: Path) -> None:
     environment = _tools(tmp_path, cmake=None)
     ended = subprocess.run([str(ROOT / ".ci/prepare")], cwd=tmp_path, capture_output=True, text=True, env=environment)
@@ -142,6 +147,7 @@ def test_without_root_the_missing_packages_are_one_line(tmp_path: Path) -> None:
     assert not (tmp_path / ".venv").exists()
 
 
+@pytest.mark.native
 def test_without_apt_the_missing_packages_are_named(tmp_path: Path) -> None:
     environment = _tools(tmp_path, **{"make": None, "apt-get": None})
     ended = subprocess.run([str(ROOT / ".ci/prepare")], cwd=tmp_path, capture_output=True, text=True, env=environment)
@@ -149,6 +155,7 @@ def test_without_apt_the_missing_packages_are_named(tmp_path: Path) -> None:
     assert ended.stderr.startswith("polydl needs what Debian calls: make")
 
 
+@pytest.mark.native
 def test_make_lists_its_targets() -> None:
     listed = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for target in ("optimize", "test", "lint", "types", "format", "clean"):

@@ -69,6 +69,7 @@ def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int
     check_kernels(tmp_path, scop, kernels, threads)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("element", "stride", "microkernel", "threads"),
     [("float", 1, "auto", 2), ("float", 2, "auto", 1), ("float", 1, "c", 1), ("double", 1, "libxsmm", 2)],
@@ -78,7 +79,7 @@ def test_a_convolution_that_tests_for_its_border(
 ) -> None:
     scop = parse(tmp_path, CONVOLUTION.format(element=element, stride=stride))
     space = pipeline.space_on(scop, Machine.detect(threads=threads), microkernel=microkernel)
-    assert all(report.kernel is None for report in space.reports), "its loops bound each other"
+    assert {report.kernel for report in space.reports} == {None}, "its loops bound each other"
     check(scop, tmp_path, Pad, microkernel, threads)
 
 
@@ -152,6 +153,7 @@ def test_sums_that_must_stay_as_they_are_are_not_padded(tmp_path: Path) -> None:
         rewritten(scop, (Pad("S1", "in"),), reassociate=False)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_an_earlier_nest_made_may_be_copied(threads: int, tmp_path: Path) -> None:
     check(parse(tmp_path, CHAIN), tmp_path, Pack, "c", threads)

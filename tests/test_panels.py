@@ -5,16 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from computed import check_kernels, parse
+from computed import check_kernels, parse, separate
+from machines import machine_with
 
-from polydl import pipeline
+from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
+from polydl.match.product import NoMatch, match
+from polydl.plan.rewriting import rewritten
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
+from polydl.rewrite_contract import Request
 from polydl.variants.rewrites.accesses import visits_once
-from polydl.variants.rewrites.pack_panels import PackPanels, pack_panels
+from polydl.variants.rewrites.pack_panels import PACK_PANELS, PackPanels, pack_panels
+from polydl.variants.rewrites.pack_tiles import PACK_TILES, PackTiles
 from polydl.variants.rewrites.split import Split, split
 
 PRODUCT = """
@@ -105,13 +111,29 @@ void f(float out[30], const float in[32], const float w[3]) {
     assert visits_once(scop, statement, next(access for access in statement.reads if access.array == "w"))
 
 
+@pytest.mark.parametrize("taken", ["j_block", "k_block"])
+def test_proposals_ask_for_the_names_of_loops_over_blocks(taken: str, tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, PRODUCT.replace("B[", f"{taken}[")))
+    kernel = registry.load("microkernels", "c")
+    matches = match(scop, scop.statement("S1"), (0, 1, 2), kernel)
+    assert not isinstance(matches, NoMatch)
+    request = Request(scop, scop.statement("S1"), dependences(scop), machine_with(1, 64), matches)
+    proposals = [proposal for rewrite in (PACK_PANELS, PACK_TILES) for proposal in rewrite.propose(request)]
+    names = set()
+    for proposal in proposals:
+        names |= {*rewritten(scop, proposal.steps).scop.statement("S1").iterators}
+    assert f"{taken}_" in names
+    assert {type(proposal.steps[-1]) for proposal in proposals} == {PackPanels, PackTiles}
+
+
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = parse(tmp_path, PRODUCT)
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=4)
-    packed = {}
+    packed: dict[object, list[Variant]] = {}
     for variant in variants:
         if any(isinstance(step, PackPanels) for step in variant.rewrites):
             packed.setdefault(variant.rewrites, []).append(variant)

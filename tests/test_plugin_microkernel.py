@@ -21,7 +21,7 @@ from polydl.calibration.programs import grid_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.execute.toolchain import Toolchain
-from polydl.throughput import calibrated
+from polydl.model.calibrated import calibrated
 
 PAGE = "docs/guide/adding-a-microkernel.md"
 MATMUL = """\
@@ -72,6 +72,7 @@ def test_it_has_every_member_of_the_contract(installed: Path) -> None:
     assert ranker.rank((), None).ranker == "least-memory"
 
 
+@pytest.mark.native
 def test_it_equals_its_reference(installed: Path, tmp_path: Path) -> None:
     kernel: Microkernel = registry.load("microkernels", "outer-product")
     emitted = kernel.emit(SITE, 64)
@@ -117,6 +118,7 @@ def test_it_equals_its_reference(installed: Path, tmp_path: Path) -> None:
             np.testing.assert_allclose(results[1], results[0], atol=1e-5)
 
 
+@pytest.mark.native
 def test_it_gets_a_table_of_its_own(installed: Path) -> None:
     kernel: Microkernel = registry.load("microkernels", "outer-product")
     # The same two columns for two pairs of rows.
@@ -128,6 +130,7 @@ def test_it_gets_a_table_of_its_own(installed: Path) -> None:
     assert calibrated(kernel, [table]).predicted_cycles(next(iter(found)), 16) > 0
 
 
+@pytest.mark.native
 def test_it_carries_a_whole_job(project: Path, tmp_path: Path) -> None:
     source = tmp_path / "matmul.c"
     source.write_text(MATMUL)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from machines import machine_with
 from nest_factory import Work, convolution, make_scop, matmul
 
 from polydl.ir.scop import Scop
@@ -125,7 +126,7 @@ def test_plain_layouts_match_the_plain_kernel_only() -> None:
     )
     scop = product_scop(work)
     assert ("x", "f", "c") in {names(scop, each) for each in found(scop)}
-    report = build_space(scop, [LIBXSMM, PLAIN_C], threads=1, vector_bytes=64).reports[0]
+    report = build_space(scop, [LIBXSMM, PLAIN_C], machine_with(1, 64)).reports[0]
     assert report.kernel == "c"
     assert report.reason is not None
     assert report.reason.startswith("libxsmm: ")

@@ -12,7 +12,7 @@ from polydl.contracts import Candidate, Ranker
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import CacheLevel, Machine
-from polydl.ranking.cost_model import COST_MODEL, EXPOSED, START_SECONDS, nest_times
+from polydl.ranking.cost_model import COST_MODEL, EXPOSED, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
 
@@ -133,8 +133,8 @@ def test_threads_take_time_to_start() -> None:
     once, often = candidate("once", starts=(1,)), candidate("often", starts=(1000,))
     assert names(COST_MODEL, often, once) == ["once", "often"]
     times = [nest_times(each, MACHINE)[0] for each in (once, often)]
-    assert times[1].total - times[0].total == pytest.approx(999 * START_SECONDS)
-    assert times[1].starting == pytest.approx(1000 * START_SECONDS)
+    assert times[1].total - times[0].total == pytest.approx(999 * MACHINE.core.thread_start_seconds)
+    assert times[1].starting == pytest.approx(1000 * MACHINE.core.thread_start_seconds)
     assert nest_times(often, replace(MACHINE, threads=1))[0].starting == 0.0
 
 

@@ -104,8 +104,8 @@ def test_two_processes_write_at_a_time(tmp_path: Path) -> None:
         assert writer.exitcode == 0
     runs = [each.run for each in read(tmp_path)]
     assert sorted(runs) == sorted(f"{writer}-{number}" for writer in range(2) for number in range(150))
-    for writer in ("0", "1"):
-        own = [int(run.split("-")[1]) for run in runs if run.startswith(f"{writer}-")]
+    for number in range(2):
+        own = [int(run.split("-")[1]) for run in runs if run.startswith(f"{number}-")]
         assert own == sorted(own)
 
 

@@ -5,7 +5,18 @@ from pathlib import Path
 import pytest
 
 from polydl import registry
+from polydl.contracts import Microkernel, Ranker, Trainer
 from polydl.errors import OptionError
+from polydl.execute.contract import Executor
+from polydl.rewrite_contract import Rewrite
+
+CONTRACTS = {
+    "microkernels": Microkernel,
+    "rankers": Ranker,
+    "trainers": Trainer,
+    "rewrites": Rewrite,
+    "executors": Executor,
+}
 
 
 @pytest.fixture
@@ -27,7 +38,14 @@ def offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("group", "name"), [(g, n) for g, built_in in registry.GROUPS.items() for n in built_in])
 def test_every_built_in_plug_in_loads(group: str, name: str) -> None:
-    assert registry.load(group, name) is not None
+    plug_in = registry.load(group, name)
+    if group == "frontends":
+        assert callable(plug_in)
+        return
+    members = [member for member in vars(CONTRACTS[group]) if not member.startswith("_")]
+    assert members
+    assert [member for member in members if not hasattr(plug_in, member)] == []
+    assert getattr(plug_in, "name", name) == name
 
 
 def test_built_in_names_come_first_and_in_order() -> None:

@@ -71,6 +71,7 @@ def measured(ranked: Optimization) -> Optimization:
     )
 
 
+@pytest.mark.native
 def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimization) -> None:
     for result in (ranked, measured):
         document = report.optimization_document(result)
@@ -86,6 +87,7 @@ def test_the_schema_knows_every_step() -> None:
     assert expected == SCHEMA, "`make schema` writes it anew"
 
 
+@pytest.mark.native
 def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None:
     document = report.optimization_document(measured)
     for broken in (
@@ -98,6 +100,7 @@ def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None
             jsonschema.validate(broken, SCHEMA)
 
 
+@pytest.mark.native
 def test_rates_and_shares_follow_from_the_shortest_times(measured: Optimization) -> None:
     document = report.optimization_document(measured)
     assert document["input"]["flops"] == FLOPS
@@ -110,18 +113,21 @@ def test_rates_and_shares_follow_from_the_shortest_times(measured: Optimization)
     assert best["error"] == 2e-7
 
 
+@pytest.mark.native
 def test_the_peak_counts_every_thread(measured: Optimization) -> None:
     two = replace(measured, machine=replace(measured.machine, cores=2, threads=2))
     one_share = report.optimization_document(measured)["best"]["peak_fraction"]
     assert report.optimization_document(two)["best"]["peak_fraction"] == pytest.approx(one_share / 2)
 
 
+@pytest.mark.native
 def test_counts_tell_failures_from_successes(measured: Optimization) -> None:
     counts = report.optimization_document(measured)["counts"]
     assert (counts["measured"], counts["failed"]) == (2, 1)
     assert counts["ranked"] == counts["legal"] == len(measured.generation.variants)
 
 
+@pytest.mark.native
 def test_a_failure_has_no_time_and_no_temporary_path(measured: Optimization) -> None:
     failed = report.optimization_document(measured)["candidates"][1]
     assert failed["status"] == "crash"
@@ -129,6 +135,7 @@ def test_a_failure_has_no_time_and_no_temporary_path(measured: Optimization) -> 
     assert failed["message"] == "killed\nin x.c"
 
 
+@pytest.mark.native
 def test_working_sets_are_named_after_the_levels(measured: Optimization) -> None:
     document = report.optimization_document(measured)
     first = measured.ranking.entries[0].working_sets
@@ -138,6 +145,7 @@ def test_working_sets_are_named_after_the_levels(measured: Optimization) -> None
     assert document["machine"]["cache_bytes"] == [4096, 65536]
 
 
+@pytest.mark.native
 def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimization) -> None:
     winner = measured.tried[2]
     heavy = report.optimization_document(measured)["best"]["microkernel"]
@@ -151,6 +159,7 @@ def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimizati
     assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch, "rows": 1}
 
 
+@pytest.mark.native
 def test_without_a_run_the_picks_are_listed(ranked: Optimization) -> None:
     document = report.optimization_document(ranked)
     places = [each["rank"] for each in document["candidates"]]
@@ -161,6 +170,7 @@ def test_without_a_run_the_picks_are_listed(ranked: Optimization) -> None:
     assert (document["best"], document["seconds"]["compile"]) == (None, None)
 
 
+@pytest.mark.native
 def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path: Path) -> None:
     written = report.write_report(measured, tmp_path)
     assert written.files["report"] == tmp_path / "report.json"
@@ -171,6 +181,7 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
     assert kept.read_text() == measured.tried[1].kernel.c
 
 
+@pytest.mark.native
 def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     report.write_report(measured, tmp_path)
@@ -183,6 +194,7 @@ def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None
     assert (tmp_path / "one.svg").read_text().startswith("<?xml")
 
 
+@pytest.mark.native
 def test_the_other_documents_are_json(ranked: Optimization) -> None:
     scop, machine = ranked.scop, ranked.machine
     sets = ranked.ranking.entries[0].working_sets
@@ -204,6 +216,7 @@ def test_the_other_documents_are_json(ranked: Optimization) -> None:
     assert variant_from_json(documents[2]["entries"][0]["steps"]) == variant
 
 
+@pytest.mark.native
 def test_levels_hold_what_fits(ranked: Optimization) -> None:
     machine = ranked.machine
     assert [report.innermost_level(size, machine) for size in (0, 4096, 4097, 65536, 65537)] == [

@@ -16,8 +16,9 @@ from polydl.ir.schedule import Loop
 from polydl.ir.working_sets import WorkingSets
 from polydl.poly.schedules import original_schedule
 from polydl.reuse import groups as reuse_groups
+from polydl.reuse.caches import fit_caches
 from polydl.reuse.closed_form import closed_form
-from polydl.reuse.working_sets import fit_caches, working_sets
+from polydl.reuse.working_sets import working_sets
 
 CACHES = (32 << 10, 1 << 20, 32 << 20)
 METHODS: tuple[Literal["closed-form", "isl"], ...] = ("closed-form", "isl")
@@ -68,6 +69,7 @@ def test_what_the_original_analyser_printed() -> None:
     what the farthest target adds is missing.
     """
     rows = list(csv.DictReader(ORIGINAL.read_text().splitlines()))
+    assert len(rows) >= 6
     for program, order in sorted({(row["program"], row["order"]) for row in rows}):
         work = matmul(300, 100, 200) if program == "matmul" else convolution(16, 4, 56, 1)
         own = [row for row in rows if row["program"] == program]

@@ -15,10 +15,10 @@ from reuse_examples import CACHES, MACHINE, schedules
 from polydl.errors import OptionError
 from polydl.ir.schedule import Loop
 from polydl.reuse import working_sets as reuse
-from polydl.reuse.caches import fit_caches_of_many, fit_shared_caches, threads_sharing
+from polydl.reuse.caches import fit_caches, fit_caches_of_many, fit_shared_caches, threads_sharing
 from polydl.reuse.lines import line_mask
 from polydl.reuse.threads import in_step
-from polydl.reuse.working_sets import fit_caches, working_sets, working_sets_of_many
+from polydl.reuse.working_sets import working_sets, working_sets_of_many
 
 
 @pytest.mark.parametrize("method", ["closed-form", "isl"])
@@ -26,13 +26,13 @@ def test_lines_of_a_matrix_product(method: reuse.Method) -> None:
     """Rows of 32 floats are two lines of 64 bytes; a column touches one line in each row."""
     work = matmul(8, 32, 16)
     scop = make_scop([work])
-    found = working_sets(scop, *schedules(work, ["i j k"]), CACHES, method=method, line_bytes=64)
+    found = working_sets(scop, schedules(work, ["i j k"])[0], CACHES, method=method, line_bytes=64)
     assert found.line_bytes == 64
     lines = {d.array: (d.minimum_bytes // 64, d.maximum_bytes // 64) for d in found.dependences}
     # C: a line of each, but of B the next row's as well; a row of A with a column of B.
     # A: that, or with the whole row of C and all of B. B: that and the next row of A and C, or every row.
     assert lines == {"C": (1 + 1 + 2, 1 + 1 + 16), "A": (1 + 1 + 16, 1 + 2 + 32), "B": (2 + 3 + 32, 8 + 2 * 7 + 1 + 32)}
-    elements = working_sets(scop, *schedules(work, ["i j k"]), CACHES, method=method)
+    elements = working_sets(scop, schedules(work, ["i j k"])[0], CACHES, method=method)
     assert [d.minimum_elements for d in elements.dependences] == [d.minimum_elements for d in found.dependences]
 
 
@@ -65,7 +65,7 @@ def test_lines_across_digits(method: reuse.Method) -> None:
 def test_a_line_holds_whole_elements() -> None:
     work = matmul(4, 4, 4)
     with pytest.raises(OptionError, match="whole number"):
-        working_sets(make_scop([work]), *schedules(work, ["i j k"]), CACHES, line_bytes=6)
+        working_sets(make_scop([work]), schedules(work, ["i j k"])[0], CACHES, line_bytes=6)
     with pytest.raises(OptionError, match="line of 0 bytes"):
         working_sets_of_many(make_scop([work]), [], CACHES, line_bytes=0)
 

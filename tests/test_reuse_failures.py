@@ -114,6 +114,7 @@ def test_larger_caches_never_hold_less() -> None:
     """A property of Algorithm 2 over sampled variants: what fits moves inwards as a level grows."""
     nest = parse(EXAMPLES / "matmul.c")
     variants = generate_variants(nest, machine=MACHINE, max_variants=20, seed=3)
+    assert len(variants) == 20
 
     def memory(scale: int) -> list[int]:
         machine = MACHINE.with_cache_sizes([level.bytes * scale for level in MACHINE.caches])

@@ -15,11 +15,11 @@ from reuse_examples import CACHES, MACHINE, schedules
 
 from polydl import generate_variants, parse
 from polydl.ir.schedule import Loop
-from polydl.pipeline import analyze, analyze_variants, candidates, plan_of
+from polydl.pipeline import analyze, analyze_variants, apply, candidates
 from polydl.reuse import groups as reuse_groups
-from polydl.reuse import working_sets as reuse
 from polydl.reuse.batch.unions import union_sizes
-from polydl.reuse.working_sets import working_sets, working_sets_of_many
+from polydl.reuse.batch.working_sets import batch_reuse
+from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -45,7 +45,7 @@ def test_variants_of_the_examples(example: str, defines: dict[str, int], line_by
     assert len(together) == len(variants) == told[-1]
     assert not together.failures
     for number, variant in enumerate(variants):
-        scop, plan = plan_of(nest, variant, machine=MACHINE)
+        scop, plan = apply(nest, variant, machine=MACHINE).executed
         alone = working_sets(scop, plan.schedule, CACHES, line_bytes=line_bytes)
         assert together[number] == alone
         if number % 6 == 5:
@@ -62,7 +62,7 @@ def test_candidates_have_the_working_sets_of_each_variant() -> None:
     assert stages == [("analyse", number, 30) for number in range(1, 31)]
     for variant, each in zip(variants, found, strict=True):
         assert each.variant == variant
-        assert each.working_sets == analyze(*plan_of(nest, variant, machine=MACHINE), MACHINE)
+        assert each.working_sets == analyze(apply(nest, variant, machine=MACHINE), MACHINE)
 
 
 def test_orders_of_different_lengths_and_batches_of_any_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,7 +79,7 @@ def test_orders_of_different_lengths_and_batches_of_any_size(monkeypatch: pytest
     found = schedules(work, orders, parallel="img")
     expected = [working_sets(scop, each, CACHES) for each in found]
     for batch in (1, 2, 5):
-        monkeypatch.setattr(reuse, "_BATCH", batch)
+        monkeypatch.setattr("polydl.reuse.working_sets._BATCH", batch)
         told: list[int] = []
         table = working_sets_of_many(scop, iter(found), CACHES, progress=told.append)
         assert list(table) == expected
@@ -117,12 +117,12 @@ def test_a_hard_search_leaves_single_schedules_to_isl(monkeypatch: pytest.Monkey
     chosen = schedules(work, ["img ofm_tile ifm_tile oj kj ki oi ofm ifm", "kj ki oj oi ofm ifm img ofm_tile ifm_tile"])
     expected = [working_sets(scop, each, CACHES, method="isl") for each in chosen]
     reuse_groups.group_table.cache_clear()
-    reuse.batch_reuse.cache_clear()
+    batch_reuse.cache_clear()
     monkeypatch.setattr(reuse_groups, "_NODES", 4)
     assert list(working_sets_of_many(scop, chosen, CACHES)) == expected
     monkeypatch.undo()
     reuse_groups.group_table.cache_clear()
-    reuse.batch_reuse.cache_clear()
+    batch_reuse.cache_clear()
     assert [found.method for found in working_sets_of_many(scop, chosen, CACHES)] == ["closed-form"] * 2
 
 
@@ -143,7 +143,7 @@ TILES = Loop("i_t2", 0, size=2)
     ],
 )
 def test_loops_that_statements_share(
-    first: tuple[int | Loop, ...], second: tuple[int | Loop, ...], method: reuse.Method
+    first: tuple[int | Loop, ...], second: tuple[int | Loop, ...], method: Method
 ) -> None:
     bounds = (("i", 0, 4), ("j", 0, 3))
     works = [

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels, parse, separate
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -119,6 +120,7 @@ def test_a_loop_that_is_not_there_is_not_coalesced(tmp_path: Path) -> None:
         coalesce(base, Coalesce("S0", "y", "z"), dependences(base))
 
 
+@pytest.mark.native
 def test_an_initialisation_is_coalesced_with_its_accumulation(tmp_path: Path) -> None:
     source = POINTWISE.replace(
         "#pragma scop\n",
@@ -151,12 +153,14 @@ def test_a_copy_that_makes_no_sense_is_refused(step: tuple[str, tuple[int, ...]]
         pack(scop, Pack(scop.statements[-1].name, *step))
 
 
+@pytest.mark.native
 @needs_libxsmm
 def test_coalesced_variants_compute_the_same(tmp_path: Path) -> None:
     chosen = run_rewritten(parse(tmp_path, POINTWISE), tmp_path)
     assert {type(step) for variant in chosen for step in variant.rewrites} == {Coalesce}
 
 
+@pytest.mark.native
 @needs_libxsmm
 def test_calls_may_sum_over_a_part_of_many_channels(tmp_path: Path) -> None:
     many = POINTWISE.replace("[2][20][16]", "[20][64][16]").replace("[2][7][6][20]", "[20][7][6][64]")
@@ -198,6 +202,7 @@ def test_a_gathering_that_makes_no_sense_is_refused(step: Gather, word: str, tmp
         gather(separate(plain(tmp_path, 2)), step)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("stride", [1, 2])
 def test_plain_convolutions_with_strides_or_short_rows_are_gathered(tmp_path: Path, stride: int) -> None:
     chosen = run_rewritten(plain(tmp_path, stride), tmp_path, kind=Gather)
@@ -240,6 +245,7 @@ def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tm
         unfold(separate(plain(tmp_path, 2)), step)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})]
 )
@@ -261,10 +267,11 @@ def test_rows_that_fill_their_vectors_are_not_unfolded(tmp_path: Path) -> None:
 
 def row_copies(scop: Scop) -> list[type[RewriteStep]]:
     """The copies that are proposed for the last statement's rows, by how they begin."""
-    request = Request(scop, scop.statements[-1], ())
+    request = Request(scop, scop.statements[-1], (), machine_with(1, 64))
     return [type(each.steps[0]) for rewrite in (GATHER, UNFOLD) for each in rewrite.propose(request)]
 
 
+@pytest.mark.native
 def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
     source = PLAIN.replace("{stride} * y + r", "y").replace("{stride} * x + s", "x").replace("[3][3]", "")
     source = source.replace("[r][s]", "").replace("r < 3", "r < 1").replace("s < 3", "s < 1")
@@ -273,14 +280,16 @@ def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
     assert uses == {("y_x", "c")}
 
 
+@pytest.mark.native
 @needs_libxsmm
 def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> None:
     scop = parse(tmp_path, TRANSPOSED)
     chosen = run_rewritten(scop, tmp_path)
     assert {type(step) for variant in chosen for step in variant.rewrites} == {Pack}
     wide = Machine.detect().vector_bytes
-    space = pipeline.variant_space(scop, threads=2, vector_bytes=wide, microkernel="libxsmm")
+    space = pipeline.space_on(scop, machine_with(2, wide), microkernel="libxsmm")
     assert "libxsmm" not in [report.kernel for report in space.reports]
+    assert space.alternatives
     assert all("libxsmm" in [r.kernel for r in each.reports] for each in space.alternatives)
 
 
@@ -296,7 +305,7 @@ def test_rewrites_survive_json() -> None:
 def test_columns_lie_side_by_side_where_there_are_enough(tmp_path: Path, pixels: int, loops: set[str]) -> None:
     source = POINTWISE.replace("[7][6]", f"[4][{pixels}]").replace("y < 7", "y < 4").replace("x < 6", f"x < {pixels}")
     source = source.replace("[2]", "[40]", 1).replace("in[2]", "in[40]").replace("n < 2", "n < 40")
-    space = pipeline.variant_space(parse(tmp_path, source), threads=1, vector_bytes=64, microkernel="c")
+    space = pipeline.space_on(parse(tmp_path, source), machine_with(1, 64), microkernel="c")
     coalesced = next(each for each in space.alternatives if [type(step) for step in each.rewrites] == [Coalesce])
     matches = [shape.match for shape in coalesced.spaces[-1].shapes if shape.match is not None]
     names = coalesced.scop.statements[-1].iterators
@@ -318,6 +327,7 @@ void f(float out[4][16][32][16], const float flt[4][8][8][16], const float in[8]
 """
 
 
+@pytest.mark.native
 def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path: Path) -> None:
     scop = parse(tmp_path, STRIDED.format(columns=64, used=32))
     (chosen, *_) = run_rewritten(scop, tmp_path, kind=Gather)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.cli import main
@@ -15,7 +15,6 @@ from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
-from polydl.fusion.prediction import Rates
 from polydl.fusion.sequences import Combination, fused_combinations, loop_classes
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
@@ -46,7 +45,7 @@ def combinations(scop: Scop, *, reassociate: bool = True) -> tuple[Combination, 
     base = distributed(scop, distribute(scop, dependences(scop)))
     assert base is not None
     found = dependences(base)
-    return fused_combinations(base, distribute(base, found), found, Rates(2), reassociate=reassociate)
+    return fused_combinations(base, distribute(base, found), found, machine_with(2, 32), reassociate=reassociate)
 
 
 def test_there_are_eleven() -> None:
@@ -61,6 +60,7 @@ def test_the_best_combination_is_the_expected_one(path: Path) -> None:
     assert [each.prediction.seconds for each in found] == sorted(each.prediction.seconds for each in found)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("path", SEQUENCES, ids=lambda path: path.stem)
 def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
@@ -77,7 +77,7 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
 
 def test_batch_normalization_is_done_block_by_block() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
-    steps = pipeline.fusion_choices(scop, rates=Rates(2))
+    steps = pipeline.fusion_choices(scop, machine=machine_with(2, 32))
     whole = [
         step for each in steps for step in each.steps if isinstance(step, Fuse) and {"S2", "S9"} <= {*step.statements}
     ]
@@ -96,9 +96,9 @@ def test_where_arithmetic_takes_longest_both_sums_are_still_taken_in_one_pass(ch
     """Of what should take as long, the fewer bytes; measured on a processor whose caches are faster than that."""
     sizes = {"nImg": 1, "nChannels": channels, "height": side, "width": side}
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines=sizes)
-    rates = Rates(1, (1 << 15, 1 << 20, 1 << 25), (222.6e9, 118.2e9, 100.3e9, 32.9e9), 118.2e9)
+    faster = machine_with(1, 32, (222.6e9, 118.2e9, 100.3e9, 32.9e9), 118.2)
     fused = [
-        step for each in pipeline.fusion_choices(scop, rates=rates) for step in each.steps if isinstance(step, Fuse)
+        step for each in pipeline.fusion_choices(scop, machine=faster) for step in each.steps if isinstance(step, Fuse)
     ]
     assert any({"S2", "S3", "S9"} <= {*step.statements} for step in fused)
 
@@ -122,6 +122,7 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
         assert any("reduction(+" in text or "polydl_total" in text for text in texts) is not strict
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(("element", "size"), [("float", 64), ("float", 75), ("double", 37), ("float", 33)])
 def test_lanes_are_added_up_at_the_end(element: str, size: int, tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
@@ -151,6 +152,7 @@ def test_loops_belong_together_where_they_walk_through_the_same_dimension() -> N
     assert classes["S1"] == (classes["S2"][1],)
 
 
+@pytest.mark.native
 def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     arguments = [str(EXAMPLES / "sequences" / "gemver.c"), "-D", "N=120", "--max-variants", "20", "--top-k", "2"]
@@ -169,49 +171,14 @@ def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
     assert (tmp_path / "made" / "gemver_polydl.c").exists()
 
 
-def test_short_rows_of_sums_stay_in_registers() -> None:
+def test_sums_of_lanes_keep_their_order_where_they_must() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
-    made = generate(space, max_variants=20, seed=0).variants
-    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
-    rows = [text for text in texts if re.search(r"polydl_row\d(_\d)?\[c\] \+= input", text)]
-    assert rows
-    kept = pipeline.variant_space(scop, threads=1, vector_bytes=64, strict_fp=True)
-    strict = generate(kept, max_variants=20, seed=0).variants
-    assert not [each for each in strict if "polydl_row" in pipeline.kernel(kept.apply(each), 64).c]
 
+    def with_accumulators(*, strict: bool) -> bool:
+        space = pipeline.space_on(scop, machine_with(1, 64), strict_fp=strict)
+        made = generate(space, max_variants=20, seed=0).variants
+        assert made
+        return any("polydl_row" in pipeline.kernel(space.apply(variant), 64).c for variant in made)
 
-def test_terms_in_float_are_added_in_float_while_they_are_few() -> None:
-    scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 200, "width": 15})
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
-    made = generate(space, max_variants=20, seed=0).variants
-    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
-    rows = [text for text in texts if "polydl_part0_3[16]" in text]
-    assert rows
-    # What 200 rows of 15 have summed up is few enough; two images of that are not.
-    assert all("double polydl_row" not in text for text in rows)
-    both = r"float polydl_row0\[16\] = \{0\};\s+float polydl_row1\[16\] = \{0\};\s+for \(int h = 0;"
-    assert any(re.search(both, text) for text in rows)
-
-
-@pytest.mark.parametrize(
-    ("output", "term"),
-    [("double r[8]", "x[i][j]"), ("float r[8]", "x[i][j] * 0.5"), ("float r[8]", "(double)x[i][j]"),
-     ("float r[8]", "sqrt(x[i][j])"), ("float r[8]", "d[j]")],
-)  # fmt: skip
-def test_what_is_more_precise_than_float_stays_so(output: str, term: str, tmp_path: Path) -> None:
-    source = tmp_path / "nest.c"
-    source.write_text(
-        f"#include <math.h>\nvoid f({output}, const float x[40][8], const double d[8]) {{\n"
-        "  double s[8];\n#pragma scop\n"
-        "  for (int j = 0; j < 8; j++)\n    s[j] = 0;\n"
-        "  for (int i = 0; i < 40; i++)\n    for (int j = 0; j < 8; j++)\n"
-        f"      s[j] += {term};\n"
-        "  for (int j = 0; j < 8; j++)\n    r[j] = s[j];\n#pragma endscop\n}\n"
-    )
-    scop = pipeline.parse(source)
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
-    made = generate(space, max_variants=12, seed=0).variants
-    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in made]
-    assert any("double polydl_row" in text or "double polydl_sum" in text for text in texts)
-    assert not any("float polydl_row" in text or "float polydl_sum" in text for text in texts)
+    assert with_accumulators(strict=False)
+    assert not with_accumulators(strict=True)

@@ -8,6 +8,7 @@ import computed
 import islpy as isl
 import pytest
 from computed import check_kernels, separate
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -60,12 +61,12 @@ def executed(scop: Scop) -> list[tuple[tuple[int, ...], Statement, tuple[int, ..
     """All instances of the original schedule, in their order: time, statement, iterators."""
     found = []
     for statement in scop.statements:
-        points: list[tuple[int, ...]] = []
-        isl.Set(statement.domain).foreach_point(
-            lambda point, points=points, depth=statement.depth: points.append(
-                tuple(point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(depth))
-            )
-        )
+        isl_points: list[isl.Point] = []
+        isl.Set(statement.domain).foreach_point(isl_points.append)
+        points = [
+            tuple(point.get_coordinate_val(isl.dim_type.set, d).to_python() for d in range(statement.depth))
+            for point in isl_points
+        ]
         for point in points:
             time = [statement.betas[0]]
             for value, beta in zip(point, statement.betas[1:], strict=True):
@@ -131,6 +132,7 @@ def test_the_step_survives_json() -> None:
     assert variant_from_json(variant.to_json()) == variant
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
@@ -152,7 +154,7 @@ def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> N
 @pytest.mark.parametrize(("k", "whole"), [(1024, True), (4096, False)])
 def test_large_operands_are_packed_by_tiles_only(tmp_path: Path, k: int, whole: bool) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=k)))
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=64)
+    space = pipeline.space_on(scop, machine_with(1, 64))
     kinds = {type(step) for each in space.alternatives for step in each.rewrites}
     assert PackTiles in kinds
     assert (PackPanels in kinds) == whole

@@ -12,12 +12,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from machines import machine_with
 from nest_factory import Work, convolution, make_scop, matmul
 
 from polydl import pipeline
 from polydl.contracts import GemmShape
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
+from polydl.machine.families import generic
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
@@ -33,6 +35,7 @@ from polydl.variant_json import variant_from_json
 
 ROOT = Path(__file__).parents[1]
 LINE = 64
+CORE = generic(("avx2",), 32, LINE)
 
 
 def plan_of(scop: Scop, *steps: Step) -> Plan:
@@ -48,7 +51,7 @@ def fully_associative(*lines: int) -> list[Geometry]:
 
 
 def filled(scop: Scop, plan: Plan, lines: int) -> list[dict[str, float]]:
-    return [dict(nest[0]) for nest in fills(scop, plan, fully_associative(lines), LINE)]
+    return [dict(nest[0]) for nest in fills(scop, plan, fully_associative(lines), CORE)]
 
 
 # --------------------------------------------------------------------------------------
@@ -138,12 +141,12 @@ def test_linear_subscripts_count_like_several_dimensions() -> None:
 
 
 def test_geometries() -> None:
-    assert geometry(32 << 10, 64) == Geometry(64, 8)
-    assert geometry(48 << 10, 64) == Geometry(64, 12)
-    assert geometry(1 << 20, 64) == Geometry(64, 256)
-    assert geometry(2048, 64) == Geometry(4, 8)
-    assert geometry(128 << 10, 64, 16) == Geometry(128, 16)
-    assert geometry(64, 64) == Geometry(1, 1)
+    assert geometry(32 << 10, CORE) == Geometry(64, 8)
+    assert geometry(48 << 10, CORE) == Geometry(64, 12)
+    assert geometry(1 << 20, CORE) == Geometry(64, 256)
+    assert geometry(2048, CORE) == Geometry(4, 8)
+    assert geometry(128 << 10, CORE, 16) == Geometry(128, 16)
+    assert geometry(64, CORE) == Geometry(1, 1)
 
 
 def test_what_fits_stays_and_what_is_too_much_goes() -> None:
@@ -227,7 +230,7 @@ def test_a_product_in_any_order_and_cache() -> None:
         orders = [(*names, *order) for order in permutations("ijk")]
         for order in random.Random(seed).sample(orders, 4):
             plan = ordered(scop, " ".join(order), *tiles)
-            [levels] = fills(scop, plan, caches, LINE)
+            [levels] = fills(scop, plan, caches, CORE)
             predicted.append([sum(level.values()) for level in levels])
             exact.append(simulated(scop, [work], plan, caches))
     ratios = np.array(predicted) / np.array(exact)
@@ -265,7 +268,7 @@ def test_rows_a_page_apart_compete_for_few_sets() -> None:
             (("read", "A", ("i", "j")), ("read", "A", ("31", f"{row} - 1"))),
         )
         scop = make_scop([work])
-        [levels] = fills(scop, ordered(scop, "t i j"), [geometry(32 << 10, LINE)], LINE)
+        [levels] = fills(scop, ordered(scop, "t i j"), [geometry(32 << 10, CORE)], CORE)
         return levels[0]["A"]
 
     assert first_level(1040) == pytest.approx(33, abs=1)
@@ -328,8 +331,8 @@ def test_a_microkernel_reads_a_once_per_block_of_columns() -> None:
     assert found["B"] == 2 * 512
     assert found["C"] == 48
     # One that says that it keeps 12 of them brings them in four times.
-    [[found]] = fills(scop, plan, fully_associative(100), LINE, {0: (16, 12)})
-    assert found["B"] == 4 * 512
+    [[again]] = fills(scop, plan, fully_associative(100), CORE, {0: (16, 12)})
+    assert again["B"] == 4 * 512
 
 
 def test_plain_c_says_what_it_keeps_in_registers() -> None:
@@ -346,7 +349,7 @@ def test_extents_and_trips() -> None:
     scop = make_scop([matmul(30, 8, 8)])
     plan = ordered(scop, "i_t2 i_t1 j k i", Tile(0, "i", (16, 8)))
     assert trips(plan.nests[0]) == (2, 2, 8, 8, 8)
-    inside = refills(scop, plan.nests[0], LINE, (Geometry(64, 8),))
+    inside = refills(scop, plan.nests[0], CORE, (Geometry(64, 8),))
     assert inside.trips == [2, 2, 8, 8, 7.5]
     assert [tuple(each[0]) for each in inside.extents] == [
         (30, 30, 30, 30), (15, 16, 14, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (1, 1, 1, 30)
@@ -357,11 +360,11 @@ def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool) -> li
     """How much longer the lines of two arrays take that are walked through alike."""
     loops = (("i", 0, rows - 1), ("j", 0, columns - 1))
     scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
-    caches = tuple([geometry(size, LINE, None) for size in (32 << 10, 256 << 10, 64 << 20)])
+    caches = tuple([geometry(size, CORE) for size in (32 << 10, 256 << 10, 64 << 20)])
     [nest] = ordered(scop, order, *tiles).nests
-    known = refills(scop, nest, LINE, caches)
+    known = refills(scop, nest, CORE, caches)
     assert known.plain
-    return Refills(known.streams, 0, nest.bounds, known.loops, LINE, caches, plain).slowdowns
+    return Refills(known.streams, 0, nest.bounds, known.loops, CORE, caches, plain).slowdowns
 
 
 def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
@@ -373,8 +376,8 @@ def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
     assert slowed(24, 4112, "j i", plain=False) == [1.0, 1.0]
     # A line and two lines of more rows than are followed, a whole KiB of them, and eight of them only.
     for columns, factor in ((16, 4.0), (32, 3.0), (256, 2.0), (64, 2.5)):
-        tiles = (Tile(0, "j", (columns,)),)
-        assert slowed(64, 4352, "j_t1 i j", *tiles, plain=False) == pytest.approx([factor] * 2, rel=0.02), columns
+        tile = Tile(0, "j", (columns,))
+        assert slowed(64, 4352, "j_t1 i j", tile, plain=False) == pytest.approx([factor] * 2, rel=0.02), columns
     tiles = (Tile(0, "i", (8,)), Tile(0, "j", (16,)))
     assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == [1.0, 1.0]
 
@@ -384,8 +387,8 @@ def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:
         assert slowed(rows, 4112, order, plain=True) == [1.0, 1.0]
     # More rows than are followed: the shorter each visit, the worse. Half a page is as far as several.
     for columns, factor in ((16, 3.0), (32, 2.0), (64, 1.5), (128, 1.25), (256, 1.0)):
-        tiles = (Tile(0, "j", (columns,)),)
-        assert slowed(64, 4352, "j_t1 i j", *tiles, plain=True) == pytest.approx([factor] * 2), columns
+        tile = Tile(0, "j", (columns,))
+        assert slowed(64, 4352, "j_t1 i j", tile, plain=True) == pytest.approx([factor] * 2), columns
     assert slowed(64, 640, "j_t1 i j", Tile(0, "j", (16,)), plain=True) == [3.0, 3.0]
     assert slowed(64, 640, "i j", plain=True) == [1.0, 1.0]
 
@@ -396,7 +399,7 @@ def test_traffic_weighs_writes_and_how_well_prefetchers_keep_up() -> None:
     plan = ordered(scop, "j_t1 i j", Tile(0, "j", (32,)))
     # Into the first cache nothing is lost.
     size = 3 * 64 * 4352 * 4
-    assert traffic(scop, plan, [32 << 10, 256 << 10, 64 << 20], LINE) == ((size, 2 * size, 2 * size),)
+    assert traffic(scop, plan, [32 << 10, 256 << 10, 64 << 20], CORE) == ((size, 2 * size, 2 * size),)
 
 
 def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:
@@ -405,7 +408,7 @@ def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:
     loops = list(scop.statements[0].iterators)
     for _ in range(30):
         generator.shuffle(loops)
-        [levels] = fills(scop, ordered(scop, " ".join(loops)), [geometry(s << 10, LINE) for s in (4, 32, 256)], LINE)
+        [levels] = fills(scop, ordered(scop, " ".join(loops)), [geometry(s << 10, CORE) for s in (4, 32, 256)], CORE)
         totals = [sum(level.values()) for level in levels]
         assert totals == sorted(totals, reverse=True)
         assert totals[-1] == pytest.approx(sum(array.bytes for array in scop.arrays) / LINE, rel=0.01)
@@ -429,7 +432,7 @@ def recorded(name: str) -> dict[str, Any]:
 def spaces_of(source: str, defines: tuple[tuple[str, int], ...], digest: str) -> Any:
     scop = pipeline.parse(ROOT / source, defines=dict(defines))
     assert scop.digest == digest
-    return pipeline.variant_space(scop, threads=1, vector_bytes=32, microkernel="none")
+    return pipeline.space_on(scop, machine_with(1, 32), microkernel="none")
 
 
 def ranks(values: Any) -> Any:
@@ -443,12 +446,13 @@ def test_predictions_order_variants_as_simulated_caches_do(name: str, number: in
     document = recorded(name)
     nest = document["nests"][number]
     space = spaces_of(nest["source"], tuple(nest["defines"].items()), nest["digest"])
-    caches = [geometry(cache["bytes"], document["line_bytes"], cache["ways"]) for cache in document["caches"]]
+    core = generic(("avx2",), 32, document["line_bytes"])
+    caches = [geometry(cache["bytes"], core, cache["ways"]) for cache in document["caches"]]
     predicted = []
     for entry in nest["variants"]:
         variant = variant_from_json(entry["steps"])
         applied = space.apply(variant)
-        levels = zip(*fills(applied.scop, applied.plan, caches, document["line_bytes"]), strict=True)
+        levels = zip(*fills(applied.scop, applied.plan, caches, core), strict=True)
         predicted.append([sum(sum(arrays.values()) for arrays in level) for level in levels])
     simulation = np.array([entry["misses"] for entry in nest["variants"]])
     ratios = np.array(predicted) / simulation

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 import polydl
-from polydl import pipeline
 from polydl.cli import main
 from polydl.ir.variant import Attach
 from polydl.machine import Machine
+from polydl.plan.rewrite_steps import is_fused
 from polydl.variants.rewrites.fuse import Fuse
+
+pytestmark = pytest.mark.native
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SIZES = {"nImg": 2, "nChannels": 32, "height": 6, "width": 7}
@@ -54,7 +56,7 @@ def test_no_variant_without_fusion_fuses_operators() -> None:
     assert found.winner is not None
     assert {each.measurement.status for each in found.tried} == {"ok"}
     fused = polydl.optimize(EXAMPLES / "bnorm_train.c", defines=SIZES, run=False, **options)
-    assert any(pipeline.is_fused(entry.variant) for entry in fused.ranking.entries)
+    assert any(is_fused(fused.scop, entry.variant) for entry in fused.ranking.entries)
 
 
 def test_a_convolution_without_fusion_still_overwrites_zeros(tmp_path: Path) -> None:

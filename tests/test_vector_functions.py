@@ -49,6 +49,7 @@ def kernels(scop: Scop, *, strict_fp: bool = False) -> tuple[KernelSource, ...]:
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine, strict_fp=strict_fp)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, strict_fp=strict_fp)
+    assert variants
     return tuple(pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants)
 
 
@@ -57,6 +58,7 @@ def called_symbols(library: Path) -> set[str]:
     return {line.split()[-1].split("@")[0] for line in symbols.splitlines()}
 
 
+@pytest.mark.native
 @needs_libmvec
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_vector_versions_are_called(compiler: str, tmp_path: Path) -> None:
@@ -71,6 +73,7 @@ def test_vector_versions_are_called(compiler: str, tmp_path: Path) -> None:
     assert vectors >= ({"expf", "tanhf", "erff", "pow", "sin"} if compiler == "gcc" else {"pow", "sin"})
 
 
+@pytest.mark.native
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_square_roots_are_instructions_for_which_no_function_is_called(compiler: str, tmp_path: Path) -> None:
@@ -94,6 +97,7 @@ void f(float y[70], const float x[70], double z[70]) {
     assert "const))" not in kernels(parse(tmp_path, source.replace("#include <math.h>", own)))[0].c
 
 
+@pytest.mark.native
 def test_results_are_right_and_the_scalar_ones_the_same(tmp_path: Path) -> None:
     scop = parse(tmp_path)
     made = kernels(scop)
@@ -104,6 +108,7 @@ def test_results_are_right_and_the_scalar_ones_the_same(tmp_path: Path) -> None:
     assert all("simd" in kernel.c for kernel in made)
 
 
+@pytest.mark.native
 def test_without_the_library_calls_stay_scalar(tmp_path: Path) -> None:
     first = dataclasses.replace(kernels(parse(tmp_path))[0], compile_flags=(f"-D{SCALAR_MATH}",))
     (built,) = EXECUTOR.build([first], Toolchain.find(), tmp_path)
@@ -113,6 +118,7 @@ def test_without_the_library_calls_stay_scalar(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith("_ZGV")]
 
 
+@pytest.mark.native
 def test_a_toolchain_that_can_not_link_them_says_so_to_the_source(tmp_path: Path) -> None:
     """A compiler whose linker never finds a vector version."""
     wrapper = tmp_path / "gcc-without-libmvec"
@@ -145,6 +151,7 @@ def test_a_function_of_the_users_own_is_left_alone(tmp_path: Path) -> None:
     assert all(kernel.vector_functions == () and "declare simd" not in kernel.c for kernel in made)
 
 
+@pytest.mark.native
 @needs_libmvec
 def test_vector_versions_are_within_a_few_units_in_the_last_place(tmp_path: Path) -> None:
     source = (
@@ -161,19 +168,10 @@ def test_vector_versions_are_within_a_few_units_in_the_last_place(tmp_path: Path
     assert np.all(np.abs(found - exact) <= 4 * np.spacing(np.abs(exact).astype(np.float32)))
 
 
+@pytest.mark.native
 def test_declarations_compile_alone() -> None:
     text = "\n".join(prototypes(["atan2f", "expf", "tanh"]))
     ended = subprocess.run(["gcc", "-fopenmp", "-Wall", "-Werror", "-x", "c", "-c", "-", "-o", "/dev/null"],
                            input=text + "\n", text=True, capture_output=True, check=False)  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert text.count("declare simd") == 3
-
-
-def test_loops_that_fill_vectors_ask_for_whole_ones(tmp_path: Path) -> None:
-    scop = parse(tmp_path, SOURCE.replace("z[33]", "z[7]").replace("i < 33", "i < 7"))
-    space = pipeline.space_on(scop, Machine.detect(threads=1))
-    variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=1), max_variants=6)
-    texts = [pipeline.kernel(space.apply(variant), 64).c for variant in variants]
-    assert any("#pragma omp simd simdlen(16)" in text for text in texts)
-    # Seven doubles do not fill one.
-    assert not any("simdlen(8)" in text for text in texts)

@@ -96,7 +96,9 @@ def _elements(made: Workload) -> list[int]:
 
 
 def test_no_layer_reads_beyond_its_padded_image_and_blocks_divide() -> None:
-    for name in suite("conv"):
+    names = suite("conv")
+    assert names
+    for name in names:
         made = workload(name)
         p = made.problem
         assert isinstance(p, Convolution)
@@ -105,6 +107,7 @@ def test_no_layer_reads_beyond_its_padded_image_and_blocks_divide() -> None:
         assert (p.channels % made.blocks[0], p.filters % made.blocks[1]) == (0, 0), name
 
 
+@pytest.mark.native
 def test_compilers_have_nothing_to_say(tmp_path: Path) -> None:
     sources = [str(workload(name, layout=layout).write(tmp_path / layout)) for name, layout in SAMPLE]
     flags = ["-Wall", "-Wextra", "-Wno-unknown-pragmas", "-fsyntax-only", "-fopenmp"]

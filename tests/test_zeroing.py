@@ -53,6 +53,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
     return scop, [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in attached[:10]]
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS])
 @pytest.mark.parametrize("microkernel", ["auto", "c"])
 def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source: str, microkernel: str) -> None:
@@ -73,6 +74,7 @@ def test_the_reduction_loops_outside_of_the_call_decide_which_call_is_first(tmp_
     assert tails <= {"1", "k_t1 == 0", "k_t2 == 0 && k_t1 == 0", "k_t1 == 0 && k_t2 == 0"}
 
 
+@pytest.mark.native
 def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     scop, made = kernels(tmp_path, PRODUCT.format(value="0.5f"), "auto")
     assert made
@@ -80,6 +82,7 @@ def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     check_kernels(tmp_path, scop, made)
 
 
+@pytest.mark.native
 def test_loops_of_one_iteration_need_no_partner(tmp_path: Path) -> None:
     source = """
 void f(float C[1][50][40], const float A[50][300], const float B[300][40]) {

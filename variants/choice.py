@@ -11,6 +11,7 @@ Rules for these, each by an argument that holds for any nest:
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from polydl.plan.streaming import stride
 from polydl.poly.legality import order_is_legal, parallel_is_legal, sums_are_legal
@@ -21,11 +22,9 @@ from polydl.variants.shapes import Shape
 TOGETHER = (4, 8)
 # Iterations of a vector loop below which sums have registers of their own anyway.
 SHORT = 64
-LINE_BYTES = 64
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """How the innermost of plain loops run: one of these at most is not as usual."""
 
     #: So many iterations of the loop next to the innermost one at once; 0 for one after the other.
@@ -66,7 +65,7 @@ def runs(facts: NestFacts, choice: Choice) -> dict[Run, Choice]:
     if streamed:
         ways[Run(stream=True)] = replace(choice, streamed=streamed)
     if has_short_vectors(facts):
-        half = facts.vector_bytes // 2
+        half = facts.machine.vector_bytes // 2
         ways[Run(vectors=half)] = replace(choice, vector_bytes=half)
     for size in TOGETHER:
         unrolled = _unrolled(facts, choice, size)
@@ -76,7 +75,7 @@ def runs(facts: NestFacts, choice: Choice) -> dict[Run, Choice]:
 
 
 def has_short_vectors(facts: NestFacts) -> bool:
-    return facts.vector_bytes >= LINE_BYTES and facts.updates
+    return facts.machine.vector_bytes >= facts.machine.core.line_bytes and facts.updates
 
 
 def _fills_lines(facts: NestFacts, array: str, choice: Choice) -> bool:
@@ -85,7 +84,7 @@ def _fills_lines(facts: NestFacts, array: str, choice: Choice) -> bool:
         return False
     writer = next(s for s in facts.statements if any(access.array == array for access in s.writes))
     run = min(facts.extents[loop], dict(choice.tiles).get(loop, facts.extents[loop]))
-    whole = run * facts.scop.array(array).element_bytes >= LINE_BYTES
+    whole = run * facts.scop.array(array).element_bytes >= facts.machine.core.line_bytes
     return whole and stride(facts.scop, writer, array, facts.nest.depth + facts.nest.loops.index(loop)) == 1
 
 
@@ -127,7 +126,7 @@ def usual(facts: NestFacts, choice: Choice) -> tuple[Choice, Run]:
     near, size = choice.together
     *outer, vector, _ = choice.order
     if not size:
-        unrolled = replace(run, unroll=min(facts.extents[near], dict(choice.tiles).get(near, facts.extents[near])))
+        unrolled = run._replace(unroll=min(facts.extents[near], dict(choice.tiles).get(near, facts.extents[near])))
         return replace(plain, order=(*outer, near, vector)), unrolled
     names = {f"{near}_t1": near, f"{near}_t2": f"{near}_t1"}
     on = choice.parallel
@@ -137,5 +136,5 @@ def usual(facts: NestFacts, choice: Choice) -> tuple[Choice, Run]:
             order=(*(names.get(name, name) for name in outer), vector),
             parallel=on if on is None else replace(on, loop=names.get(on.loop, on.loop)),
         ),
-        replace(run, unroll=size),
+        run._replace(unroll=size),
     )

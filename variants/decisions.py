@@ -103,25 +103,10 @@ class Constraint(Protocol):
     def narrow(self, domains: Domains) -> None:
         """Take away values that no assignment within ``domains`` may have; some of them may be overlooked.
 
-        Only asked while two or more decisions of the scope are open: then ``broken`` says all. Raises DeadEndError if
+        Asked while two or more decisions of the scope are open; with fewer, ``broken`` says all. Raises DeadEndError if
         nothing is left.
         """
         ...
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Any relation between decisions. It takes values away only from the last one that is open."""
-
-    scope: tuple[str, ...]
-    words: str
-    allows: Callable[[Assignment], bool]
-
-    def broken(self, values: Assignment) -> str | None:
-        return None if self.allows(values) else self.words
-
-    def narrow(self, domains: Domains) -> None:
-        """Nothing follows before only one is open."""
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,8 @@ def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> Siz
     total = variance = unseen = 0.0
     for each in (space, *space.alternatives):
         size = each.size()
+        if not size:
+            continue
         found = [prod(nest.legal_from(generator) for nest in each.spaces) for _ in range(draws)]
         mean = sum(found) / draws
         total += size * mean

@@ -15,6 +15,7 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
+from polydl.machine import Machine
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.apply import Applied, apply
 from polydl.plan.nest_plan import loop_bounds
@@ -28,9 +29,6 @@ from polydl.poly.nests import Nest, distributed
 from polydl.rewrite_contract import Proposal, Request, Rewrite
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, NestSpace
-
-# The second cache of most machines.
-SECOND_CACHE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,8 @@ class _About:
     """What all spaces of one scop have in common."""
 
     kernels: tuple[Microkernel, ...]
-    threads: int
-    vector_bytes: int
+    machine: Machine
     reassociate: bool
-    second_cache: int
     fusions: Sequence[Proposal]
 
 
@@ -133,22 +129,20 @@ def _nest_shapes(
 def build_space(
     scop: Scop,
     kernels: Sequence[Microkernel],
+    machine: Machine,
     *,
-    threads: int,
-    vector_bytes: int,
     reassociate: bool = True,
     fusions: Sequence[Proposal] = (),
-    second_cache: int = SECOND_CACHE,
     fewer_products: bool = True,
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
     the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. A nest
-    whose arrays don't fit into the ``second_cache`` (bytes) may write those past the caches that take a quarter of it.
+    whose arrays don't fit into the second cache may write those past the caches that take a quarter of it.
     Without ``fewer_products`` all products of the source are computed one by one.
     """
-    about = _About(tuple(kernels), threads, vector_bytes, reassociate, second_cache, fusions)
+    about = _About(tuple(kernels), machine, reassociate, fusions)
     space = _space(rewritten(scop, (), reassociate=reassociate), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
@@ -205,18 +199,16 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
     spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, about.vector_bytes)
+        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, about.machine.vector_bytes)
         if not reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = left.directions[nest.index]
         minor = nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
-        own_threads = 1 if outside else about.threads
-        streams = _past_caches(scop, nests, nest, about.second_cache)
-        space = NestSpace(
-            scop, nest, way, shapes, own_threads, minor, streamable=streams, vector_bytes=about.vector_bytes
-        )
+        own_threads = 1 if outside else about.machine.threads
+        streams = _past_caches(scop, nests, nest, about.machine.second_cache_bytes)
+        space = NestSpace(scop, nest, way, shapes, about.machine, own_threads, minor, streamable=streams)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
             reason, kernel = "the order of the sum must be kept", None
             space = replace(space, shapes=(Shape(None),))
@@ -281,8 +273,7 @@ def _proposals(
         matches=space.candidates.get((report.nest.index, report.kernel or ""), ()),
         preferred=_preference(space, report.nest, about.kernels) == 0,
         reassociate=space.reassociate,
-        threads=about.threads,
-        second_cache=about.second_cache,
+        machine=about.machine,
         fusions=about.fusions,
     )
     for rewrite in rewrites:

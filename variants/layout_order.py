@@ -13,21 +13,24 @@ from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.variants.rewrites.accesses import apart
 
-# What not all loops move along: together it must stay in the first cache.
-SMALL_BYTES = 1 << 15
 # Iterations of an innermost loop whose sums stay in registers.
 SHORT = 64
 
 
 def layout_order(
-    scop: Scop, statements: Sequence[str], loops: Sequence[str], depth: int, extents: Mapping[str, int]
+    scop: Scop,
+    statements: Sequence[str],
+    loops: Sequence[str],
+    depth: int,
+    extents: Mapping[str, int],
+    first_cache_bytes: int,
 ) -> tuple[str, ...] | None:
     """The loops that run more than once in the order of the arrays' layout; None if another one may be better.
 
     It is the best if all of these loops move along all arrays in the same order of strides, to another element in each
-    iteration, and each array is accessed at one place per iteration. Up to ``SMALL_BYTES`` that are read again and
-    again may lie otherwise, and so may those that are summed up, if a ``SHORT`` innermost loop has an element for each
-    iteration. ``depth`` loops lie around the ``loops`` of the nest.
+    iteration, and each array is accessed at one place per iteration. What is read again and again may lie otherwise if
+    the first cache, of ``first_cache_bytes``, holds it all; and so may what is summed up, if a ``SHORT`` innermost loop
+    has an element for each iteration. ``depth`` loops lie around the ``loops`` of the nest.
     """
     places = [depth + place for place, name in enumerate(loops) if extents[name] > 1]
     counts = [extents[name] for name in loops if extents[name] > 1]
@@ -50,7 +53,7 @@ def layout_order(
             ):
                 return None
             orders.add(tuple(sorted(range(len(places)), key=lambda number: -strides[number])))
-    if len(orders) != 1 or sum(small.values()) > SMALL_BYTES:
+    if len(orders) != 1 or sum(small.values()) > first_cache_bytes:
         return None
     [order] = orders
     written = {access.array for name in statements for access in scop.statement(name).writes}

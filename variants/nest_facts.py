@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.machine import Machine
 from polydl.plan.nest_plan import loop_bounds
 from polydl.poly.dependences import moves, reduction_array
 from polydl.poly.domains import sums_run_alike
@@ -25,8 +27,8 @@ CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 CACHE_TILE_STEPS = (2, 4, 8, 16)
 
 
-@dataclass(frozen=True)
-class TimeLoop:
+# Named tuples among the values of decisions are hashed for each draw, and faster than dataclasses at that.
+class TimeLoop(NamedTuple):
     """One of the at most two generated loops over a loop of the nest."""
 
     loop: str
@@ -45,6 +47,7 @@ class NestFacts:
     directions: Directions
     #: Of calls to microkernels, the fastest first; the only one is ``Shape(None)`` where loops stay plain.
     shapes: tuple[Shape, ...]
+    machine: Machine
     #: 1 means that nothing runs in parallel.
     threads: int
     #: It has so little to do beside the other nests that it keeps the source's order.
@@ -55,8 +58,6 @@ class NestFacts:
     leading: bool = False
     #: Arrays that it may write past the caches.
     streamable: tuple[str, ...] = ()
-    #: Bytes of the machine's longest vectors.
-    vector_bytes: int = 0
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -71,10 +72,15 @@ class NestFacts:
     def statements(self) -> tuple[Statement, ...]:
         return tuple(self.scop.statement(name) for name in self.nest.statements)
 
-    @property
+    @cached_property
     def plain(self) -> bool:
         """Whether the loops are plain ones to the innermost: neither a microkernel nor a call of the source's own."""
         return self.shapes[0].match is None and self.nest.call is None
+
+    @cached_property
+    def call_loops(self) -> tuple[str, ...]:
+        """Loops that stand for a call of the source's own."""
+        return self.nest.call_loops
 
     def name(self, iterator: int) -> str:
         """The loop of the nest that is this iterator of its statements."""
@@ -83,7 +89,7 @@ class NestFacts:
     def roles(self, shape: Shape) -> dict[str, int]:
         """Loops that the microkernel runs, with the size of their innermost tile."""
         if shape.match is None:
-            return {name: self.extents[name] for name in self.nest.call_loops}
+            return {name: self.extents[name] for name in self.call_loops}
         names = [self.name(loop) for loop in (shape.match.m, shape.match.n, shape.match.k)]
         roles = dict(zip(names, (shape.m, shape.n, shape.k), strict=True))
         roles |= {self.name(loop): size for loop, size in shape.rows}
@@ -97,7 +103,7 @@ class NestFacts:
         batch = {self.name(loop) for loop in shape.batch}
         sizes: dict[str, tuple[int, ...]] = {}
         for name, extent in self.extents.items():
-            if name in self.nest.call_loops or name in batch:
+            if name in self.call_loops or name in batch:
                 continue
             inner = roles.get(name, 1)
             tried = [inner * steps for steps in CACHE_TILE_STEPS] if inner > 1 else CACHE_TILES
@@ -142,7 +148,7 @@ class NestFacts:
         inner: list[int] = []
         if shape.match is not None:
             inner = [*shape.batch, *(loop for loop, _ in shape.rows), shape.match.n, shape.match.k, shape.match.m]
-        called = [self._positions[name] for name in self.nest.call_loops]
+        called = [self._positions[name] for name in self.call_loops]
         return [self._positions[name] for name in order] + [loop - self.nest.depth for loop in inner] + called
 
     @cached_property
@@ -172,7 +178,14 @@ class NestFacts:
         """The one order of the loops that run more than once that plain loops need; None if there are more."""
         if self.nest.call is not None or not self.nest.loops:
             return None
-        order = layout_order(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
+        order = layout_order(
+            self.scop,
+            self.nest.statements,
+            self.nest.loops,
+            self.nest.depth,
+            self.extents,
+            self.machine.caches[0].bytes,
+        )
         if not order:
             return None
         once = [name for name in self.nest.loops if self.extents[name] == 1]

@@ -9,13 +9,13 @@ on different threads, and ``unroll``, ``stream`` and ``vectors`` how plain inner
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from operator import itemgetter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from polydl.variants.choice import TOGETHER, USUAL, Choice, Run, has_short_vectors, runs, usual
+from polydl.variants.choice import TOGETHER, Choice, Run, has_short_vectors, runs, usual
 from polydl.variants.decisions import Assignment, Decision
 from polydl.variants.nest_facts import NestFacts, TimeLoop, fixed_and_free
 from polydl.variants.parallel_loops import Threads, parallel_choices
@@ -29,8 +29,7 @@ MASKS = dict(zip(SIDES, (OUTSIDE, INSIDE, APART), strict=True))
 _REMEMBERED = 64
 
 
-@dataclass(frozen=True)
-class ParallelLoop:
+class ParallelLoop(NamedTuple):
     """A time loop that runs on different threads, with the next one inside if ``collapsed``."""
 
     loop: TimeLoop
@@ -53,6 +52,7 @@ class Form:
     tiles: tuple[tuple[str, int], ...]
     #: Generated loops, outermost first.
     order: tuple[str, ...]
+    _runs: dict[ParallelLoop | None, dict[Run, Choice]] = field(default_factory=dict)
 
     @cached_property
     def threads(self) -> dict[ParallelLoop | None, Threads | None]:
@@ -68,10 +68,6 @@ class Form:
             choice = Choice(facts.shapes[self.shape], self.tiles, self.order, self.threads[parallel])
             self._runs[parallel] = runs(facts, choice)
         return self._runs[parallel]
-
-    @cached_property
-    def _runs(self) -> dict[ParallelLoop | None, dict[Run, Choice]]:
-        return {}
 
 
 def tile_name(loop: str) -> str:
@@ -157,7 +153,7 @@ class NestModel:
         decisions.append(Decision("unroll", (0, *(TOGETHER if summing else ()))))
         decisions.append(Decision("stream", (False, True)[: 1 + bool(facts.plain and facts.streamable)]))
         short = facts.plain and has_short_vectors(facts)
-        decisions.append(Decision("vectors", (0, *((facts.vector_bytes // 2,) if short else ()))))
+        decisions.append(Decision("vectors", (0, *((facts.machine.vector_bytes // 2,) if short else ()))))
         return tuple(decisions)
 
     @cached_property
@@ -291,5 +287,6 @@ class NestModel:
         }
 
 
-def run_values(run: Run = USUAL) -> dict[str, Any]:
-    return {"unroll": run.unroll, "stream": run.stream, "vectors": run.vectors}
+def run_values(run: Run) -> dict[str, Any]:
+    """The values of the decisions about innermost loops."""
+    return run._asdict()

@@ -173,7 +173,9 @@ def _tile(text: str, loop: str, size: int) -> _Pin:
         return [f"tile {each}=0" for each in nest.model.tiled]
 
     def restrictions(nest: NestSpace) -> Restrictions | None:
-        return ((tile_name(loop), (size,)),) if loop in nest.model.tiled and size in (0, *sizes(nest)) else None
+        if loop in nest.model.tiled:
+            return ((tile_name(loop), (size,)),) if size in (0, *sizes(nest)) else None
+        return () if loop in nest.nest.loops and not size else None
 
     return _Pin(text, restrictions, others)
 

@@ -24,6 +24,7 @@ from functools import cached_property
 from polydl.ir.variant import NestStep
 from polydl.variants.choice import Choice, runs
 from polydl.variants.decisions import (
+    Assignment,
     Constraint,
     DecisionSpace,
     Partial,
@@ -35,7 +36,7 @@ from polydl.variants.decisions import (
 from polydl.variants.forms import Forms
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.nest_model import NestModel
-from polydl.variants.nest_rules import legality_rules, shape_rules
+from polydl.variants.nest_rules import Dependences, Innermost, legality_rules, shape_rules
 from polydl.variants.nest_steps import steps
 from polydl.variants.parallel_loops import idles, parallel_choices
 from polydl.variants.shapes import Shape
@@ -47,7 +48,7 @@ MINOR_SHARE = 0.01
 class NestSpace(NestFacts):
     """The decisions of one nest. A nest that is minor or attached has none: its only choice is ``only_choice``."""
 
-    #: Values that are left to some decisions, before any other is taken.
+    #: Values that are left to some decisions, before any other is taken. A settled nest agrees with none.
     pins: tuple[tuple[str, tuple[Hashable, ...]], ...] = ()
 
     @property
@@ -83,7 +84,7 @@ class NestSpace(NestFacts):
     def size(self) -> int:
         """Number of forms: of full assignments before legality is asked, parallel loops and what follows left out."""
         if self.settled:
-            return 1
+            return 1 - bool(self.pins)
         return 0 if self.pins and self.root is None else self.forms.count
 
     @cached_property
@@ -91,7 +92,11 @@ class NestSpace(NestFacts):
         """Every legal choice: by shape, tiles, order, parallel loop, and how the innermost loops run."""
         if self.settled:
             return () if self.only_choice is None else (self.only_choice,)
-        return tuple(self.model.choice(values) for values in self.forms.listed(enumerate_all(self.root)))
+        return tuple(self.model.choice(values) for values in self.forms.listed(self._legal))
+
+    @cached_property
+    def _legal(self) -> tuple[Assignment, ...]:
+        return tuple(enumerate_all(self.root))
 
     def illegal(self) -> int:
         """How many forms are not legal, if they are few enough to look at all."""
@@ -102,7 +107,7 @@ class NestSpace(NestFacts):
         forms = DecisionSpace(decisions, shape_rules(self.model)).root
         for name, values in self.pins:
             forms = forms.restrict(name, values) if forms is not None and name in scope else forms
-        legal = {tuple(values[name] for name in self.model.form_scope) for values in enumerate_all(self.root)}
+        legal = {tuple(values[name] for name in self.model.form_scope) for values in self._legal}
         return count(forms) - len(legal)
 
     def sample(self, generator: random.Random) -> Choice | None:
@@ -126,12 +131,12 @@ class NestSpace(NestFacts):
         if self.settled:
             return 1
         values = self.forms.draw_evenly(generator)
-        return 0 if any(rule.broken(values) for rule in self._form_rules) else self.forms.endings(values)
+        return 0 if any(rule.broken(values) for rule in self._order_rules) else self.forms.endings(values)
 
     @cached_property
-    def _form_rules(self) -> tuple[Constraint, ...]:
-        scope = {*self.model.form_scope}
-        return tuple(rule for rule in self.decisions.constraints if scope >= {*rule.scope})
+    def _order_rules(self) -> tuple[Constraint, ...]:
+        """The constraints that a form may break: it keeps the others as it is drawn."""
+        return tuple(rule for rule in self.decisions.constraints if isinstance(rule, Innermost | Dependences))
 
     @cached_property
     def only_choice(self) -> Choice | None:

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -100,10 +100,11 @@ def _random_variant(spaces: Sequence[Any], generator: random.Random) -> Variant:
 
 def variants_of(scop: Scop, subject: Subject, settings: Settings) -> dict[str, KernelSource]:
     """Kernels by the JSON of their variant, in a fixed order."""
-    space = pipeline.variant_space(scop, threads=1, vector_bytes=VECTOR_BYTES, microkernel="none")
+    machine = replace(Machine.detect(threads=1), vector_bytes=VECTOR_BYTES)
+    space = pipeline.space_on(scop, machine, microkernel="none")
     variants = pipeline.generate_variants(
         scop,
-        machine=Machine.detect(threads=1),
+        machine=machine,
         max_variants=settings.variants // 2,
         seed=settings.seed,
         microkernel="none",

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from polydl.emit import written_atomically
 from polydl.errors import OptionError
+from polydl.files import written_atomically
 
 SCHEMA = 1
 # Resamples for an interval, and the part of them inside of it.

@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import median
 
 from polydl.contracts import GemmShape, Microkernel
-from polydl.throughput import Cell, Throughput
+from polydl.machine.throughput import Cell, Throughput
 
 
 def fitted(

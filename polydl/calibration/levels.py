@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from polydl.calibration.profile import LevelSpeed
+from polydl.machine.profile import LevelSpeed
 from polydl.native import Runtime, runtime
 
 _LATENCY_ACCESSES = 50_000
@@ -60,17 +60,17 @@ def measure(
     latencies, loaded = [math.inf] * count, [math.inf] * count
     bandwidths, total_bandwidths = [0.0] * count, [0.0] * count
     for turn in range(rounds):
-        peaks += [_on_each(cores[:1], probe.fma_gflops)[0] for _ in range(10)]
-        totals += [sum(_on_each(cores, probe.fma_gflops)) for _ in range(10)]
+        peaks += [on_each(cores[:1], probe.fma_gflops)[0] for _ in range(10)]
+        totals += [sum(on_each(cores, probe.fma_gflops)) for _ in range(10)]
         for place, size in enumerate(sets):
             if size > _LARGE_SET and turn >= _TURNS_OF_LARGE_SETS:
                 continue
             latency, bandwidth = _latency(probe, size), _bandwidth(probe, size)
-            latencies[place] = min(latencies[place], *_on_each(cores[:1], latency))
-            bandwidths[place] = max(bandwidths[place], *_on_each(cores[:1], bandwidth))
+            latencies[place] = min(latencies[place], *on_each(cores[:1], latency))
+            bandwidths[place] = max(bandwidths[place], *on_each(cores[:1], bandwidth))
             if len(cores) > 1:
-                loaded[place] = min(loaded[place], max(_on_each(cores, latency)))
-                total_bandwidths[place] = max(total_bandwidths[place], sum(_on_each(cores, bandwidth)))
+                loaded[place] = min(loaded[place], max(on_each(cores, latency)))
+                total_bandwidths[place] = max(total_bandwidths[place], sum(on_each(cores, bandwidth)))
         if progress is not None:
             progress(turn + 1, rounds)
     if len(cores) == 1:
@@ -95,7 +95,7 @@ def _bandwidth(probe: Runtime, size: int) -> Callable[[], float]:
     return lambda: probe.read_bandwidth(size, bytes_read=max(size, _BYTES_PER_PROBE), repeats=3)
 
 
-def _on_each(cores: Sequence[int], probe: Callable[[], float]) -> list[float]:
+def on_each(cores: Sequence[int], probe: Callable[[], float]) -> list[float]:
     """What the probe says on each core, all of them at once; each thread is pinned to its own."""
     barrier = threading.Barrier(len(cores))
 

@@ -14,15 +14,18 @@ from typing import Any
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
+from polydl.calibration.cores import measure_pages, measure_thread_start
 from polydl.calibration.fit import fitted
-from polydl.calibration.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write, write_whole
 from polydl.calibration.programs import grid_sites, held_out_sites, program, transposed_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError, MachineError, OptionError
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
-from polydl.throughput import Throughput
+from polydl.files import replacing
+from polydl.machine.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write
+from polydl.machine.system import System
+from polydl.machine.throughput import Throughput
 
 ELEMENTS = (("float", 4), ("double", 8))
 _SITES_PER_STEP = 18
@@ -38,24 +41,15 @@ class Calibration:
     failures: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True)
-class Surroundings:
-    """The machine as the system describes it, and where its profile lies."""
-
-    identity: Identity
-    memory_bytes: int
-    vector_bytes: int
-    path: Path
-
-
 def calibrate(
-    here: Surroundings,
+    system: System,
+    path: Path,
     *,
     microkernels: Sequence[str] | None = None,
     fresh: bool = False,
     report: Report | None = None,
 ) -> Calibration:
-    """Measure the machine and the microkernels (all that are available), and write the profile.
+    """Measure the machine and the microkernels (all that are available), and write the profile to ``path``.
 
     With ``microkernels``, these alone are timed, and the rest of an earlier profile of this processor stays. What an
     interrupted run has measured is used again unless ``fresh``. ``report`` gets the name of a stage, the steps done
@@ -64,11 +58,11 @@ def calibrate(
     earlier = None
     if microkernels is not None:
         with suppress(MachineError):
-            earlier = read_for(here.path, here.identity)
-    chosen = [_loaded(name) for name in microkernels or registry.names("microkernels")]
+            earlier = read_for(path, system.identity)
+    chosen = [_loaded(name).on(system.core) for name in microkernels or registry.names("microkernels")]
     toolchain = Toolchain.find()
-    kept = _Kept(here, fresh)
-    measured = earlier or _levels(here, kept, report)
+    kept = _Kept(system.identity, path, fresh)
+    measured = earlier or _machine(system, toolchain, kept, report)
     tables: list[Throughput] = []
     failures: list[tuple[str, str]] = []
     for kernel in chosen:
@@ -85,7 +79,7 @@ def calibrate(
             continue
         for element, width in elements:
             try:
-                table = _table(kernel, element, width, here.vector_bytes, toolchain, kept, report)
+                table = _table(kernel, element, width, system.vector_bytes, toolchain, kept, report)
             except ExecutionError as error:
                 failures.append((kernel.name, error.message))
                 break
@@ -98,7 +92,7 @@ def calibrate(
     profile = replace(
         measured, measured=datetime.now(UTC).isoformat(timespec="seconds"), throughputs=(*others, *tables)
     )
-    write(profile, here.path)
+    write(profile, path)
     kept.drop()
     return Calibration(profile, tuple(failures))
 
@@ -114,9 +108,9 @@ def _loaded(name: str) -> Microkernel:
 class _Kept:
     """Finished steps by name, in a file beside the profile that is gone once all are done."""
 
-    def __init__(self, here: Surroundings, fresh: bool) -> None:
-        self._path = here.path.with_suffix(".partial.json")
-        self._head = json.loads(json.dumps({"version": VERSION, "identity": asdict(here.identity)}))
+    def __init__(self, identity: Identity, path: Path, fresh: bool) -> None:
+        self._path = path.with_suffix(".partial.json")
+        self._head = json.loads(json.dumps({"version": VERSION, "identity": asdict(identity)}))
         self._steps: dict[str, Any] = {}
         if not fresh:
             with suppress(OSError, ValueError, AttributeError):
@@ -129,7 +123,8 @@ class _Kept:
             self._steps[name] = work()
             with suppress(OSError):  # then an interrupted run only begins anew
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(self._path, json.dumps(self._head | {"steps": self._steps}))
+                with replacing(self._path) as file:
+                    file.write(json.dumps(self._head | {"steps": self._steps}).encode())
         return self._steps[name]
 
     def drop(self) -> None:
@@ -137,20 +132,29 @@ class _Kept:
             self._path.unlink()
 
 
-def _levels(here: Surroundings, kept: _Kept, report: Report | None) -> Profile:
-    def measure() -> Any:
-        cores = choose_cores(len(os.sched_getaffinity(0)))
-        progress = None if report is None else lambda done, total: report("levels", done, total)
-        return asdict(level_speeds.measure(here.identity.cache_bytes, here.memory_bytes, cores, progress=progress))
+def _machine(system: System, toolchain: Toolchain, kept: _Kept, report: Report | None) -> Profile:
+    """What is measured of the machine itself."""
+    cores = choose_cores(len(os.sched_getaffinity(0)))
 
-    found = kept.step("levels", measure)
+    def speeds() -> Any:
+        progress = None if report is None else lambda done, total: report("levels", done, total)
+        return asdict(level_speeds.measure(system.identity.cache_bytes, system.memory_bytes, cores, progress=progress))
+
+    def constants() -> Any:
+        core = system.core
+        operations = core.operations_per_cycle(system.vector_bytes)
+        pages = measure_pages(cores[0], core.page_bytes, core.line_bytes, operations)
+        return {**pages, **measure_thread_start(cores, toolchain)}
+
+    levels = kept.step("levels", speeds)
     return Profile(
-        here.identity,
+        system.identity,
         measured="",
-        peak_gflops=found["peak_gflops"],
-        total_peak_gflops=found["total_peak_gflops"],
-        spread=found["spread"],
-        levels=tuple(LevelSpeed(**level) for level in found["levels"]),
+        peak_gflops=levels["peak_gflops"],
+        total_peak_gflops=levels["total_peak_gflops"],
+        spread=levels["spread"],
+        levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
+        constants=kept.step("constants", constants),
     )
 
 

@@ -22,7 +22,7 @@ from polydl.native import privileged
 # Seconds of a call and the GFLOPS of the probes before and after, for each sample.
 Samples = list[list[float]]
 
-_WORKER = (sys.executable, "-P", "-m", "polydl.calibration.worker")
+WORKER = (sys.executable, "-P", "-m", "polydl.calibration.worker")
 _SITES_PER_PROGRAM = 2
 _ROUNDS = 11
 # Calls of which most samples were disturbed get further rounds, up to so many times in all.
@@ -47,14 +47,21 @@ def timed(
         directory = Path(name)
         with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
             pending = [
-                pool.submit(_built, kernel, program(kernel, part, vector_bytes), toolchain, directory / f"{number}.so")
+                pool.submit(
+                    compiled,
+                    program(kernel, part, vector_bytes),
+                    toolchain,
+                    directory / f"{number}.so",
+                    what=f"the microkernel {kernel.name}",
+                    link_flags=kernel.link_flags(),
+                )
                 for number, part in enumerate(programs)
             ]
             libraries = [future.result() for future in pending]
         calls = [(number, call) for number, part in enumerate(programs) for call in timed_calls(part)]
         core = choose_cores(1)[0]
         try:
-            with Child([core], directory, _WORKER) as child:
+            with Child([core], directory, WORKER) as child:
                 child.request(
                     "start",
                     _TIMEOUT_SECONDS,
@@ -86,11 +93,12 @@ def timed(
     }
 
 
-def _built(kernel: Microkernel, text: str, toolchain: Toolchain, library: Path) -> Path:
+def compiled(text: str, toolchain: Toolchain, library: Path, *, what: str, link_flags: Sequence[str] = ()) -> Path:
+    """A shared library of C, beside its source. Raises ExecutionError that names ``what`` if it does not compile."""
     source = library.with_suffix(".c")
     source.write_text(text, encoding="utf-8")
     kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
-    command = [str(toolchain.path), *toolchain.flags, *kind, str(source), "-o", str(library), *kernel.link_flags()]
+    command = [str(toolchain.path), *toolchain.flags, *kind, str(source), "-o", str(library), *link_flags]
     try:
         done = subprocess.run([*command, "-lm"], capture_output=True, text=True, errors="replace", timeout=120)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -99,7 +107,7 @@ def _built(kernel: Microkernel, text: str, toolchain: Toolchain, library: Path) 
         ) from None
     if done.returncode != 0:
         raise ExecutionError(
-            f"the C of the microkernel {kernel.name} does not compile:\n{done.stderr.strip()}",
+            f"the C of {what} does not compile:\n{done.stderr.strip()}",
             remedy="mend the microkernel, or calibrate others with --microkernel",
         )
     return library

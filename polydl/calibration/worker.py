@@ -71,7 +71,16 @@ class Worker:
                 samples[place].append([seconds, before, after])
         return {"samples": samples}
 
+    def threads(self, library: str, regions: int, rounds: int) -> Reply:
+        """Seconds of one parallel loop in each round, after two rounds that count for nothing."""
+        try:
+            function = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL).polydl_thread_start
+        except (OSError, AttributeError) as error:
+            return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
+        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_long]
+        return {"seconds": [function(regions) for _ in range(rounds + 2)][2:]}
+
 
 if __name__ == "__main__":
     worker = Worker()
-    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure))
+    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.threads))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from polydl.codegen.loop_ir import Assign, Body, For, statements
-from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, elements
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array
 
@@ -109,9 +109,3 @@ def term(assign: Assign) -> Expr:
         case Assign(target, "=", Binary(_, left, right)):
             return right if left == target else left
     return assign.value
-
-
-def arrays_in(assigns: Iterable[Assign]) -> Collection[str]:
-    """All arrays and scalars that assignments touch, in their order."""
-    touched = (each.array for one in assigns for value in (one.target, one.value) for each in elements(value))
-    return list(dict.fromkeys(touched))

@@ -6,7 +6,7 @@ A body is a tuple of nodes that run one after the other. ``polydl.codegen.build`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
@@ -169,13 +169,19 @@ def bodies(node: Node) -> tuple[Body, ...]:
 
 
 def with_bodies(node: Node, change: Callable[[Body], Body]) -> Node:
+    """The node with each of the bodies inside it changed; itself if they stay as they are."""
     match node:
         case For():
-            return replace(node, before=change(node.before), body=change(node.body), after=change(node.after))
+            before, body, after = change(node.before), change(node.body), change(node.after)
+            same = before is node.before and body is node.body and after is node.after
+            return node if same else replace(node, before=before, body=body, after=after)
         case If():
-            return replace(node, then=change(node.then), otherwise=change(node.otherwise))
+            then, otherwise = change(node.then), change(node.otherwise)
+            same = then is node.then and otherwise is node.otherwise
+            return node if same else replace(node, then=then, otherwise=otherwise)
         case Let() | Block() | ParallelRegion():
-            return replace(node, body=change(node.body))
+            body = change(node.body)
+            return node if body is node.body else replace(node, body=body)
     return node
 
 
@@ -209,13 +215,19 @@ def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
     """The node with all of its own expressions changed. The text of calls stays as it is."""
     match node:
         case For():
-            return replace(node, first=change(node.first), condition=change(node.condition), step=change(node.step))
+            first, condition, step = change(node.first), change(node.condition), change(node.step)
+            same = first is node.first and condition is node.condition and step is node.step
+            return node if same else replace(node, first=first, condition=condition, step=step)
         case If():
-            return replace(node, condition=change(node.condition))
+            condition = change(node.condition)
+            return node if condition is node.condition else replace(node, condition=condition)
         case Let() | Evaluate():
-            return replace(node, value=change(node.value))
+            value = change(node.value)
+            return node if value is node.value else replace(node, value=value)
         case Assign():
-            return replace(node, target=change(node.target), value=change(node.value))
+            target, value = change(node.target), change(node.value)
+            same = target is node.target and value is node.value
+            return node if same else replace(node, target=target, value=value)
         case Declare():
             changed = (
                 each if each.initial is None else replace(each, initial=change(each.initial)) for each in node.variables
@@ -224,9 +236,16 @@ def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
     return node
 
 
-def rewritten(body: Body, change: Callable[[Node], Iterable[Node]]) -> Body:
-    """The body with each of its nodes, after those inside it, replaced by any number of others."""
-    return tuple(made for node in body for made in change(with_bodies(node, lambda inside: rewritten(inside, change))))
+def rewritten(body: Body, change: Callable[[Node], Body]) -> Body:
+    """The body with each of its nodes, after those inside it, replaced by any number of others.
+
+    What stays as it is, is the same object.
+    """
+    made: list[Node] = []
+    for node in body:
+        made += change(with_bodies(node, lambda inside: rewritten(inside, change)))
+    same = len(made) == len(body) and all(one is other for one, other in zip(made, body, strict=True))
+    return body if same else tuple(made)
 
 
 def mapped(body: Body, change: Callable[[Node], Node]) -> Body:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polydl.codegen.loop_ir import Body, expressions
-from polydl.codegen.values import Apply, Integral
+from polydl.codegen.values import Apply, Expr, Integral
 
 
 def _total(element: str) -> str:
@@ -87,6 +87,14 @@ static inline void polydl_streamed(void)
 
 def needed(body: Body) -> list[str]:
     """The definitions of those functions that are called in a body."""
-    names = {f"polydl_{each.operation}" for each in expressions(body) if isinstance(each, Integral)}
-    names |= {each.function for each in expressions(body) if isinstance(each, Apply)}
+    names = {name for each in expressions(body) if (name := _function(each))}
     return [definition for name, definition in SUPPORT.items() if name in names]
+
+
+def _function(value: Expr) -> str:
+    match value:
+        case Apply(function):
+            return function
+        case Integral(operation):
+            return f"polydl_{operation}"
+    return ""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
-from polydl.codegen.linear_maps import linear, operations
+from polydl.codegen.linear_maps import linear
 from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
 from polydl.codegen.lowering import affine, assignment, element
 from polydl.codegen.print_c import whole
@@ -16,10 +16,6 @@ from polydl.ir.calls import Inside, TileTransform, TransformCall
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
-# Cycles of a core that issues two multiply-adds each: an operation or a load takes half of one, a store a whole one.
-_OPERATION, _STORE = 0.5, 1.0
-# Operations on a vector whose lanes are brought together.
-_TURNED = 6
 # Rows of a matrix that lie so many bytes apart are no pattern that hardware follows: they are fetched by calls before.
 _APART, _AHEAD = 2048, 4
 _LINE = 64
@@ -85,28 +81,6 @@ def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
     if isinstance(first, Integer):
         return Integer(inside.limit - inside.step * first.number)
     return Linear(((1, Integer(inside.limit)), (-inside.step, first)))
-
-
-def cycles(statement: Statement, transform: TileTransform, vector_elements: int) -> float:
-    """Core cycles of all tiles, operands in the first-level cache."""
-    assert statement.box is not None
-    extents = [high - low + 1 for low, high in statement.box]
-    lanes = extents[transform.lanes]
-    tiles = statement.instances // lanes
-    for loop in {*transform.results, *transform.sources}:
-        tiles //= extents[loop]
-    rows = [len(matrix) for matrix in transform.matrices]
-    columns = [len(matrix[0]) for matrix in transform.matrices]
-    computed = operations(transform.matrices[0]) * prod(columns[1:])
-    if len(columns) > 1:
-        computed += operations(transform.matrices[1]) * rows[0]
-    loads, stores = prod(columns), prod(rows)
-    if transform.adds:
-        computed, loads = computed + stores, loads + stores
-    if transform.walk is not None:
-        computed += _TURNED * prod(extents[loop] for loop in transform.outside)
-    each = _OPERATION * (computed + loads) + _STORE * stores
-    return tiles * -(-lanes // vector_elements) * each
 
 
 def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int) -> str:

@@ -163,21 +163,25 @@ def parts(value: Expr) -> tuple[Expr, ...]:
 
 
 def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """The expression with each of its parts changed."""
+    """The expression with each of its parts changed; itself if they stay as they are."""
+    before = parts(value)
+    after = tuple([change(part) for part in before])
+    if all(one is other for one, other in zip(before, after, strict=True)):
+        return value
     match value:
         case Element():
-            return replace(value, subscripts=tuple(map(change, value.subscripts)))
+            return replace(value, subscripts=after)
         case Apply():
-            return replace(value, arguments=tuple(map(change, value.arguments)))
+            return replace(value, arguments=after)
         case Unary() | Cast() | AddressOf():
-            return replace(value, operand=change(value.operand))
+            return replace(value, operand=after[0])
         case Binary() | Integral():
-            return replace(value, left=change(value.left), right=change(value.right))
+            return replace(value, left=after[0], right=after[1])
         case Conditional():
-            return Conditional(change(value.condition), change(value.positive), change(value.negative))
+            return Conditional(*after)
         case Linear():
-            terms = tuple((coefficient, change(term)) for coefficient, term in value.terms)
-            return value if terms == value.terms else linear(terms, value.constant)
+            coefficients = (coefficient for coefficient, _ in value.terms)
+            return linear(list(zip(coefficients, after, strict=True)), value.constant)
     return value
 
 

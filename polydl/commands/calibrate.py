@@ -33,30 +33,29 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
 
     It takes one to two minutes. After an interruption, the same command goes on where it was.
     """
-    from polydl import machine
-    from polydl.calibration import profile as profiles
-    from polydl.calibration.run import Surroundings
     from polydl.calibration.run import calibrate as run
+    from polydl.machine import profile as profiles
+    from polydl.machine.system import default_directory, find
     from polydl.pipeline import Stage
     from polydl.presentation.calibration import profile_text
     from polydl.presentation.progress import progress_bar
 
-    machine_found = machine.find()
-    place = path or machine_found.calibration_path(machine.default_directory())
+    system = find()
+    place = path or system.calibration_path(default_directory())
     failures: tuple[tuple[str, str], ...] = ()
     if show:
-        profile = profiles.read_for(place, machine_found.identity)
+        profile = profiles.read_for(place, system.identity)
     else:
-        here = Surroundings(machine_found.identity, machine_found.memory_bytes, machine_found.vector_bytes, place)
         with progress_bar(wanted=json_path != STANDARD_OUTPUT) as bar:
             result = run(
-                here,
+                system,
+                place,
                 microkernels=microkernels or None,
                 fresh=fresh,
                 report=None if bar is None else lambda name, done, total: bar(Stage(name, done, total)),
             )
         profile, failures = result.profile, result.failures
-    shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile)}\n\nProfile  {place}")
+    shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile, system.core)}\n\nProfile  {place}")
     for name, message in failures:
         click.echo(f"polydl: no table for {name}: {message}", err=True)
     return _FAILURE if failures else 0

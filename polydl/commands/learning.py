@@ -35,7 +35,7 @@ def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path
     Needs TensorFlow. The same records and the same seed give the same weights.
     """
     from polydl import registry
-    from polydl.emit import write_atomically
+    from polydl.files import write_atomically
     from polydl.learning import cards
     from polydl.presentation.learning import card_text
     from polydl.presentation.progress import progress_bar

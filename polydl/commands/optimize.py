@@ -179,7 +179,7 @@ def _optimized(
 
 def _remembered(answer: Answer, source: Source, directory: Path, started: float, json_path: str | None) -> int:
     """What was found when the same was asked before, with its files written anew."""
-    from polydl.emit import write_atomically
+    from polydl.files import write_atomically
     from polydl.presentation import measured
     from polydl.records import answers
     from polydl.report import REPORT_FILE, to_text

@@ -25,7 +25,7 @@ def show(json_path: str | None, document: dict[str, Any] | Callable[[], dict[str
 
 
 def write_document(document: dict[str, Any], path: str) -> None:
-    from polydl.emit import write_atomically
+    from polydl.files import write_atomically
     from polydl.report import to_text
 
     if path == STANDARD_OUTPUT:

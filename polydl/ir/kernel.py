@@ -31,7 +31,7 @@ class MicrokernelUse:
     #: the loops m, n and k
     loops: tuple[str, str, str]
     batch_loops: tuple[str, ...]
-    #: the arrays A, B and C
+    #: the arrays C, A and B
     operands: tuple[str, str, str]
     #: rows of ``n`` columns in one call
     rows: int = 1
@@ -44,6 +44,10 @@ class MicrokernelUse:
     stride_bk: int = 0
     #: bytes of the next tile that each call copies
     copied: int = 0
+    #: of the microkernel: in what way it computes
+    family: str = ""
+    #: bytes of an element of C, A and B
+    element_bytes: tuple[int, int, int] = (4, 4, 4)
 
 
 @dataclass(frozen=True)

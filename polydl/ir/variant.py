@@ -193,7 +193,18 @@ class Vectors(NestStep):
     bytes: Annotated[int, "The length of vectors.", {"minimum": 1}]
 
 
-NEST_STEPS: tuple[type[NestStep], ...] = (Tile, Interchange, Parallel, UseMicrokernel, Unroll, Stream, Vectors)
+# In their canonical order.
+NEST_STEPS: tuple[type[NestStep], ...] = (Tile, UseMicrokernel, Interchange, Parallel, Unroll, Stream, Vectors)
+
+
+_PLACES = {kind: place for place, kind in enumerate(NEST_STEPS)}
+
+
+def _place(step: Step) -> tuple[int, int, int]:
+    """Where a step belongs among those of a variant; steps of one place stay in the order given."""
+    if isinstance(step, NestStep):
+        return 2, step.nest, _PLACES.get(type(step), len(_PLACES))
+    return int(not isinstance(step, RewriteStep)), 0, 0
 
 
 def _step_json(step: Step) -> dict[str, Any]:
@@ -209,9 +220,19 @@ def _step_text(step: Step) -> str:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to run a scop: rewrites of the scop and what is attached, then steps of its loop nests, in order."""
+    """One way to run a scop: rewrites of the scop and what is attached to what, then steps of its loop nests.
+
+    Rewrites are applied in the order given. Of all other steps the order says nothing, and ``steps`` holds them in one
+    canonical order, so that variants which mean the same have one id: attachments after rewrites, then nest by nest in
+    the order of ``NEST_STEPS``. ``polydl.plan.apply`` also puts tiles into the order of the nest's loops.
+    """
 
     steps: tuple[Step, ...]
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.steps, key=_place))
+        if ordered != self.steps:
+            object.__setattr__(self, "steps", ordered)
 
     @cached_property
     def id(self) -> str:

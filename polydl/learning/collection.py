@@ -19,10 +19,10 @@ from uuid import uuid4
 from polydl import pipeline, registry
 from polydl.codegen.original import original
 from polydl.contracts import Candidate
-from polydl.emit import written_atomically
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.files import written_atomically
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable

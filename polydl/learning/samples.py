@@ -5,9 +5,11 @@ from __future__ import annotations
 import lzma
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from polydl import registry
 from polydl.contracts import Candidate, MeasuredNest
 from polydl.errors import OptionError, RecordsError
 from polydl.ir.kernel import MicrokernelUse
@@ -68,7 +70,19 @@ def candidate_of(record: Record) -> Candidate:
 
 def _use(fields: Mapping[str, Any]) -> MicrokernelUse:
     arguments: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()}
+    if "family" not in arguments:
+        # Older records name the microkernel alone.
+        arguments["family"] = _family(arguments["name"])
     return MicrokernelUse(**arguments)
+
+
+@cache
+def _family(microkernel: str) -> str:
+    """The family of a microkernel; "" if it is not installed."""
+    try:
+        return str(registry.load("microkernels", microkernel).family)
+    except OptionError:
+        return ""
 
 
 def usable(record: Record) -> bool:
@@ -192,7 +206,7 @@ def machine_of(source: Path, nests: Sequence[MeasuredNest]) -> Machine:
 
 def write_compressed(records: Iterable[Record], path: Path) -> int:
     """Write records to a compressed file, atomically. Returns their number."""
-    from polydl.emit import written_atomically
+    from polydl.files import written_atomically
 
     count = 0
     with written_atomically(path) as file, lzma.open(file, "wb", preset=9 | lzma.PRESET_EXTREME) as compressed:

@@ -6,8 +6,9 @@ from functools import lru_cache
 from math import ceil, floor
 from typing import NamedTuple
 
-# Sets repeat after a page: a program decides where its data lies within pages, and chance where the pages lie.
-_PAGE_BYTES = 4096
+from polydl.machine import Core
+
+# No cache of a few lines is taken to have fewer places in a set.
 _FEWEST_WAYS = 8
 _NEVER = 1e-9
 
@@ -19,16 +20,16 @@ class Geometry(NamedTuple):
     ways: int
 
 
-def geometry(size: int, line_bytes: int, ways: int | None = None) -> Geometry:
+def geometry(size: int, core: Core, ways: int | None = None) -> Geometry:
     """The geometry of a cache of ``size`` bytes.
 
     Without ``ways``, lines compete if they have the same place in their pages. First-level caches are built like
-    that, and of the others a program decides no more.
+    that, and of the others a program decides no more: chance decides where its pages lie.
     """
-    lines = max(1, size // line_bytes)
+    lines = max(1, size // core.line_bytes)
     if ways is not None:
         return Geometry(max(1, lines // ways), min(ways, lines))
-    sets = max(1, min(_PAGE_BYTES // line_bytes, lines // _FEWEST_WAYS))
+    sets = max(1, min(core.page_bytes // core.line_bytes, lines // _FEWEST_WAYS))
     return Geometry(sets, max(1, lines // sets))
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from polydl.machine import Core
 from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import ends
 
-# The first table of pages, as x86 cores have it since 2015: entries, and cycles to ask the second one.
-_PAGES_HELD = 64
-_PAGE_LOOK_UP = 7.0
-_PAGE_BYTES = 4096
-_FLOAT_BYTES = 4
+# Vectors of rows and columns of a register block of a kernel that does not say what it keeps in registers; and of the
+# panels that a kernel copies A in, in vectors of rows.
+_BLOCK_VECTORS, _BLOCK_COLUMNS = 4, 6
+_PANEL_VECTORS = 2
 
 
-def call_cycles(site: CallSite, vector_elements: int) -> float:
-    """Core cycles of all calls of a site; shorter last tiles for what they are."""
+def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
+    """Core cycles of all calls of a site; shorter last tiles for what they are.
+
+    ``vector_elements`` are the elements of C in a vector.
+    """
     step = site.plan.microkernel
     assert step is not None
     batches = dict.fromkeys(site.gemm.batch)
@@ -26,7 +29,7 @@ def call_cycles(site: CallSite, vector_elements: int) -> float:
         for number, batch in enumerate(batches):
             part = share * _share(site, step.batch[0], number) if len(batches) > 1 else share
             total += part * site.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
-    return site.calls * (total + _page_cycles(site, vector_elements))
+    return site.calls * (total + _page_cycles(site, vector_elements, core))
 
 
 def register_block(site: CallSite, vector_elements: int) -> tuple[int, int] | None:
@@ -34,21 +37,21 @@ def register_block(site: CallSite, vector_elements: int) -> tuple[int, int] | No
     return site.kernel.register_block(site.gemm.shapes()[0][1], vector_elements)
 
 
-def _page_cycles(site: CallSite, vector_elements: int) -> float:
+def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
 
     Each block walks through all of A's columns; where these lie on more pages than the table holds, it looks up
-    each page anew. A kernel that copies its operands does so two vectors of rows at a time.
+    each page anew. A kernel that copies its operands does so panel by panel.
     """
     gemm = site.gemm
-    columns = gemm.k[0] * gemm.batch[0]
-    pages = columns * min(1.0, gemm.lda * _FLOAT_BYTES / _PAGE_BYTES)
-    if pages <= _PAGES_HELD:
+    columns, element_bytes = gemm.k[0] * gemm.batch[0], site.element_bytes[1]
+    pages = columns * min(1.0, gemm.lda * element_bytes / core.page_bytes)
+    if pages <= core.first_tlb_entries:
         return 0.0
-    blocks = -(-gemm.m[0] // (4 * vector_elements)) * -(-gemm.n[0] * gemm.rows // 6)
+    blocks = -(-gemm.m[0] // (_BLOCK_VECTORS * vector_elements)) * -(-gemm.n[0] * gemm.rows // _BLOCK_COLUMNS)
     if "copies" in site.kernel.abilities:
-        blocks = -(-gemm.m[0] // (2 * vector_elements))
-    return blocks * pages * _PAGE_LOOK_UP
+        blocks = -(-gemm.m[0] // (_PANEL_VECTORS * vector_elements))
+    return blocks * pages * core.first_tlb_miss_cycles
 
 
 def _share(site: CallSite, loop: str, last: int) -> float:

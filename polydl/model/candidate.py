@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from polydl.codegen import transforms
 from polydl.contracts import Candidate
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
@@ -11,6 +10,7 @@ from polydl.model.plain_loops import cycles as plain_cycles
 from polydl.model.plain_loops import finishing_cycles
 from polydl.model.tile_copies import copied_inside, waiting_cycles
 from polydl.model.traffic import traffic
+from polydl.model.transforms import transform_cycles
 from polydl.plan.apply import Applied
 from polydl.plan.execution_counts import parallel_iterations, parallel_starts
 from polydl.plan.nest_plan import NestPlan
@@ -28,7 +28,7 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         if (block := register_block(site, _vector_elements(applied, site.plan, machine)))
     }
     sizes = [level.bytes for level in machine.caches]
-    moved = traffic(scop, plan, sizes, machine.caches[0].line_bytes, blocks=blocks)
+    moved = traffic(scop, plan, sizes, machine.core, blocks=blocks)
     tiles = {index: site.next_tile for index, site in sites.items() if site.next_tile is not None}
     cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
@@ -60,10 +60,11 @@ def _nest_cycles(applied: Applied, nest: NestPlan, finished: set[int], machine: 
         return 0.0
     vector_elements = _vector_elements(applied, nest, machine)
     if index in applied.sites:
-        return call_cycles(applied.sites[index], vector_elements)
+        return call_cycles(applied.sites[index], vector_elements, machine.core)
     call = nest.nest.transform
     if call is not None:
-        return transforms.cycles(scop.statement(call.statement), call.transform, vector_elements)
+        return transform_cycles(scop.statement(call.statement), call.transform, vector_elements, machine.core)
     if index in finished:
-        return finishing_cycles(scop, nest, vector_elements)
-    return plain_cycles(scop, nest, applied.directions[index], vector_elements) + waiting_cycles(scop, nest.nest)
+        return finishing_cycles(scop, nest, vector_elements, machine.core)
+    cycles = plain_cycles(scop, nest, applied.directions[index], vector_elements, machine.core)
+    return cycles + waiting_cycles(scop, nest.nest, machine.core)

@@ -18,14 +18,12 @@ from typing import NamedTuple
 
 from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
+from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted
 from polydl.model.footprints import Footprint, Stream, footprint, streams, torn_lines
 from polydl.model.prefetching import slowdown
 from polydl.plan.nest_plan import NestPlan
 
-# A microkernel keeps a tile of C in registers: up to four vectors of a column, and as many columns as fit.
-_REGISTER_BYTES = 24 * 64
-_COLUMN_BYTES = 4 * 64
 # Nests of which what is known is kept: about as many as the variants that are looked at together.
 _KEPT = 1024
 
@@ -41,7 +39,7 @@ class Walked(NamedTuple):
     unrolled: bool = False
 
 
-def _time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None) -> tuple[Walked, ...]:
+def _time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[Walked, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
 
     ``block`` are the rows and columns of these tiles, None if they are not known.
@@ -56,8 +54,8 @@ def _time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None) -> tu
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     if block is None:
         element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
-        rows = _even_piece(lengths[0], max(1, _COLUMN_BYTES // element))
-        block = rows, _even_piece(lengths[1], max(1, _REGISTER_BYTES // (rows * element)))
+        rows = _even_piece(lengths[0], max(1, core.column_bytes // element))
+        block = rows, _even_piece(lengths[1], max(1, core.accumulator_bytes // (rows * element)))
     rows, columns = (min(each) for each in zip(block, lengths, strict=True))
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
@@ -107,14 +105,14 @@ class Refills:
         shared: int,
         bounds: Box,
         loops: tuple[Walked, ...],
-        line_bytes: int,
+        core: Core,
         caches: tuple[Geometry, ...],
         plain: bool,
         calls: bool = False,
     ) -> None:
         self.streams = touched
         self.caches = caches
-        self.line_bytes = line_bytes
+        self.core = core
         self.plain = plain
         self.calls = calls
         self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
@@ -122,7 +120,7 @@ class Refills:
         self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
         self.moves = [_moves(stream, self.loops) for stream in self.streams]
         self._inside = [
-            self._footprints(s, m, bounds, line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
+            self._footprints(s, m, bounds, core.line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
         ]
         self._next = [_next_moving(moves) for moves in self.moves]
         self._arrays: dict[int, dict[str, Occupancy]] = {}
@@ -276,7 +274,7 @@ _refills = lru_cache(maxsize=_KEPT)(Refills)
 def refills(
     scop: Scop,
     plan: NestPlan,
-    line_bytes: int,
+    core: Core,
     caches: tuple[Geometry, ...],
     block: tuple[int, int] | None = None,
 ) -> Refills:
@@ -288,8 +286,8 @@ def refills(
     touched = streams(scop, plan.nest.statements)
     calls = plan.nest.call is not None
     plain = plan.microkernel is None and not calls
-    loops = _time_loops(scop, plan, block)
-    return _refills(touched, plan.nest.depth, plan.bounds, loops, line_bytes, caches, plain, calls)
+    loops = _time_loops(scop, plan, block, core)
+    return _refills(touched, plan.nest.depth, plan.bounds, loops, core, caches, plain, calls)
 
 
 @lru_cache(maxsize=4 * _KEPT)

@@ -7,29 +7,27 @@ from math import prod
 from polydl.bfloat16 import CONVERSIONS
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan, trips
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, scalar_only
 
-_LOOP_OVERHEAD = 15.0
+# Cycles that a call of a function of the C library is taken to cost.
 _CALL = 20.0
-_OPERATIONS_PER_CYCLE = 2.0
-# Cycles until a sum can take its next term.
-_ADDITION = 4.0
 
 
 def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
     return [abs(scop.stride(each, iterator)) for each in statement.accesses if each.subscripts is not None]
 
 
-def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int) -> float:
+def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int, core: Core) -> float:
     """Core cycles of an element-wise nest that is applied to what is in registers."""
     statements = [scop.statement(name) for name in plan.nest.statements]
     work = sum(each.instances * max(1, each.flops_per_instance) for each in statements)
-    return work / _OPERATIONS_PER_CYCLE / vector_elements
+    return work / core.fma_per_cycle / vector_elements
 
 
-def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) -> float:
+def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: int, core: Core) -> float:
     """Core cycles of one thread for all instances, operands in the first-level cache.
 
     The innermost loop is run with vectors where no dependence forbids it and its accesses are contiguous or
@@ -45,23 +43,23 @@ def cycles(scop: Scop, plan: NestPlan, found: Directions, vector_elements: int) 
         return float(sum(max(1, s.flops_per_instance) for s in statements))
     together = counts[len(plan.loops) - 1] if plan.loops and plan.loops[-1].unrolled and len(places) > 1 else 1
     last = places[-2] if together > 1 else places[-1]
-    legal = sums_are_legal(found, plan.order(), last)
-    waits = legal and not parallel_is_legal(found, plan.order(), last)
+    legal = sums_are_legal(directions, plan.order(), last)
+    waits = legal and not parallel_is_legal(directions, plan.order(), last)
     total = 0.0
     for statement in statements:
         strides = _strides(scop, statement, loops[last].iterator)
         scattered = sum(1 for stride in strides if stride > 1)
         calls = sum(1 for node in statement.body.walk() if node.kind == "call" and node.text not in CONVERSIONS)
         scalar = bool(scalar_only(scop, called([statement])))
-        each_loads = float(len(statement.accesses))
+        loads = float(len(statement.accesses))
         if together > 1:
             own = _strides(scop, statement, loops[-1].iterator)
-            each_loads = sum(1.0 if stride else 1.0 / together for stride in own)
-        work = max(statement.flops_per_instance, each_loads, 1) / _OPERATIONS_PER_CYCLE
-        work = max(work, _ADDITION / together) if waits else work
+            loads = sum(1.0 if stride else 1.0 / together for stride in own)
+        work = max(max(statement.flops_per_instance, 1) / core.fma_per_cycle, loads / core.loads_per_cycle)
+        work = max(work, core.fma_latency_cycles / together) if waits else work
         width = 1 if not legal or scalar else min(vector_elements, counts[last])
         per_vector = work + scattered * width
         total += statement.instances * (per_vector + calls * _CALL) / width
     iterations = prod(counts)
     executions = instances / iterations * prod(counts[:last]) if iterations else 1.0
-    return total + executions * _LOOP_OVERHEAD
+    return total + executions * core.loop_start_cycles

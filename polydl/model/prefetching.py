@@ -18,20 +18,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from polydl.model.misses import Refills
 
-# The prefetcher of a second-level cache follows this many streams at once, one in a page each, and runs ahead of each
-# by about this many bytes.
-_FOLLOWED, _AHEAD_BYTES = 32, 1024
-_PAGE_BYTES = 4096
-# The steps of one load that prefetchers of the first-level cache follow.
-_STEP_BYTES = 2048
-# So many streams in turn keep it busy. A single one takes that many times as long, since it must find each next page
-# anew; and so do short visits to more streams than it follows, with so many bytes of each visit to find it again.
-_BUSY = 8
-_ALONE = _LOST = 2.0
-_START_BYTES = 128
-# The lines between those that are used come along, but hardly more than one for each of them.
-_MOST_IN_VAIN = 2.0
-
 
 def slowdown(nest: Refills, stream: int) -> float:
     """How much longer a stream's lines take than those of several streams that are walked through in turn.
@@ -43,15 +29,19 @@ def slowdown(nest: Refills, stream: int) -> float:
     """
     if nest.calls:
         return 1.0
+    core = nest.core
     walk = _interleaved(nest, stream)
     if nest.plain:
-        lost = _START_BYTES / max(walk.visit, nest.line_bytes) if walk.width > _FOLLOWED else 0.0
+        lost = (
+            core.prefetch_start_bytes / max(walk.visit, core.line_bytes) if walk.width > core.prefetch_streams else 0.0
+        )
         return (1.0 + lost) * _fetched_in_vain(nest, stream, walk)
-    if walk.width > _FOLLOWED and walk.visit < _AHEAD_BYTES:
-        found = _LOST + _START_BYTES / max(walk.visit, nest.line_bytes)
+    if walk.width > core.prefetch_streams and walk.visit < core.prefetch_ahead_bytes:
+        slower = core.prefetch_lost_slowdown + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
     else:
-        found = 1.0 + (_ALONE - 1.0) * max(0.0, 1.0 - log(walk.width, _BUSY))
-    return found * _fetched_in_vain(nest, stream, walk)
+        idle = max(0.0, 1.0 - log(walk.width, core.prefetch_busy_streams))
+        slower = 1.0 + (core.prefetch_lost_slowdown - 1.0) * idle
+    return slower * _fetched_in_vain(nest, stream, walk)
 
 
 class _Walk(NamedTuple):
@@ -71,9 +61,9 @@ class _Walk(NamedTuple):
 def _interleaved(nest: Refills, stream: int) -> _Walk:
     """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
     than are followed."""
-    each = nest.streams[stream]
+    each, core = nest.streams[stream], nest.core
     width, visit, used, gap, depth = 1, each.element_bytes, each.element_bytes, 0, len(nest.loops)
-    jump = _STEP_BYTES if nest.plain else _PAGE_BYTES
+    jump = core.prefetch_step_bytes if nest.plain else core.page_bytes
     if each.strides is None:
         return _Walk(width, visit, used, gap, depth)
     for loop, count, moves in zip(
@@ -91,7 +81,7 @@ def _interleaved(nest: Refills, stream: int) -> _Walk:
             else:
                 used += round(min(step, used) * (count - 1))
             visit += round(step * (count - 1))
-        if width > _FOLLOWED or visit >= _AHEAD_BYTES:
+        if width > core.prefetch_streams or visit >= core.prefetch_ahead_bytes:
             break
     return _Walk(width, visit, used, gap, depth)
 
@@ -99,7 +89,7 @@ def _interleaved(nest: Refills, stream: int) -> _Walk:
 def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
     """How much more comes than is used before it is gone: lines in the gaps of a walk whose turn comes much later."""
     strides = nest.streams[stream].strides
-    if strides is None or walk.gap < 2 * nest.line_bytes:
+    if strides is None or walk.gap < 2 * nest.core.line_bytes:
         return 1.0
     cache = nest.caches[min(1, len(nest.caches) - 1)]
     used = float(walk.used)
@@ -109,4 +99,4 @@ def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
         if 0 < strides[nest.loops[depth].iterator] * nest.loops[depth].size < walk.gap:
             # This loop comes to what lies in the gaps.
             used *= nest.trips[depth]
-    return min(_MOST_IN_VAIN, max(1.0, walk.visit / used))
+    return min(nest.core.prefetch_most_in_vain, max(1.0, walk.visit / used))

@@ -6,20 +6,17 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from polydl.ir.scop import Scop
+from polydl.machine import Core
 from polydl.plan.nest_plan import Plan
 from polydl.plan.next_tile import NextTile
 from polydl.poly.nests import Nest
 
-# Prefetchers start anew with each row of a tile where rows lie a page or more apart, and a line takes so many cycles.
-_ROW_BYTES = 4096
-_LINE_BYTES = 64
-_LINE_CYCLES = 20.0
 
-
-def waiting_cycles(scop: Scop, nest: Nest) -> float:
+def waiting_cycles(scop: Scop, nest: Nest, core: Core) -> float:
     """Core cycles for which the copies of a tile wait for its rows, with nothing else to do; 0 for any other nest.
 
-    Copies of tiles reach a third of the speed at which a core reads the last-level cache straight on.
+    Prefetchers start anew with each row of a tile where rows lie a page or more apart: copies of tiles reach a third of
+    the speed at which a core reads the last-level cache straight on.
     """
     statement = scop.statement(nest.statements[0])
     if statement.origin != "copy" or nest.depth == 0:
@@ -27,7 +24,9 @@ def waiting_cycles(scop: Scop, nest: Nest) -> float:
     read = statement.reads[0]
     rows = max((scop.stride(read, loop) for loop in range(nest.depth, statement.depth)), default=0)
     size = scop.array(read.array).element_bytes
-    return statement.instances * size / _LINE_BYTES * _LINE_CYCLES if rows * size >= _ROW_BYTES else 0.0
+    if rows * size < core.page_bytes:
+        return 0.0
+    return statement.instances * size / core.line_bytes * core.line_restart_cycles
 
 
 def copied_inside(

@@ -19,6 +19,7 @@ import numpy as np
 
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
+from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.misses import Refills, Walk, refills
 from polydl.plan.execution_counts import executions, tile_instances
@@ -46,12 +47,12 @@ Blocks = Mapping[int, tuple[int, int]]
 NO_BLOCKS: Blocks = MappingProxyType({})
 
 
-def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: int, blocks: Blocks) -> list[_Nest]:
+def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], core: Core, blocks: Blocks) -> list[_Nest]:
     shared = [tuple([each for each in nest.nest.prefix if isinstance(each, Loop)]) for nest in plan.nests]
     return [
         _Nest(
             nest,
-            refills(scop, nest, line_bytes, caches, blocks.get(nest.nest.index)),
+            refills(scop, nest, core, caches, blocks.get(nest.nest.index)),
             executions(scop, nest),
             tuple([other for other, around in enumerate(shared) if around == own]),
         )
@@ -60,10 +61,10 @@ def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], line_bytes: in
 
 
 def fills(
-    scop: Scop, plan: Plan, caches: Sequence[Geometry], line_bytes: int, blocks: Blocks = NO_BLOCKS
+    scop: Scop, plan: Plan, caches: Sequence[Geometry], core: Core, blocks: Blocks = NO_BLOCKS
 ) -> tuple[tuple[Mapping[str, float], ...], ...]:
     """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
-    nests = _beside(scop, plan, tuple(caches), line_bytes, blocks)
+    nests = _beside(scop, plan, tuple(caches), core, blocks)
     found = []
     for number, nest in enumerate(nests):
         per_cache: list[dict[str, float]] = [{} for _ in caches]
@@ -78,7 +79,7 @@ def traffic(
     scop: Scop,
     plan: Plan,
     caches: Sequence[int],
-    line_bytes: int,
+    core: Core,
     ways: Sequence[int] | None = None,
     blocks: Blocks = NO_BLOCKS,
 ) -> tuple[tuple[int, ...], ...]:
@@ -89,12 +90,12 @@ def traffic(
     those of microkernels in registers.
     """
     known = ways if ways is not None else [None] * len(caches)
-    nests = _beside(scop, plan, _geometries(tuple(caches), line_bytes, tuple(known)), line_bytes, blocks)
+    nests = _beside(scop, plan, _geometries(tuple(caches), core, tuple(known)), core, blocks)
     found = []
     for number, nest in enumerate(nests):
         moved = [0.0] * len(caches)
         for stream, each in enumerate(nest.alone.streams):
-            size = line_bytes * (2 if each.written else 1)
+            size = core.line_bytes * (2 if each.written else 1)
             brought = _stream_fills(nests, number, stream)
             brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
             if nest.plan.follows is not None:
@@ -105,8 +106,8 @@ def traffic(
 
 
 @lru_cache(maxsize=64)
-def _geometries(caches: tuple[int, ...], line_bytes: int, ways: tuple[int | None, ...]) -> tuple[Geometry, ...]:
-    return tuple([geometry(size, line_bytes, each) for size, each in zip(caches, ways, strict=True)])
+def _geometries(caches: tuple[int, ...], core: Core, ways: tuple[int | None, ...]) -> tuple[Geometry, ...]:
+    return tuple([geometry(size, core, each) for size, each in zip(caches, ways, strict=True)])
 
 
 def _left_by_leader(scop: Scop, nest: NestPlan, array: str, brought: list[float], caches: Sequence[int]) -> list[float]:

@@ -15,7 +15,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Variant
+from polydl.ir.variant import Step, Tile, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.nest_plan import NestPlan, Plan
@@ -23,6 +23,7 @@ from polydl.plan.plan import make_plan
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.zeroing import absorbed
 from polydl.poly.legality import Directions, Violation, violations
+from polydl.poly.nests import Nest
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +134,7 @@ def apply(
     left to ``Applied.prove``: for variants of a space, whose every choice has been proved legal by itself.
     """
     left = rewritten(scop, variant.rewrites, reassociate=reassociate)
+    variant = _with_tiles_in_order(variant, left.nests)
     plan = make_plan(left.scop, left.nests, variant)
     by_name = {kernel.name: kernel for kernel in microkernels}
     used = {nest.microkernel.name for nest in plan.nests if nest.microkernel is not None}
@@ -142,6 +144,21 @@ def apply(
     kernels = {name: by_name[name] for name in sorted(used)}
     applied = Applied(variant, scop, left, plan, matches, kernels)
     return applied.prove() if prove else applied
+
+
+def _with_tiles_in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:
+    """The variant with the tiles of each nest in the order of its loops, on which their order has no influence."""
+    loops = {nest.index: {loop: place for place, loop in enumerate(nest.loops)} for nest in nests}
+
+    def place(step: Step) -> tuple[int, int]:
+        if not isinstance(step, Tile):
+            return 0, 0
+        return step.nest, loops.get(step.nest, {}).get(step.loop, -1)
+
+    tiles = sorted((step for step in variant.steps if isinstance(step, Tile)), key=place)
+    ordered = iter(tiles)
+    steps = tuple(next(ordered) if isinstance(step, Tile) else step for step in variant.steps)
+    return variant if steps == variant.steps else Variant(steps)
 
 
 def _match(left: RewrittenScop, plan: NestPlan, kernels: Mapping[str, Microkernel]) -> GemmMatch:

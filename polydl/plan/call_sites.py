@@ -34,6 +34,8 @@ class CallSite:
     #: Sizes and strides, as the microkernel sees them.
     gemm: GemmSite
     kernel: Microkernel
+    #: Bytes of an element of C, A and B.
+    element_bytes: tuple[int, int, int]
     #: What each call fetches of the next tile of A.
     prefetch: Prefetch | None = None
     #: What each call copies of the next tile of A.
@@ -72,6 +74,8 @@ class CallSite:
             stride_bn=gemm.stride_bn,
             stride_bk=gemm.stride_bk,
             copied=self.next_tile.share if self.next_tile else 0,
+            family=self.kernel.family,
+            element_bytes=self.element_bytes,
         )
 
     @property
@@ -130,7 +134,7 @@ def _call_site(
         again_a = _reused(scop, nest, match.form.a, match.form.strides_a)
         again_b = _reused(scop, nest, match.form.b, match.form.strides_b)
         gemm = replace(gemm, again_a=again_a, again_b=again_b)
-    prefetch = prefetch_of(scop, nest, match, gemm) if "ahead" in kernel.abilities else None
+    prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if "ahead" in kernel.abilities else None
     if prefetch is not None:
         gemm = replace(gemm, ahead=prefetch.share)
     tile = next_tile_of(scop, nest, match, gemm) if prefetch is None and "pack" in kernel.abilities else None
@@ -140,7 +144,10 @@ def _call_site(
     if epilogue is not None:
         gemm = replace(gemm, after=True, after_calls=epilogue.calls)
     statement = scop.statement(nest.nest.statements[0])
-    return CallSite(nest, match, statement, gemm, kernel, prefetch, tile, epilogue)
+    form = match.form
+    width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))
+    widths = width_c, width_a, width_b
+    return CallSite(nest, match, statement, gemm, kernel, widths, prefetch, tile, epilogue)
 
 
 def _gemm_site(plan: NestPlan, match: GemmMatch) -> GemmSite:

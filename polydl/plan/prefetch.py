@@ -14,14 +14,12 @@ from math import prod
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmSite
 from polydl.ir.scop import Scop
+from polydl.machine import Core
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, trips
 
-# An operand smaller than this, in bytes, stays in the second-level cache by itself.
-_LEAST_OPERAND = 512 * 1024
 # For fewer columns than this, a tile is needed about as fast as it can be fetched.
 _LEAST_COLUMNS = 24
-_LINE = 64
 _ELEMENTS = ("float", "double", BFLOAT16)
 
 
@@ -53,10 +51,11 @@ class Prefetch:
     outer: tuple[Walk, ...]
 
 
-def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) -> Prefetch | None:
+def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> Prefetch | None:
     """What the calls of a site prefetch.
 
-    None if A is small or hardly used, if its tiles are not contiguous, or if there is but one of them.
+    None if A stays in the second-level cache by itself or is hardly used, if its tiles are not contiguous, or if there
+    is but one of them.
     """
     if site.element not in _ELEMENTS:
         return None
@@ -67,7 +66,7 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) ->
         return None
     strides = match.form.strides_a
     moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
-    if width * prod(plan.extent(loop) for loop in moved) < _LEAST_OPERAND:
+    if width * prod(plan.extent(loop) for loop in moved) < core.near_bytes:
         return None
     counts = trips(plan)
     places = [place for place in reversed(range(len(plan.loops))) if counts[place] > 1]
@@ -78,8 +77,8 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) ->
     calls = prod(walk.trips for walk in walks[:first])
     if calls * site.n[0] * site.rows < _LEAST_COLUMNS:
         return None
-    lines = -(-width * tile * len(site.offsets_a) // _LINE)
-    share = _LINE * -(-lines // calls)
+    lines = -(-width * tile * len(site.offsets_a) // core.line_bytes)
+    share = core.line_bytes * -(-lines // calls)
     return Prefetch(share, share // width, tuple(reversed(walks[:first])), tuple(walks[first:]))
 
 

@@ -94,6 +94,9 @@ def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tu
     kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
     if len(kernels) > 1:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
+    names = [step.json_name for step in steps if not isinstance(step, Tile)]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise IllegalVariantError(f"nest {nest.index} has more than one step `{min(twice)}`")
     if kernels and nest.call is not None:
         raise IllegalVariantError(f"nest {nest.index} has a call of its own: `{nest.call.call}`")
     inner = _microkernel_loops(kernels[0], loops, nest, bounds) if kernels else ()

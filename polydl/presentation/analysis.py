@@ -89,7 +89,7 @@ def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Mac
         raise MissingComponentError("matplotlib is not installed", remedy="pip install matplotlib") from error
     from io import BytesIO
 
-    from polydl.emit import write_atomically
+    from polydl.files import write_atomically
 
     matplotlib.rcParams["svg.hashsalt"] = "polydl"
     figure, axes = pyplot.subplots(figsize=(8, 4.5))

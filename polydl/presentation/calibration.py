@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from polydl.machine.core import CONSTANTS, Source, constants
 from polydl.presentation import notation
 
 if TYPE_CHECKING:
-    from polydl.calibration.profile import Profile
-    from polydl.throughput import Throughput
+    from polydl.machine.core import Core
+    from polydl.machine.profile import Profile
+    from polydl.machine.throughput import Throughput
 
 _ROWS = (1, 8, 16, 17, 32, 48, 64, 96, 128)
 _COLUMNS = (1, 2, 4, 6, 8, 12, 16, 28, 32, 64)
 _STEPS = 256
 
 
-def profile_text(profile: Profile) -> str:
+def profile_text(profile: Profile, published: Core) -> str:
+    """``published`` are the constants of this processor's cores, of which the profile has measured some."""
     cores = profile.identity.cores
     levels = notation.table(
         "level", "walked", "latency", "loaded", "one core", "all cores",
@@ -36,8 +39,21 @@ def profile_text(profile: Profile) -> str:
         f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)",
         "",
         notation.rendered(levels),
+        "",
+        core_text(published.having(constants(profile.constants, "measured"))),
     ]
     return "\n".join([*head, *(_throughput_text(table) for table in profile.throughputs)])
+
+
+def core_text(core: Core) -> str:
+    """Every constant of a core with its source, those that were measured first."""
+    order = [*get_args(Source)]
+    table = notation.table("constant of a core", "value", "source", right=("value",))
+    for name in sorted(CONSTANTS, key=lambda constant: order.index(core.source(constant))):
+        value = getattr(core, name)
+        shown = " and ".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}"
+        table.add_row(name.replace("_", " "), shown, core.source(name))
+    return notation.rendered(table)
 
 
 def _throughput_text(table: Throughput) -> str:

@@ -8,8 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from polydl.emit import write_atomically
 from polydl.errors import MissingComponentError
+from polydl.files import write_atomically
 from polydl.learning.evaluation import (
     DEFAULT_ORDER,
     ORACLE,

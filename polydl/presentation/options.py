@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from polydl.errors import OptionError
+from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
     from polydl.ir.scop import Scop
@@ -221,7 +222,8 @@ search_options = _gathered(
     click.option(
         "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
         metavar="NAME",
-        help="What computes the innermost loops: libxsmm, c, c-amx, c-int8, auto (all that fit) or none.",
+        help="What computes the innermost loops: "
+        f"{', '.join(GROUPS['microkernels'])}, auto (all that fit) or none.",
     ),
     click.option(
         "--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N",
@@ -231,7 +233,7 @@ search_options = _gathered(
     click.option("--strict-fp", is_flag=True, help="Keep the order of every floating-point sum."),
     click.option(
         "--no-fewer-products", "fewer_products", flag_value=False, default=True,
-        help="Compute every product of the source: neither Winograd's nor Strassen's way.",
+        help="Compute every product of the source one by one, none in a transform domain.",
     ),
     click.option(
         "--pin", "pins", metavar="DECISION", multiple=True,

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import ResourceError
+from polydl.files import write_atomically
 from polydl.machine import Machine
 from polydl.records.record import now
 from polydl.registry import GROUPS
@@ -126,8 +127,6 @@ def find(records: Path, digest: str) -> Answer | None:
 
 def restore(answer: Answer, directory: Path) -> dict[str, Path]:
     """Write the winner's files into a directory, each one atomically. Returns their paths by kind."""
-    from polydl.emit import write_atomically
-
     written = {}
     for kind, path in answer.files.items():
         written[kind] = directory / Path(answer.document["files"][kind]).name

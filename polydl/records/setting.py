@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from polydl.errors import MissingComponentError
+from contextlib import suppress
+
+from polydl import registry
+from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
-from polydl.native import libxsmm_version
 from polydl.records.record import Setting
 
 
@@ -25,7 +27,11 @@ def setting_of(machine: Machine, toolchain: Toolchain, *, strict_fp: bool = Fals
 
 
 def _libraries() -> tuple[tuple[str, str], ...]:
-    try:
-        return (("libxsmm", libxsmm_version()),)
-    except MissingComponentError:
-        return ()
+    """The versions of all microkernels that have one, by the library that they belong to or else by their own name."""
+    found = {}
+    for name in registry.names("microkernels"):
+        with suppress(OptionError):  # one that can't be imported computes nothing either
+            kernel = registry.load("microkernels", name)
+            if version := kernel.version():
+                found[kernel.library or kernel.name] = version
+    return tuple(sorted(found.items()))

@@ -24,8 +24,7 @@ from polydl.variants.rewrites.split import extents_of
 
 # Iterations along the output's rows that are too few for a call.
 SHORT_ROW = 32
-# Bytes apart at which lines share a place in most second-level caches, and lines that are more than places of a set.
-SAME_PLACES = 1 << 16
+# Lines that are more than a set of a second-level cache has places.
 CROWD = 8
 
 
@@ -61,7 +60,9 @@ class GatherRewrite:
             steps = _rows_gathered(request.scop, request.statement, form, m, outer)
             if steps is not None:
                 yield Proposal(steps)
-        for step in near_column_choices(request.scop, request.statement, request.matches):
+        for step in near_column_choices(
+            request.scop, request.statement, request.matches, request.machine.core.same_set_bytes[1]
+        ):
             yield Proposal((step,))
 
     def describe(self, scop: Scop, step: Gather) -> str:
@@ -120,7 +121,9 @@ def _rows_gathered(
     return tuple(steps)
 
 
-def near_column_choices(scop: Scop, statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Gather, ...]:
+def near_column_choices(
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], same_set_bytes: int
+) -> tuple[Gather, ...]:
     """A copy of B, row by row of columns, where what a call sums up lies so far apart that it shares places in caches.
 
     Arrays of many channels in blocks are such, if their images have a power of two of pixels: all blocks of a pixel
@@ -132,7 +135,7 @@ def near_column_choices(scop: Scop, statement: Statement, matches: Sequence[Gemm
     b, c = match.form.strides_b, match.form.strides_c
     array = scop.array(match.form.b.array)
     summed = [loop for loop in match.batchable if extents[loop] > 1 and b[loop]]
-    alike = [loop for loop in summed if b[loop] * array.element_bytes % SAME_PLACES == 0]
+    alike = [loop for loop in summed if b[loop] * array.element_bytes % same_set_bytes == 0]
     if match.stride_bk != 1 or alike != summed or prod(extents[loop] for loop in alike) < CROWD:
         return ()
     places = [statement.iterators.index(name) for name in walked(statement, match.form.b)]

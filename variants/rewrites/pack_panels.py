@@ -15,7 +15,7 @@ from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Proposal, Request
 from polydl.variants.rewrites.accesses import copied_along, only_read, visits_once, walked
-from polydl.variants.rewrites.pack_tiles import PAGE_BYTES, PANEL_REUSE, PANEL_ROWS, tile_choices
+from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_ROWS, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
 # Columns of B in a panel, and steps of k, the preferred first.
@@ -49,8 +49,9 @@ class PackPanelsRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Operands whose rows lie a page or more apart, in panels; large ones only where no tiles can be packed."""
         scop, statement, matches = request.scop, request.statement, request.matches
-        tiles = tile_choices(scop, statement, matches)
-        for steps in panel_choices(scop, statement, matches):
+        page_bytes = request.machine.core.page_bytes
+        tiles = tile_choices(scop, statement, matches, page_bytes)
+        for steps in panel_choices(scop, statement, matches, page_bytes):
             if not tiles or _small(scop, steps):
                 yield Proposal(steps)
 
@@ -74,7 +75,7 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
 
 
 def panel_choices(
-    scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], page_bytes: int
 ) -> tuple[tuple[Split | PackPanels, ...], ...]:
     """Copies of a product's operands in panels, where the microkernel would step over a page from row to row.
 
@@ -95,7 +96,7 @@ def panel_choices(
     def worthwhile(access: Access, stride: int) -> bool:
         array = scop.array(access.array)
         often = statement.instances >= PANEL_REUSE * array.elements
-        return often and stride * bytes_of[access.array] >= PAGE_BYTES and visits_once(scop, statement, access)
+        return often and stride * bytes_of[access.array] >= page_bytes and visits_once(scop, statement, access)
 
     wanted = []
     if blocks["m"] and worthwhile(match.form.a, match.lda):

@@ -26,11 +26,9 @@ from polydl.variants.rewrites.copies import copying_statement
 from polydl.variants.rewrites.fuse import Fuse, fuse, shared_loops
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
-# Rows of A in a panel, the preferred first; the uses of each element that pay for a copy, and the distance of rows from
-# which on a copy is worth a try.
+# Rows of A in a panel, the preferred first, and the uses of each element that pay for a copy.
 PANEL_ROWS = (64, 128, 96, 48, 32)
 PANEL_REUSE = 64
-PAGE_BYTES = 4096
 # Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
 # Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
@@ -66,7 +64,7 @@ class PackTilesRewrite:
 
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Tiles of A, where its rows lie a page or more apart."""
-        for steps in tile_choices(request.scop, request.statement, request.matches):
+        for steps in tile_choices(request.scop, request.statement, request.matches, request.machine.core.page_bytes):
             yield Proposal(steps)
 
     def describe(self, scop: Scop, step: PackTiles) -> str:
@@ -136,7 +134,7 @@ def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reas
 
 
 def tile_choices(
-    scop: Scop, statement: Statement, matches: Sequence[GemmMatch]
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], page_bytes: int
 ) -> tuple[tuple[Split | PackTiles, ...], ...]:
     """Copies of a product's A one tile at a time, inside loops over blocks of m and k that become the outermost.
 
@@ -149,7 +147,7 @@ def tile_choices(
     access = match.form.a
     array = scop.array(access.array)
     often = statement.instances >= PANEL_REUSE * array.elements
-    if not often or match.lda * array.element_bytes < PAGE_BYTES or not visits_once(scop, statement, access):
+    if not often or match.lda * array.element_bytes < page_bytes or not visits_once(scop, statement, access):
         return ()
     extents = extents_of(statement)
     m, k = statement.iterators[match.m], statement.iterators[match.k]

@@ -31,7 +31,8 @@ SUMMED = 512
 class Split(RewriteStep):
     """Run a loop of a statement as two: one over blocks, and one over the iterations of a block.
 
-    The inner one keeps the loop's name; ``block_loop`` names the outer one.
+    The inner one keeps the loop's name; the outer one is named ``<loop>_block``, with underscores after it until
+    nothing else has that name.
     """
 
     json_name: ClassVar[str] = "split"
@@ -64,11 +65,6 @@ class SplitRewrite:
 SPLIT = SplitRewrite()
 
 
-def block_loop(scop: Scop, loop: str) -> str:
-    """The name of the loop over blocks, if a loop of the scop is split now."""
-    return fresh_name(scop, f"{loop}_block")
-
-
 def split(scop: Scop, step: Split) -> Scop:
     """The scop with one loop of a statement as two. Raises IllegalVariantError if the size doesn't divide it."""
     statement = scop.statement(step.statement)
@@ -85,7 +81,7 @@ def split(scop: Scop, step: Split) -> Scop:
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
     if any(access.subscripts is None for access in statement.accesses) or statement.directions[place] != 1:
         raise IllegalVariantError(f"the subscripts of {statement.name} are not affine, or `{step.loop}` runs backwards")
-    outer = block_loop(scop, step.loop)
+    outer = fresh_name(scop, f"{step.loop}_block")
 
     def spread(values: tuple[int, ...], one: int, two: int) -> tuple[int, ...]:
         return (*values[:place], one, two, *values[place + 1 :])

@@ -28,8 +28,8 @@ from polydl.variants.rewrites.copies import dimension_groups, joined_forms, with
 from polydl.variants.rewrites.row_operands import oriented_rows, pays
 from polydl.variants.rewrites.split import extents_of
 
-# Rows of so many vectors leave little of their last one empty.
-VECTOR, FULL_ROW = 16, 8
+# Rows of so many lines leave little of their last one empty.
+FULL_ROW = 8
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class UnfoldRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Rows that lie along the output's, for each column of a filter (``row_operands``)."""
         for form, m, outer in oriented_rows(request.scop, request.statement):
-            steps = _rows_unfolded(request.scop, request.statement, form, m, outer)
+            steps = _rows_unfolded(request.scop, request.statement, form, m, outer, request.machine.core.line_bytes)
             if steps is not None:
                 yield Proposal(steps)
 
@@ -142,7 +142,7 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
 
 
 def _rows_unfolded(
-    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None, line_bytes: int
 ) -> tuple[Unfold | Coalesce, ...] | None:
     """The copy of A, and the loops that become one over it."""
     assert form.a.subscripts is not None
@@ -153,7 +153,8 @@ def _rows_unfolded(
     above = next((d for d, loops in enumerate(moved) if outer in loops and d != dimension), None)
     if len(sums) != 1 or c[sums[0]] or outer is None or above is None or len(moved[above]) < 2:
         return None
-    filled = extents[m] % VECTOR == 0 or extents[m] >= FULL_ROW * VECTOR
+    line = max(1, line_bytes // scop.array(form.c.array).element_bytes)
+    filled = extents[m] % line == 0 or extents[m] >= FULL_ROW * line
     on = form.a.subscripts[above].coefficients[outer] == 1
     lies_well = filled if on else form.strides_a[m] == 1
     if lies_well:

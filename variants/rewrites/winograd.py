@@ -92,7 +92,7 @@ class WinogradRewrite:
         """Convolutions in tiles, with the element-wise statements behind them that a fusion attaches, if that works."""
         scop, statement = request.scop, request.statement
         # Threads work on one part together, and each part is begun anew.
-        near = request.second_cache * (1 if request.threads == 1 else PARTS_OF_THREADS)
+        near = request.machine.second_cache_bytes * (1 if request.machine.threads == 1 else PARTS_OF_THREADS)
         for after in (*attached_behind(request.fusions, statement.name), ()):
             proposals = winograd_choices(scop, statement, near, after)
             yield from proposals

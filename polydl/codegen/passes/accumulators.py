@@ -8,7 +8,7 @@ loops around it: two short chains of additions round less than a long one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -32,14 +32,14 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
     with_values,
 )
-from polydl.codegen.passes.unroll_and_jam import copies, turns, unrolled_inside
-from polydl.codegen.values import Binary, Element, Expr, Integer, Linear, Name, linear, mentions, with_elements
+from polydl.codegen.passes.unroll_and_jam import Iteration, copies, iterations, unrolled_inside
+from polydl.codegen.values import Binary, Element, Integer, Linear, Name, linear, mentions, with_elements
 
 # Lanes that may have accumulators in registers, and the terms that each of them adds up over several loops.
 _MOST_LANES = 64
 _MOST_TERMS = 256
-# Vectors that are added to in turn: an addition takes about as many cycles.
-_IN_TURN = 4
+# Vectors that iterations take turns with: an addition takes about as many cycles.
+_MOST_ACCUMULATORS = 4
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,9 @@ def _visited(node: Node, context: Context, kept: _Kept) -> Body:
     kept = {**kept, **{name: (each.base, 0 if each.outer else len(each.names)) for name, each in found.items()}}
     before = tuple(each.declaration for each in found.values())
     after = tuple(each.added for _, each in sorted(found.items()))
-    several = _in_turn(node, kept)
+    several = _accumulators_per_lane(node, kept)
     if several > 1:
-        loops = _taking_turns(node, several, kept)
+        loops = _with_several_accumulators(node, several, kept)
         return (Block((*before, *loops, *after)),) if found else loops
     return (replace(node, body=_all(node.body, context, kept), before=before, after=after),)
 
@@ -150,7 +150,7 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     counts = {name: [each.counts.get(place, 1) for place in around] for name, each in facts.items()}
     terms = {name: (prod(those[:-1]), those[-1]) for name, those in counts.items()}
     width = min(each.lanes for each in facts.values())
-    several = min(len(nearest.range), _IN_TURN // -(-len(lanes) // width))
+    several = min(len(nearest.range), _MOST_ACCUMULATORS // -(-len(lanes) // width))
     return _kept_by(context, lane, sums, terms, several, within)
 
 
@@ -207,7 +207,7 @@ def _has_lanes(target: Element, lane: str) -> bool:
     return False
 
 
-def _in_turn(loop: For, kept: _Kept) -> int:
+def _accumulators_per_lane(loop: For, kept: _Kept) -> int:
     """How many accumulators of each sum the iterations of a loop take turns with."""
     inner = only_loop(loop.body)
     inside = statements(loop.body)
@@ -216,31 +216,29 @@ def _in_turn(loop: For, kept: _Kept) -> int:
     return min(kept[name][1] for name in inside)
 
 
-def _taking_turns(loop: For, several: int, kept: _Kept) -> Body:
+def _with_several_accumulators(loop: For, several: int, kept: _Kept) -> Body:
     """A loop around one over lanes, as many iterations at once as there are accumulators of each sum."""
-    lane = only_loop(loop.body)
-    assert lane is not None
+    (lane,) = loop.body
+    assert isinstance(lane, For)
     numbers = loop.range
     rest = len(numbers) % several
     bases = {base for base, _ in kept.values()}
 
-    def together(iterations: Sequence[tuple[str, Expr]]) -> For:
-        assert lane is not None
-        made: list[Node] = []
-        for copy, number in iterations:
-            here = copies(lane.body, loop.iterator, ((copy, number),))
-            made += with_elements_of(
-                here,
-                lambda each, copy=copy: replace(each, array=each.array + copy) if each.array in bases else each,  # type: ignore[misc]
-            )
-        return replace(lane, body=tuple(made))
+    def jammed(unrolled: Sequence[Iteration]) -> For:
+        made = (_with_own(copies(lane.body, loop.iterator, (each,)), bases, each.copy) for each in unrolled)
+        return replace(lane, body=tuple(node for body in made for node in body))
 
     found: list[Node] = []
     if len(numbers) >= several:
         condition = at_most(loop.iterator, Integer(numbers[-1] - rest))
         step = Integer(several)
-        body = (together(turns(Name(loop.iterator), several)),)
+        body = (jammed(iterations(Name(loop.iterator), several)),)
         found.append(replace(loop, condition=condition, step=step, body=body))
     if rest:
-        found.append(together(turns(Integer(numbers[-rest]), rest)))
+        found.append(jammed(iterations(Integer(numbers[-rest]), rest)))
     return tuple(found)
+
+
+def _with_own(body: Body, bases: Collection[str], copy: str) -> Body:
+    """The body of one of several iterations, with the accumulators that it has of its own."""
+    return with_elements_of(body, lambda each: replace(each, array=each.array + copy) if each.array in bases else each)

@@ -73,7 +73,7 @@ def run(ir: Body, context: Context) -> Body:
     return mapped(ir, changed)
 
 
-def _streaming(loop: For, found: Sequence[_Store], context: Context) -> Node:
+def _streaming(loop: For, streamed: Sequence[_Store], context: Context) -> Node:
     """The loop in pieces, each with buffers for what it stores; the only piece if it is so short."""
     assert loop.last is not None
     first, last = loop.first, loop.last
@@ -84,7 +84,7 @@ def _streaming(loop: For, found: Sequence[_Store], context: Context) -> Node:
     short = 0 < len(loop.range) <= length and not loop.parallel
     if short:
         start, end = first, last
-    piece = _piece(replace(loop, before=(), after=(), parallel=False), found, (start, end), length, context)
+    piece = _piece(replace(loop, before=(), after=(), parallel=False), streamed, (start, end), length, context)
     made: Node
     if short:
         made = Block((*loop.before, Block(piece), *loop.after)) if loop.before or loop.after else Block(piece)
@@ -107,22 +107,22 @@ def _streaming(loop: For, found: Sequence[_Store], context: Context) -> Node:
 
 
 def _piece(
-    loop: For, found: Sequence[_Store], ends: tuple[Expr, Expr], length: int, context: Context
+    loop: For, streamed: Sequence[_Store], ends: tuple[Expr, Expr], length: int, context: Context
 ) -> tuple[Node, ...]:
     """Some iterations of a loop, from one number to another; what it stores goes to buffers, and past the caches."""
     start, end = ends
     lane = linear([(1, Name(loop.iterator)), (-1, start)])
     buffers: list[Node] = []
     streams: list[Node] = []
-    for store in found:
+    for store in streamed:
         array = context.arrays[store.element.array]
         room = max(length, _LINE_BYTES // array.element_bytes)
         buffers.append(Declare(array.element, (Variable(store.variable, (room,)),), alignment=_LINE_BYTES))
         target = AddressOf(substituted(store.element, {loop.iterator: start}))
         size = Binary("*", Linear(((1, end), (-1, start)), 1), SizeOf(store.variable))
         streams.append(Evaluate(Apply("polydl_stream", (target, Name(store.variable), size))))
-    stored: dict[str, Expr] = {store.variable: Element(store.variable, (lane,)) for store in found}
-    kept = tuple(node for node in loop.body if not _belongs_to(node, found))
+    stored: dict[str, Expr] = {store.variable: Element(store.variable, (lane,)) for store in streamed}
+    kept = tuple(node for node in loop.body if not _belongs_to(node, streamed))
     filled = replace(
         loop,
         first=start,
@@ -133,9 +133,9 @@ def _piece(
     return (*buffers, filled, *streams)
 
 
-def _belongs_to(node: Node, found: Sequence[_Store]) -> bool:
+def _belongs_to(node: Node, streamed: Sequence[_Store]) -> bool:
     """Whether a node declares one of the variables that are stored, or stores it."""
-    names = {store.variable for store in found}
+    names = {store.variable for store in streamed}
     match node:
         case Declare(variables=(Variable(name),)):
             return name in names

@@ -48,25 +48,36 @@ def unrolled_inside(loop: For, context: Context) -> Unrolled | None:
     return Unrolled(inner, last, context.most_trips(inner), whole) if whole or swaps else None
 
 
-def turns(first: Expr, count: int) -> list[tuple[str, Expr]]:
-    """For ``count`` iterations from ``first`` on, the end of the names of what each has of its own, and its number."""
-    if isinstance(first, Integer):
-        return [(f"_{number}", Integer(first.number + number)) for number in range(count)]
+@dataclass(frozen=True)
+class Iteration:
+    """One of the iterations of a loop that run side by side."""
+
+    #: The end of the names of all that it has of its own.
+    copy: str
+    #: The value of the loop's counter.
+    number: Expr
+
+
+def iterations(first: Expr, count: int) -> list[Iteration]:
+    """So many iterations, from that with the number ``first`` on."""
     start = as_sum(first)
-    return [(f"_{number}", replace(start, constant=start.constant + number)) for number in range(count)]
+    numbers = (replace(start, constant=start.constant + place) for place in range(count))
+    return [
+        Iteration(f"_{place}", number if number.terms else Integer(number.constant))
+        for place, number in enumerate(numbers)
+    ]
 
 
-def copies(body: Body, iterator: str, iterations: Sequence[tuple[str, Expr]]) -> Body:
+def copies(body: Body, iterator: str, unrolled: Sequence[Iteration]) -> Body:
     """The body once for each of the iterations of a loop."""
+    return tuple(node for each in unrolled for node in _copy(body, iterator, each))
 
-    def marked(node: Node, copy: str) -> Node:
-        return replace(node, copy=copy) if isinstance(node, Assign) else node
 
-    made: list[Node] = []
-    for copy, number in iterations:
-        here = with_values_of(body, {iterator: number})
-        made += mapped(here, lambda node, copy=copy: marked(node, copy))  # type: ignore[misc]
-    return tuple(made)
+def _copy(body: Body, iterator: str, iteration: Iteration) -> Body:
+    def marked(node: Node) -> Node:
+        return replace(node, copy=iteration.copy) if isinstance(node, Assign) else node
+
+    return mapped(with_values_of(body, {iterator: iteration.number}), marked)
 
 
 def run(ir: Body, context: Context) -> Body:
@@ -79,7 +90,7 @@ def run(ir: Body, context: Context) -> Body:
         if found is None:
             return (node,)
         inner = found.loop
-        together = replace(node, body=copies(inner.body, inner.iterator, turns(inner.first, found.count)))
+        together = replace(node, body=copies(inner.body, inner.iterator, iterations(inner.first, found.count)))
         if found.whole:
             return (together,)
         distance = Linear(((1, found.last), (-1, inner.first)))

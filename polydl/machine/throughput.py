@@ -18,12 +18,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
-
-if TYPE_CHECKING:
-    from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from typing import Any, Literal, get_args
 
 Cell = tuple[float, float, float]
 _Kind = Literal["whole", "few", "partial"]
@@ -133,72 +130,3 @@ def _between(grid: Sequence[int], value: int) -> tuple[int, int, float]:
         return grid[place], grid[place], 0.0
     lower, upper = grid[place - 1], grid[place]
     return lower, upper, (value - lower) / (upper - lower)
-
-
-@dataclass(frozen=True)
-class Calibrated:
-    """A microkernel whose predictions come from measured tables, and from its own formula where there is none."""
-
-    kernel: Microkernel
-    throughputs: tuple[Throughput, ...]
-
-    @property
-    def name(self) -> str:
-        return self.kernel.name
-
-    @property
-    def reference(self) -> str:
-        return self.kernel.reference
-
-    @property
-    def patterns(self) -> tuple[StridePattern, ...]:
-        return self.kernel.patterns
-
-    @property
-    def elements(self) -> tuple[tuple[str, ...], ...]:
-        return self.kernel.elements
-
-    @property
-    def abilities(self) -> frozenset[Ability]:
-        return self.kernel.abilities
-
-    def unavailable(self) -> str | None:
-        return self.kernel.unavailable()
-
-    def rejects(self, shape: GemmShape) -> str | None:
-        return self.kernel.rejects(shape)
-
-    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
-        return self.kernel.sizes(role, extent, vector_elements)
-
-    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """From the table; further columns than it has take more time as the microkernel's own formula says."""
-        for table in self.throughputs:
-            if (table.element, table.vector_elements) == (shape.element, vector_elements):
-                transposed = shape.stride_bk != 1 and shape.k > 1
-                columns, most = shape.n * shape.rows, table.columns[-1]
-                cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, transposed)
-                if columns <= most:
-                    return cycles
-                widest = replace(shape, n=most, rows=1)
-                formula = self.kernel.predicted_cycles
-                return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
-        return self.kernel.predicted_cycles(shape, vector_elements)
-
-    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        return self.kernel.register_block(shape, vector_elements)
-
-    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
-        return self.kernel.emit(site, vector_bytes)
-
-    def call(self, site: GemmSite, arguments: CallArguments) -> str:
-        return self.kernel.call(site, arguments)
-
-    def link_flags(self) -> tuple[str, ...]:
-        return self.kernel.link_flags()
-
-
-def calibrated(kernel: Microkernel, throughputs: Sequence[Throughput]) -> Microkernel:
-    """The microkernel with the tables that are its own, or as it is if there is none."""
-    own = tuple(table for table in throughputs if table.microkernel == kernel.name)
-    return Calibrated(kernel, own) if own else kernel

@@ -6,19 +6,18 @@ A profile holds for one kind of processor alone. One of another is refused rathe
 from __future__ import annotations
 
 import math
-import os
-import tempfile
 import tomllib
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.throughput import Throughput
+from polydl.files import replacing
+from polydl.machine.core import CONSTANTS
+from polydl.machine.throughput import Throughput
 
 VERSION = 1
 REMEDY = "run `polydl calibrate` to measure this machine"
@@ -70,15 +69,20 @@ class LevelSpeed:
 
 @dataclass(frozen=True)
 class Profile:
-    """``levels`` go from the innermost cache to memory; ``spread`` is (median - best) / best of the peak's probes."""
+    """What was measured of one kind of processor."""
 
     identity: Identity
+    #: When, as ISO 8601.
     measured: str
     peak_gflops: float
     total_peak_gflops: float
+    #: (median - best) / best of the peak's probes.
     spread: float
+    #: From the innermost cache to memory.
     levels: tuple[LevelSpeed, ...]
     throughputs: tuple[Throughput, ...] = ()
+    #: Constants of ``Core`` that were measured, by name; profiles of earlier versions have none.
+    constants: Mapping[str, float] = field(default_factory=dict)
 
 
 def read(path: Path) -> Profile:
@@ -115,30 +119,20 @@ def write(profile: Profile, path: Path) -> None:
     document = {"version": VERSION, **asdict(profile)}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(path, tomli_w.dumps(document))
+        with replacing(path) as file:
+            file.write(tomli_w.dumps(document).encode())
     except OSError as error:
         raise MachineError(
             f"can't write the calibration: {error.strerror}", file=str(path), remedy="choose another --profile"
         ) from None
 
 
-def write_whole(path: Path, text: str) -> None:
-    """To a temporary name first, so that no reader ever sees half of it."""
-    descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
-
-
 def _check(profile: Profile) -> None:
-    numbers: list[Any] = [profile.peak_gflops, profile.total_peak_gflops]
+    numbers: list[Any] = [profile.peak_gflops, profile.total_peak_gflops, *profile.constants.values()]
+    if unknown := profile.constants.keys() - set(CONSTANTS):
+        raise ValueError(f"{min(unknown)} is no constant of a core")
     for level in profile.levels:
-        numbers += [getattr(level, field.name) for field in fields(level) if field.name != "name"]
+        numbers += [getattr(level, each.name) for each in fields(level) if each.name != "name"]
     if len(profile.levels) != len(profile.identity.cache_bytes) + 1:
         raise ValueError(f"{len(profile.levels)} levels for {len(profile.identity.cache_bytes)} caches and memory")
     if not all(isinstance(x, int | float) and math.isfinite(x) and x > 0 for x in numbers):

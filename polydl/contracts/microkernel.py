@@ -1,4 +1,4 @@
-"""The plug-in contracts: microkernels and rankers.
+"""The plug-in contract of microkernels.
 
 A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels
 compute, for one output tile in column-major terms,
@@ -12,15 +12,11 @@ come in several rows of n columns (the output rows of a small image), at any dis
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
-from polydl.ir.kernel import MicrokernelUse
-from polydl.ir.ranking import Ranking
-from polydl.ir.variant import Variant
-from polydl.ir.working_sets import WorkingSets
-from polydl.machine import Machine
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
@@ -184,7 +180,10 @@ class EmittedSite:
 
 
 class Microkernel(Protocol):
-    """The plug-in contract. Register one by name under the entry-point group ``polydl.microkernels``."""
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.microkernels``.
+
+    A class that inherits from it has the usual answers where there are some: from ``register_block`` on.
+    """
 
     @property
     def name(self) -> str: ...
@@ -224,13 +223,7 @@ class Microkernel(Protocol):
         ...
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """Core cycles of one call with operands in the first-level cache, assuming two FMA per cycle."""
-        ...
-
-    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        """Rows and columns of C that a call keeps in registers at a time, at most: it reads B again for every block of
-        rows and A for every block of columns. None if four vectors of rows by six columns are as good a guess as any.
-        """
+        """Core cycles of one call with operands in the first-level cache."""
         ...
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite: ...
@@ -239,103 +232,35 @@ class Microkernel(Protocol):
         """One C statement that makes the call."""
         ...
 
-    def link_flags(self) -> tuple[str, ...]: ...
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A variant as a ranker sees it; no isl.
-
-    ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
-    arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
-    brought into each cache, and the iterations of its parallel loop (1 if none). ``starts`` and ``calls`` have one as
-    well: how often threads start on its parallel loop, and how often its microkernel is called (0 if it has none).
-    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use. ``families``
-    are those of the variant's rewrites (``polydl.ir.families``).
-    """
-
-    variant: Variant
-    working_sets: WorkingSets
-    cycles: tuple[float, ...]
-    traffic: tuple[tuple[int, ...], ...]
-    parallel_iterations: tuple[float, ...]
-    starts: tuple[int, ...]
-    microkernels: tuple[MicrokernelUse, ...]
-    calls: tuple[int, ...]
-    flops: int
-    footprint: int
-    families: frozenset[str] = frozenset()
-
-
-@dataclass(frozen=True)
-class Outlook:
-    """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
-
-    #: Floating-point operations of all nests together.
-    flops: int
-    #: Bytes of all arrays that they use.
-    footprint: int
-    #: One of these holds for each of the variants: the rows of a microkernel's call, if its calls are all alike and do
-    #: all operations, else 0; and the iterations of the parallel loop around these, infinite where that is not known.
-    calls: frozenset[tuple[int, float]]
-
-
-class Ranker(Protocol):
-    """The plug-in contract. Register one by name under the entry-point group ``polydl.rankers``."""
-
-    @property
-    def name(self) -> str: ...
-
-    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
-        """The candidates in order, the most promising first, each with one line of reason."""
-        ...
-
-
-@dataclass(frozen=True)
-class MeasuredNest:
-    """Variants of one nest that were measured in the same interleaved rounds: what rankers learn and are judged from.
-
-    ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
-    that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
-    with the source's own loop order, None if it was not measured.
-    """
-
-    name: str
-    group: str
-    problem: str
-    candidates: tuple[Candidate, ...]
-    seconds: tuple[float, ...]
-    default: int | None
-    cpu: str
-    threads: int
-
-
-class TrainedRanker(Ranker, Protocol):
-    """A ranker that was learned, and can be kept."""
-
-    def to_bytes(self, card: Mapping[str, Any]) -> bytes:
-        """A file of its weights, with ``card`` (data, split, scores, machine) in it."""
-        ...
-
-
-class Trainer(Protocol):
-    """The plug-in contract. Register one by name under the entry-point group ``polydl.trainers``."""
-
-    @property
-    def name(self) -> str:
-        """That of the ranker that it makes."""
-        ...
-
-    def train(
-        self,
-        nests: Sequence[MeasuredNest],
-        machine: Machine,
-        *,
-        seed: int,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> TrainedRanker:
-        """The same data and the same seed give the same weights. ``progress`` gets the steps done and all of them.
-
-        Raises MissingComponentError without the library that trains.
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
+        """Rows and columns of C that a call keeps in registers at a time, at most: it reads B again for every block of
+        rows and A for every block of columns. None if four vectors of rows by six columns are as good a guess as any.
         """
-        ...
+        return None
+
+    def link_flags(self) -> tuple[str, ...]:
+        """What the linker needs for the emitted C."""
+        return ()
+
+    @property
+    def family(self) -> str:
+        """In what way the kernel computes. A trained ranker trusts what it has learned for the families that it saw."""
+        return ""
+
+    @property
+    def library(self) -> str:
+        """The library that its calls run in, by which all kernels of that library can be asked for; "" for none."""
+        return ""
+
+    def version(self) -> str:
+        """Of that library, or of the kernel itself: times that were measured with another one are not reused."""
+        return ""
+
+    @property
+    def core(self) -> Core:
+        """The cores that the kernel is for: what it was told by ``on``."""
+        return WIDE_CORE
+
+    def on(self, core: Core) -> Microkernel:  # noqa: ARG002
+        """The kernel for these cores, if their registers, caches or the time of operations matter to it."""
+        return self

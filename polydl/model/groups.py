@@ -1,4 +1,6 @@
-"""What a combination of fusions should cost: per group the larger of its transfers and its arithmetic.
+"""What groups of statements that run together take: of each group the larger of its transfers and its arithmetic.
+
+By this, combinations of fusions are compared.
 
 As in kernel fusion on other processors, the two overlap. Each array that a body touches is moved once from where all
 the data lie; bodies that share only outer loops find again what they touched in the same iteration, if that fits the
@@ -14,28 +16,9 @@ from math import prod
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.machine import Machine
-from polydl.variants.rewrites.fuse import Fuse
 
-# Seconds to start and join the threads of one parallel loop.
-_FORK = 5e-6
-# Of the peak, for loops without a microkernel.
+# The part of its peak that a core is taken to reach in loops without a microkernel.
 _PLAIN = 0.25
-
-
-@dataclass(frozen=True)
-class Rates:
-    """What a prediction needs to know of a machine: bytes of each cache, and of one of the ``threads`` the bytes per
-    second from each cache and from memory, and the floating-point operations per second."""
-
-    threads: int
-    caches: tuple[int, ...] = (1 << 15, 1 << 20, 1 << 25)
-    bandwidths: tuple[float, ...] = (100e9, 40e9, 20e9, 10e9)
-    peak: float = 100e9
-
-    @staticmethod
-    def of(machine: Machine) -> Rates:
-        caches = tuple(level.bytes for level in machine.caches)
-        return Rates(machine.threads, caches, machine.bandwidths(), machine.peak_gflops * 1e9)
 
 
 @dataclass(frozen=True)
@@ -57,50 +40,35 @@ class Group:
     threaded: bool
 
 
-def groups_of(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -> tuple[Group, ...]:
-    """The fused groups, and each nest that is in none as a group of its own."""
-    made = []
-    taken: set[str] = set()
-    for step in steps:
-        members = tuple(scop.statement(name) for name in step.statements)
-        whole = all(statement.depth == step.shared for statement in members)
-        made.append(Group(members, step.bodies, step.shared, step.orders, whole or step.parallel))
-        taken |= set(step.statements)
-    for names in nests:
-        if names[0] not in taken:
-            members = tuple(scop.statement(name) for name in names)
-            orders = tuple(statement.iterators for statement in members)
-            made.append(Group(members, (0,) * len(members), members[0].depth, orders, True))
-    return tuple(made)
-
-
-def predict(scop: Scop, groups: Sequence[Group], rates: Rates) -> Prediction:
+def predict(scop: Scop, groups: Sequence[Group], machine: Machine) -> Prediction:
     """The time of the groups one after the other, on all threads where they can use them."""
     arrays = {access.array for group in groups for s in group.statements for access in s.accesses}
     total = sum(scop.array(name).bytes for name in arrays)
-    rate = _rate(rates, total)
+    rate = _rate(machine, total)
     seconds, moved = 0.0, 0
     for group in groups:
-        threads = rates.threads if group.threaded else 1
-        size = _bytes(scop, group, rates)
+        threads = machine.threads if group.threaded else 1
+        size = _bytes(scop, group, machine)
         flops = sum(statement.flops for statement in group.statements)
-        arithmetic = flops / (rates.peak * _PLAIN * threads)
-        seconds += max(size / (rate * threads), arithmetic) + (_FORK if threads > 1 else 0.0)
+        arithmetic = flops / (machine.peak_gflops * 1e9 * _PLAIN * threads)
+        starting = machine.core.thread_start_seconds if threads > 1 else 0.0
+        seconds += max(size / (rate * threads), arithmetic) + starting
         moved += size
     return Prediction(seconds, moved)
 
 
-def _rate(rates: Rates, total: int) -> float:
+def _rate(machine: Machine, total: int) -> float:
     """Bytes per second and core from the smallest cache that holds all of the data."""
-    for size, rate in zip(rates.caches, rates.bandwidths, strict=False):
-        if total <= size:
+    rates = machine.bandwidths()
+    for level, rate in zip(machine.caches, rates, strict=False):
+        if total <= level.bytes:
             return rate
-    return rates.bandwidths[-1]
+    return rates[-1]
 
 
-def _bytes(scop: Scop, group: Group, rates: Rates) -> int:
+def _bytes(scop: Scop, group: Group, machine: Machine) -> int:
     """Bytes moved; what is written counts twice, since its lines are fetched first."""
-    room = rates.caches[min(1, len(rates.caches) - 1)]
+    room = machine.second_cache_bytes
     kept = _slice_bytes(scop, group) <= room
     total = 0
     touched: dict[str, dict[int, int]] = {}
@@ -108,7 +76,7 @@ def _bytes(scop: Scop, group: Group, rates: Rates) -> int:
         for access in statement.accesses:
             written = any(a.array == access.array for s in group.statements for a in s.writes)
             size = _footprint(scop, statement, access) * (2 if written else 1)
-            size *= _scatter(scop, statement, access, order, group.shared)
+            size *= _scatter(scop, statement, access, order, group.shared, machine.core.line_bytes)
             by_body = touched.setdefault(access.array, {})
             near = max(by_body.values(), default=0) if kept else by_body.get(body, 0)
             total += max(0, size - near)
@@ -150,7 +118,9 @@ def _slice_bytes(scop: Scop, group: Group) -> int:
     return sum(size for array, size in sizes.items() if len(bodies[array]) > 1)
 
 
-def _scatter(scop: Scop, statement: Statement, access: Access, order: Sequence[str], shared: int) -> int:
+def _scatter(
+    scop: Scop, statement: Statement, access: Access, order: Sequence[str], shared: int, line_bytes: int
+) -> int:
     """How much more of each line is moved than used, where the contiguous loop is outside of others."""
     if access.subscripts is None or shared == statement.depth:
         return 1
@@ -163,4 +133,4 @@ def _scatter(scop: Scop, statement: Statement, access: Access, order: Sequence[s
     contiguous = [name for name in moving if abs(strides[name]) == 1]
     if not contiguous or contiguous[0] not in order[:shared] or moving[-1] == contiguous[0]:
         return 1
-    return max(1, 64 // scop.array(access.array).element_bytes)
+    return max(1, line_bytes // scop.array(access.array).element_bytes)

@@ -1,0 +1,30 @@
+"""What plug-ins are written against: values of matrix products, candidates, and the protocols of their parts."""
+
+from polydl.contracts.microkernel import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    Requirement,
+    StridePattern,
+)
+from polydl.contracts.ranking import Candidate, MeasuredNest, Outlook, Ranker, TrainedRanker, Trainer
+
+__all__ = [
+    "Ability",
+    "CallArguments",
+    "Candidate",
+    "EmittedSite",
+    "GemmShape",
+    "GemmSite",
+    "MeasuredNest",
+    "Microkernel",
+    "Outlook",
+    "Ranker",
+    "Requirement",
+    "StridePattern",
+    "TrainedRanker",
+    "Trainer",
+]

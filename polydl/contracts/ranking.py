@@ -1,0 +1,112 @@
+"""The plug-in contracts of rankers, and of what trains them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.ranking import Ranking
+from polydl.ir.variant import Variant
+from polydl.ir.working_sets import WorkingSets
+from polydl.machine import Machine
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variant as a ranker sees it; no isl.
+
+    ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
+    arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
+    brought into each cache, and the iterations of its parallel loop (1 if none). ``starts`` and ``calls`` have one as
+    well: how often threads start on its parallel loop, and how often its microkernel is called (0 if it has none).
+    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use. ``families``
+    are those of the variant's rewrites (``polydl.ir.families``).
+    """
+
+    variant: Variant
+    working_sets: WorkingSets
+    cycles: tuple[float, ...]
+    traffic: tuple[tuple[int, ...], ...]
+    parallel_iterations: tuple[float, ...]
+    starts: tuple[int, ...]
+    microkernels: tuple[MicrokernelUse, ...]
+    calls: tuple[int, ...]
+    flops: int
+    footprint: int
+    families: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
+
+    #: Floating-point operations of all nests together.
+    flops: int
+    #: Bytes of all arrays that they use.
+    footprint: int
+    #: One of these holds for each of the variants: the rows of a microkernel's call, if its calls are all alike and do
+    #: all operations, else 0; and the iterations of the parallel loop around these, infinite where that is not known.
+    calls: frozenset[tuple[int, float]]
+
+
+class Ranker(Protocol):
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.rankers``."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+        """The candidates in order, the most promising first, each with one line of reason."""
+        ...
+
+
+@dataclass(frozen=True)
+class MeasuredNest:
+    """Variants of one nest that were measured in the same interleaved rounds: what rankers learn and are judged from.
+
+    ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
+    that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
+    with the source's own loop order, None if it was not measured.
+    """
+
+    name: str
+    group: str
+    problem: str
+    candidates: tuple[Candidate, ...]
+    seconds: tuple[float, ...]
+    default: int | None
+    cpu: str
+    threads: int
+
+
+class TrainedRanker(Ranker, Protocol):
+    """A ranker that was learned, and can be kept."""
+
+    def to_bytes(self, card: Mapping[str, Any]) -> bytes:
+        """A file of its weights, with ``card`` (data, split, scores, machine) in it."""
+        ...
+
+
+class Trainer(Protocol):
+    """The plug-in contract. Register one by name under the entry-point group ``polydl.trainers``."""
+
+    @property
+    def name(self) -> str:
+        """That of the ranker that it makes."""
+        ...
+
+    def train(
+        self,
+        nests: Sequence[MeasuredNest],
+        machine: Machine,
+        *,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> TrainedRanker:
+        """The same data and the same seed give the same weights. ``progress`` gets the steps done and all of them.
+
+        Raises MissingComponentError without the library that trains.
+        """
+        ...

@@ -1,0 +1,164 @@
+"""The physical constants of a processor's cores that the performance model works with.
+
+Each constant is a field of ``Core`` with its unit, and says beside it how it is measured. ``polydl calibrate`` measures
+some of them; the others are those that the system tells, or that were published of this family of processors
+(``families``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+from polydl.errors import MachineError
+
+#: Where a constant comes from: measured here by ``polydl calibrate``, told by the system, published of this family of
+#: processors, usual of all processors with these instructions, or given by a person.
+Source = Literal["measured", "detected", "published", "generic", "given"]
+
+
+@dataclass(frozen=True)
+class Core:
+    """What one core of a processor can do. Cycles are those at which it reaches its multiply-add peak."""
+
+    # ---- arithmetic
+
+    #: Vector registers that a program can name; the instruction set says so.
+    vector_registers: int
+    #: Vector multiply-adds that start in a cycle. Measured: independent multiply-adds, over the clock of a chain of
+    #: dependent additions of integers.
+    fma_per_cycle: float
+    #: Cycles until the next multiply-add or addition can use a result. Measured: a chain of dependent ones.
+    fma_latency_cycles: float
+    #: Vectors that are loaded from the first-level cache in a cycle. Measured: loads of a few lines again and again.
+    loads_per_cycle: float
+    #: Vectors that are stored to the first-level cache in a cycle. Measured: stores to a few lines again and again.
+    stores_per_cycle: float
+    #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. Measured:
+    #: loops of random lengths against one of the same length in all.
+    loop_start_cycles: float
+
+    # ---- registers of microkernels that don't say how they use them
+
+    #: Bytes of one column of C that stay in registers. Read off the code of LIBXSMM 1.17: four vectors.
+    column_bytes: int
+    #: Bytes of all columns of C that stay in registers. Read off the code of LIBXSMM 1.17: 24 vectors.
+    accumulator_bytes: int
+
+    # ---- caches and pages
+
+    #: Bytes of a line of the first-level cache; the system says so.
+    line_bytes: int
+    #: Bytes of a page as memory is mapped unless large ones are asked for; the system says so (``sysconf``).
+    page_bytes: int
+    #: Pages whose addresses the first table (level-1 TLB of data) holds. Measured: a random walk over one line in each
+    #: of ever more pages.
+    first_tlb_entries: int
+    #: Cycles to look up a page in the second table. Measured: how much longer that walk takes beyond the first table.
+    first_tlb_miss_cycles: float
+    #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
+    #: sets times the bytes of a line; processors tell them (``cpuid``, ``CCSIDR``).
+    same_set_bytes: tuple[int, int]
+    #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others: half of
+    #: what the smallest usual one has.
+    near_bytes: int
+
+    # ---- prefetchers
+
+    #: Runs in different pages that prefetchers follow at once. Measured: time per line of ever more runs in turn.
+    prefetch_streams: int
+    #: Bytes by which they run ahead of a load in each. Measured: the same with ever longer visits to each run.
+    prefetch_ahead_bytes: int
+    #: The longest step in bytes from one access of a load to the next that prefetchers of the first-level cache follow.
+    #: Measured: reads at ever larger strides.
+    prefetch_step_bytes: int
+    #: Runs in turn that keep the prefetcher of the second-level cache busy. Measured: calls of microkernels whose
+    #: columns lie in that many pages.
+    prefetch_busy_streams: int
+    #: How many times as long a line takes of a single run, whose every next page must be found anew, or of one that is
+    #: not followed. Measured: the same calls, relative to ``prefetch_busy_streams`` runs.
+    prefetch_lost_slowdown: float
+    #: Bytes of each visit to a run that prefetchers take to find it again. Measured: time per line over the length of a
+    #: visit, with more runs than are followed.
+    prefetch_start_bytes: int
+    #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. Measured: reads
+    #: of every other line and of ever fewer.
+    prefetch_most_in_vain: float
+    #: Cycles for a line where prefetchers start anew with every few lines. Measured: copies of tiles whose rows lie a
+    #: page or more apart.
+    line_restart_cycles: float
+
+    # ---- threads
+
+    #: Seconds until all threads have begun on a parallel loop, and waited for the last of them at its end. Measured:
+    #: empty parallel loops of OpenMP, one after the other.
+    thread_start_seconds: float
+
+    #: Where each constant comes from, by name. Those that are not named are generic.
+    sources: tuple[tuple[str, Source], ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in CONSTANTS:
+            value = getattr(self, name)
+            numbers = value if isinstance(value, tuple) else (value,)
+            if not all(math.isfinite(number) and number > 0 for number in numbers):
+                raise MachineError(f"{name} = {value!r}: a core's constants are positive and finite")
+
+    def operations_per_cycle(self, vector_bytes: int) -> float:
+        """Floating-point operations (fp32, a multiply-add counts 2) of a cycle at the peak."""
+        return self.fma_per_cycle * vector_bytes / 2
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Kept, since much is remembered by core."""
+        return hash(tuple(getattr(self, name) for name in CONSTANTS))
+
+    def source(self, constant: str) -> Source:
+        """Where the constant of this name comes from."""
+        return dict(self.sources).get(constant, "generic")
+
+    def having(self, constants: Iterable[Constant]) -> Core:
+        """The core with other values of some constants."""
+        known = {each.name: each for each in constants}
+        sources = dict(self.sources) | {name: each.source for name, each in known.items()}
+        values: dict[str, Any] = {name: each.value for name, each in known.items()}
+        return replace(self, **values, sources=tuple(sorted(sources.items())))
+
+
+#: Names of all constants, in the order in which they stand above.
+CONSTANTS = tuple(field.name for field in fields(Core) if field.name != "sources")
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The value of a field of ``Core``. Raises MachineError if there is no such field, or if it has another type."""
+
+    name: str
+    value: int | float | tuple[int, ...]
+    source: Source = "given"
+
+    def __post_init__(self) -> None:
+        if self.name not in CONSTANTS:
+            raise MachineError(f"{self.name} is no constant of a core")
+        if self.source not in get_args(Source):
+            raise MachineError(f"{self.source!r} is no source of {self.name}")
+        declared = Core.__annotations__[self.name]
+        if isinstance(self.value, list):  # TOML has no tuples
+            object.__setattr__(self, "value", tuple(self.value))
+        if declared.startswith("tuple"):
+            right = isinstance(self.value, tuple) and [type(number) for number in self.value] == [int, int]
+        else:
+            right = type(self.value) is int or (declared == "float" and isinstance(self.value, float))
+        if not right:
+            raise MachineError(f"{self.name} = {self.value!r} is not of type {declared}")
+
+
+def constants(values: Mapping[str, Any], source: Source) -> tuple[Constant, ...]:
+    """Constants of the same source, from their values by name."""
+    return tuple(Constant(name, value, source) for name, value in values.items())

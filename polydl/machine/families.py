@@ -1,0 +1,166 @@
+"""Constants that were published of families of processors, for machines that were not calibrated.
+
+A family's own values go before those that are usual of its instruction set (``GENERIC``). The sources are named beside
+each family; where they say nothing, the usual values stay, and ``Core.source`` calls them generic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from polydl.machine.core import Core, constants
+
+
+@dataclass(frozen=True)
+class Family:
+    """Processors with the same cores. ``constants`` are those of their fields of ``Core`` that were published."""
+
+    name: str
+    #: The vendor as /proc/cpuinfo names it ("cpu implementer" on Arm).
+    vendor: str
+    #: Its number for the family ("CPU architecture" on Arm).
+    family: str
+    #: The models in decimal, as /proc/cpuinfo has them ("CPU part" on Arm).
+    models: frozenset[str]
+    #: Where the constants were published.
+    published: str
+    constants: Mapping[str, Any]
+
+
+def _models(*numbers: int | range) -> frozenset[str]:
+    return frozenset(str(n) for each in numbers for n in (each if isinstance(each, range) else (each,)))
+
+
+_INTEL = (
+    "Intel 64 and IA-32 Architectures Optimization Reference Manual, and Agner Fog, The microarchitecture of x86 CPUs"
+)
+_AMD = "AMD Software Optimization Guide for this family, and Agner Fog, The microarchitecture of x86 CPUs"
+_ARM = "Arm Neoverse Software Optimization Guide and Technical Reference Manual of this core"
+_TWO_PIPES = {"fma_per_cycle": 2.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 2.0}
+
+FAMILIES = (
+    Family(
+        "Intel Skylake-SP, Cascade Lake and Cooper Lake", "GenuineIntel", "6", _models(85), _INTEL,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0,
+         "same_set_bytes": (4096, 65536), "prefetch_streams": 32, "prefetch_step_bytes": 2048},
+    ),
+    Family(
+        "Intel Ice Lake-SP", "GenuineIntel", "6", _models(106, 108), _INTEL,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0,
+         "prefetch_streams": 32, "prefetch_step_bytes": 2048},
+    ),
+    Family(
+        "Intel Sapphire Rapids and Emerald Rapids", "GenuineIntel", "6", _models(143, 207), _INTEL,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0,
+         "prefetch_streams": 32, "prefetch_step_bytes": 2048},
+    ),
+    Family(
+        "AMD Zen 2", "AuthenticAMD", "23", _models(range(48, 176)), _AMD,
+        {**_TWO_PIPES, "fma_latency_cycles": 5.0, "stores_per_cycle": 1.0, "first_tlb_entries": 64,
+         "first_tlb_miss_cycles": 7.0},
+    ),
+    Family(
+        "AMD Zen 3", "AuthenticAMD", "25", _models(range(16), range(32, 96)), _AMD,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0},
+    ),
+    Family(
+        "AMD Zen 4", "AuthenticAMD", "25", _models(range(16, 32), range(96, 128), range(160, 176)), _AMD,
+        # It takes vectors of 64 bytes in two halves, so that a cycle of the model is two of its clock.
+        {"first_tlb_entries": 72, "first_tlb_miss_cycles": 7.0},
+    ),
+    Family(
+        "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0},
+    ),
+    Family(
+        "Arm Neoverse N1", "0x41", "8", frozenset({"0xd0c"}), _ARM,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 48, "same_set_bytes": (16384, 131072)},
+    ),
+    Family(
+        "Arm Neoverse V1 and V2", "0x41", "8", frozenset({"0xd40", "0xd4f"}), _ARM,
+        {"fma_per_cycle": 4.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 3.0, "stores_per_cycle": 2.0,
+         "first_tlb_entries": 48, "same_set_bytes": (16384, 131072)},
+    ),
+)  # fmt: skip
+
+# Usual of all processors, and what the model was fitted with, on the machine of
+# docs/results/2026-11-21-xeon-amx-ranking.md.
+_USUAL: Mapping[str, Any] = MappingProxyType(
+    {
+        "fma_per_cycle": 2.0,
+        "fma_latency_cycles": 4.0,
+        "loads_per_cycle": 2.0,
+        "stores_per_cycle": 1.0,
+        "loop_start_cycles": 15.0,
+        "page_bytes": 4096,
+        "first_tlb_miss_cycles": 7.0,
+        "near_bytes": 512 << 10,
+        "prefetch_streams": 32,
+        "prefetch_ahead_bytes": 1024,
+        "prefetch_step_bytes": 2048,
+        "prefetch_busy_streams": 8,
+        "prefetch_lost_slowdown": 2.0,
+        "prefetch_start_bytes": 128,
+        "prefetch_most_in_vain": 2.0,
+        "line_restart_cycles": 20.0,
+        "thread_start_seconds": 3e-6,
+    }
+)
+
+
+def _generic_x86(vector_bytes: int, line_bytes: int) -> Core:
+    return Core(
+        vector_registers=32 if vector_bytes >= 64 else 16,
+        # Those of AVX-512; with shorter vectors the model takes the same.
+        column_bytes=4 * 64,
+        accumulator_bytes=24 * 64,
+        line_bytes=line_bytes,
+        first_tlb_entries=64,
+        same_set_bytes=(4096, 65536),
+        **_USUAL,
+    )
+
+
+def _generic_arm(vector_bytes: int, line_bytes: int) -> Core:
+    return Core(
+        vector_registers=32,
+        column_bytes=4 * vector_bytes,
+        accumulator_bytes=24 * vector_bytes,
+        line_bytes=line_bytes,
+        first_tlb_entries=48,
+        same_set_bytes=(16384, 65536),
+        **_USUAL,
+    )
+
+
+def is_arm(isa: Sequence[str]) -> bool:
+    """Whether these are instruction sets of AArch64."""
+    return any(name.startswith(("asimd", "neon", "sve")) for name in isa)
+
+
+def generic(isa: Sequence[str], vector_bytes: int, line_bytes: int) -> Core:
+    """The usual constants of processors with these instruction sets: of AArch64, or else of x86-64."""
+    return (_generic_arm if is_arm(isa) else _generic_x86)(vector_bytes, line_bytes)
+
+
+def family_of(cpu_id: str) -> Family | None:
+    """The family of a processor, whose identity begins with vendor, family and model; None if it is not known."""
+    words = cpu_id.split("-")
+    if len(words) < 3:
+        return None
+    matching = (f for f in FAMILIES if [f.vendor, f.family] == words[:2] and words[2] in f.models)
+    return next(matching, None)
+
+
+def published(cpu_id: str, isa: Sequence[str], vector_bytes: int, line_bytes: int) -> Core:
+    """The constants of a processor that was not measured: those of its family, and generic ones."""
+    family = family_of(cpu_id)
+    core = generic(isa, vector_bytes, line_bytes).having(constants({"line_bytes": line_bytes}, "detected"))
+    return core if family is None else core.having(constants(family.constants, "published"))
+
+
+#: The core that microkernels are written for before they are told another one: with AVX-512.
+WIDE_CORE = generic(("avx512f",), vector_bytes=64, line_bytes=64)

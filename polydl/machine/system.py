@@ -1,0 +1,178 @@
+"""What the system says of this machine, before anything is measured."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from polydl.errors import MachineError
+from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_text
+from polydl.machine.core import Constant, Core, constants
+from polydl.machine.families import published
+from polydl.machine.profile import Identity, Profile, read_for
+
+_ISA = re.compile(r"sse4_2|avx|avx2|fma|f16c|avx512\w*|avx_vnni|amx_\w+|asimd\w*|neon|sve\w*")
+
+
+@dataclass(frozen=True)
+class _Processor:
+    name: str
+    identity: str
+    isa: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cache:
+    bytes: int
+    line_bytes: int
+    shared_by: int
+
+
+def _cpuinfo(text: str) -> _Processor:
+    """The first processor of /proc/cpuinfo, whose keys differ between x86 and Arm."""
+    entries: dict[str, str] = {}
+    for line in text.splitlines():
+        key, _, value = line.partition(":")
+        entries.setdefault(key.strip().lower(), value.strip())
+
+    def first(*keys: str) -> str:
+        return next((entries[key] for key in keys if entries.get(key)), "unknown")
+
+    identity = [
+        first("vendor_id", "cpu implementer"),
+        first("cpu family", "cpu architecture"),
+        first("model", "cpu part"),
+        first("stepping", "cpu revision"),
+    ]
+    flags = first("flags", "features").split()
+    return _Processor(
+        name=first("model name", "hardware", "cpu part"),
+        identity=re.sub(r"[^\w-]", "_", "-".join(identity)),
+        isa=tuple(sorted({flag for flag in flags if _ISA.fullmatch(flag)})),
+    )
+
+
+@dataclass(frozen=True)
+class System:
+    """What the system says of this machine, before anything is measured."""
+
+    identity: Identity
+    caches: tuple[Cache, ...]
+    memory_bytes: int
+    vector_bytes: int
+
+    @property
+    def core(self) -> Core:
+        """The constants of a core that were published, and in place of some those that the system tells."""
+        core = published(self.identity.cpu_id, self.identity.features, self.vector_bytes, self.caches[0].line_bytes)
+        return core.having(self.constants)
+
+    @property
+    def constants(self) -> tuple[Constant, ...]:
+        """The constants of a core that the system tells."""
+        return constants({"page_bytes": os.sysconf("SC_PAGE_SIZE")}, "detected")
+
+    def calibration_path(self, directory: Path) -> Path:
+        return directory / f"{self.identity.cpu_id}.calibration.toml"
+
+    def calibration(self, directory: Path) -> Profile | None:
+        """What ``polydl calibrate`` stored; None if it never ran. Raises MachineError if it is of another processor."""
+        path = self.calibration_path(directory)
+        return read_for(path, self.identity) if path.exists() else None
+
+
+def default_directory() -> Path:
+    """Where profiles are kept: in the user's cache directory."""
+    return platformdirs.user_cache_path("polydl") / "machines"
+
+
+def find(sizes: Sequence[int] | None = None) -> System:
+    """The machine that this process runs on; ``sizes`` are for a system that does not describe its caches.
+
+    Raises MachineError without either.
+    """
+    processors = sorted(os.sched_getaffinity(0))
+    cpu = _cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    found = _sysfs_caches(Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")) or _lscpu_caches()
+    if not found and sizes is not None:
+        found = tuple(Cache(size, 64, 1) for size in sizes)
+    if not found:
+        raise MachineError(
+            "the sizes of the caches can't be found in /sys or with lscpu",
+            remedy=f"give them, innermost first, such as --cache-sizes {CACHE_SIZES_EXAMPLE}",
+        )
+    cache_bytes = tuple(cache.bytes for cache in found)
+    cpu_id = "-".join([cpu.identity, *(size_text(size) for size in cache_bytes)])
+    vector_bytes = 64 if "avx512f" in cpu.isa else 32 if "avx2" in cpu.isa else 16
+    identity = Identity(cpu.name, cpu_id, cpu.isa, cache_bytes, len(processors))
+    return System(identity, found, _memory_bytes(), vector_bytes)
+
+
+def _sysfs_caches(directory: Path) -> tuple[Cache, ...]:
+    """The data caches of one processor, innermost first; none if the system does not describe them."""
+    found: list[tuple[int, Cache]] = []
+    for index in sorted(directory.glob("index*")):
+        with suppress(OSError, ValueError, MachineError):
+            if (index / "type").read_text().strip() in ("Data", "Unified"):
+                [size] = parse_cache_sizes((index / "size").read_text())
+                line = int((index / "coherency_line_size").read_text())
+                shared_by = _count_processors((index / "shared_cpu_list").read_text())
+                found.append((int((index / "level").read_text()), Cache(size, line, shared_by)))
+    return _growing(found)
+
+
+def _lscpu_caches() -> tuple[Cache, ...]:
+    """Containers may hide the caches in /sys from us that lscpu still finds through the processor itself."""
+    command = ["lscpu", "--caches=LEVEL,TYPE,ONE-SIZE,ALL-SIZE,COHERENCY-SIZE", "--bytes", "--json"]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
+        return _lscpu_answer(answer.stdout)
+    except (OSError, subprocess.SubprocessError):
+        return ()
+
+
+def _lscpu_answer(text: str) -> tuple[Cache, ...]:
+    found: list[tuple[int, Cache]] = []
+    with suppress(ValueError, KeyError, TypeError):
+        for cache in json.loads(text)["caches"]:
+            if cache["type"] in ("Data", "Unified"):
+                size, line = int(cache["one-size"]), int(cache.get("coherency-size") or 64)
+                instances = max(1, int(cache["all-size"]) // size)
+                shared_by = max(1, (os.cpu_count() or 1) // instances)
+                found.append((int(cache["level"]), Cache(size, line, shared_by)))
+    return _growing(found)
+
+
+def _growing(levels: list[tuple[int, Cache]]) -> tuple[Cache, ...]:
+    """By level, without one that is no larger than the level before (virtual machines report such)."""
+    kept: list[Cache] = []
+    for _, cache in sorted(levels, key=lambda level: level[0]):
+        if cache.bytes > (kept[-1].bytes if kept else 0):
+            kept.append(cache)
+    return tuple(kept[:4])
+
+
+def _count_processors(text: str) -> int:
+    """``0-3,8`` is 5 processors."""
+    count = 0
+    for part in text.strip().split(","):
+        low, _, high = part.partition("-")
+        count += int(high or low) - int(low) + 1
+    return count
+
+
+def _memory_bytes() -> int:
+    """The memory that this process may use: the machine's, or its control group's if that is less."""
+    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
+    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            sizes.append(int(Path(limit).read_text()))
+    return min(sizes)

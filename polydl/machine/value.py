@@ -1,0 +1,241 @@
+"""The machine that code is ranked for: its caches, cores, instruction sets and measured speeds.
+
+Sizes are in bytes, times in seconds, rates in bytes per second and GFLOPS (fp32, a multiply-add
+counts 2). Latencies, bandwidths and the peak are those of *one core* while the others are idle, unless a name says
+``total``: then of all cores at once.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import tomli_w
+
+from polydl.errors import MachineError
+from polydl.files import replacing
+from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
+from polydl.machine.core import Constant, Core, constants
+from polydl.machine.families import published
+from polydl.machine.speeds import calibrated_speeds, stored_or_measured
+from polydl.machine.system import default_directory, find
+from polydl.machine.throughput import Throughput
+
+_Kind = TypeVar("_Kind")
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The machine that code is made for. Raises MachineError if the numbers contradict each other."""
+
+    name: str
+    #: The kind of processor: vendor, family, model, stepping and the sizes of its caches, whatever ``caches`` says.
+    cpu_id: str
+    cores: int
+    #: How many of the cores a kernel may use.
+    threads: int
+    #: Instruction sets, as the system names them.
+    isa: tuple[str, ...]
+    #: Bytes of the longest vectors.
+    vector_bytes: int
+    #: From the innermost outwards.
+    caches: tuple[CacheLevel, ...]
+    memory_latency_seconds: float
+    memory_bandwidth_bytes_per_second: float
+    memory_bytes: int
+    #: Of one core while the others are idle.
+    peak_gflops: float
+    #: Bytes per second that all cores read at once, from each cache and from memory; empty before ``polydl calibrate``.
+    total_bandwidths: tuple[float, ...] = ()
+    #: Of all cores at once; 0 before ``polydl calibrate``.
+    total_peak_gflops: float = 0.0
+    #: How long calls of microkernels were measured to take; empty before ``polydl calibrate``.
+    throughputs: tuple[Throughput, ...] = ()
+    #: Physical constants of a core that are known better than those published of its family.
+    constants: tuple[Constant, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.cores < 1 or self.vector_bytes < 1 or self.memory_bytes < 1:
+            raise MachineError("a machine's cores, vector_bytes and memory_bytes are at least 1")
+        if not 1 <= self.threads <= self.cores:
+            raise MachineError(
+                f"{self.threads} threads on {self.cores} cores",
+                remedy=f"ask for 1 to {self.cores} threads (--threads), the processors that this process may use",
+            )
+        check_cache_sizes(tuple(level.bytes for level in self.caches))
+        rates = [self.memory_latency_seconds, self.memory_bandwidth_bytes_per_second, self.peak_gflops]
+        for level in self.caches:
+            rates += [level.latency_seconds, level.bandwidth_bytes_per_second]
+            if level.line_bytes < 1 or level.shared_by < 1:
+                raise MachineError(f"line_bytes and shared_by of cache {level.name} are at least 1")
+        if not all(math.isfinite(rate) and rate > 0 for rate in rates):
+            raise MachineError("a machine's latencies, bandwidths and peak are positive and finite")
+
+    @staticmethod
+    def detect(
+        cache_sizes: str | None = None, threads: int | None = None, profile_directory: Path | None = None
+    ) -> Machine:
+        """The machine that this process runs on.
+
+        Speeds are those that ``polydl calibrate`` found, or else are measured once (under two seconds); both are kept
+        in ``profile_directory`` (by default the user's cache directory) for this kind of processor, so that later
+        calls agree with the first. ``cache_sizes``,
+        such as ``32K,1M,36608K``, replaces the sizes found, innermost first; each level keeps the speeds of the
+        level found in its place. Raises MachineError for sizes or threads that make no sense and for a calibration of
+        another processor, and MissingComponentError if the speeds must be measured and the runtime library is missing.
+        """
+        sizes = None if cache_sizes is None else parse_cache_sizes(cache_sizes)
+        cores = len(os.sched_getaffinity(0))
+        if threads is not None and not 1 <= threads <= cores:
+            raise MachineError(
+                f"{threads} threads asked for",
+                remedy=f"ask for 1 to {cores} threads (--threads), the processors that this process may use",
+            )
+        system = find(sizes)
+        identity = system.identity
+        directory = profile_directory or default_directory()
+        calibration = system.calibration(directory)
+        if calibration is not None:
+            speeds = calibrated_speeds(calibration)
+        else:
+            speeds = stored_or_measured(identity.cpu_id, identity.cache_bytes, system.memory_bytes, directory)
+        machine = Machine(
+            name=identity.name,
+            cpu_id=identity.cpu_id,
+            cores=cores,
+            threads=threads or cores,
+            isa=identity.features,
+            vector_bytes=system.vector_bytes,
+            caches=tuple(
+                CacheLevel(f"L{i + 1}", cache.bytes, cache.line_bytes, cache.shared_by, latency, bandwidth)
+                for i, (cache, latency, bandwidth) in enumerate(
+                    zip(system.caches, speeds.latencies, speeds.bandwidths, strict=False)
+                )
+            ),
+            memory_latency_seconds=speeds.latencies[-1],
+            memory_bandwidth_bytes_per_second=speeds.bandwidths[-1],
+            memory_bytes=system.memory_bytes,
+            peak_gflops=speeds.peak_gflops,
+            constants=system.constants,
+        )
+        if calibration is not None and calibration.identity.cores == cores:
+            machine = replace(
+                machine,
+                total_bandwidths=tuple(level.total_bandwidth_bytes_per_second for level in calibration.levels),
+                total_peak_gflops=calibration.total_peak_gflops,
+            )
+        if calibration is not None:
+            measured = constants(calibration.constants, "measured")
+            machine = replace(machine, throughputs=calibration.throughputs, constants=(*machine.constants, *measured))
+        return machine if sizes is None else machine.with_cache_sizes(sizes)
+
+    @cached_property
+    def core(self) -> Core:
+        """The physical constants of a core: those published of its family, and ``constants`` in place of some."""
+        line_bytes = self.caches[0].line_bytes
+        return published(self.cpu_id, self.isa, self.vector_bytes, line_bytes).having(self.constants)
+
+    @property
+    def second_cache_bytes(self) -> int:
+        """Bytes of the second-level cache, or of the only one."""
+        return self.caches[min(1, len(self.caches) - 1)].bytes
+
+    @property
+    def cycle_seconds(self) -> float:
+        """Seconds of a cycle in which a core at its peak does as many multiply-adds of floats as it can."""
+        return self.core.operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
+
+    def bandwidths(self) -> tuple[float, ...]:
+        """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
+        return self._bandwidths
+
+    @cached_property
+    def _bandwidths(self) -> tuple[float, ...]:
+        alone = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
+        if self.threads == 1 or len(self.total_bandwidths) != len(alone):
+            return alone
+        return tuple(min(one, total / self.threads) for one, total in zip(alone, self.total_bandwidths, strict=True))
+
+    def with_cache_sizes(self, sizes: Sequence[int]) -> Machine:
+        """The same machine with caches of other sizes (bytes, innermost first).
+
+        Each level keeps the speeds of the level in its place; one that this machine doesn't have lies halfway, on a
+        logarithmic scale, between the last cache and memory.
+        """
+        check_cache_sizes(sizes)
+        last = self.caches[-1]
+        beyond = replace(
+            last,
+            latency_seconds=math.sqrt(last.latency_seconds * self.memory_latency_seconds),
+            bandwidth_bytes_per_second=math.sqrt(
+                last.bandwidth_bytes_per_second * self.memory_bandwidth_bytes_per_second
+            ),
+        )
+        return replace(
+            self,
+            caches=tuple(
+                replace(self.caches[i] if i < len(self.caches) else beyond, name=f"L{i + 1}", bytes=size)
+                for i, size in enumerate(sizes)
+            ),
+        )
+
+    @staticmethod
+    def load(path: str | Path) -> Machine:
+        """Reads what ``save`` wrote, or a person. Raises MachineError, with the file, if it is no description."""
+        try:
+            table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            isa = table.get("isa", [])
+            if not isinstance(isa, list) or not all(isinstance(flag, str) for flag in isa):
+                raise ValueError("isa is a list of names")
+            levels = tuple(_typed(CacheLevel, level) for level in table.get("caches", []))
+            totals = tuple(float(rate) for rate in table.get("total_bandwidths", []))
+            tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
+            known = tuple(Constant(**each) for each in table.get("constants", []))
+            others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
+            return _typed(Machine, {"total_peak_gflops": 0.0, **table, **others, "constants": known})
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise MachineError(
+                f"not a machine description: {error}", file=str(path), remedy="see what Machine.detect().save() writes"
+            ) from None
+        except MachineError as error:
+            raise MachineError(error.message, file=str(path), remedy=error.remedy) from None
+
+    def save(self, path: str | Path) -> None:
+        """Writes a TOML file, whole or not at all. Raises MachineError if it can't be written."""
+        try:
+            with replacing(Path(path)) as file:
+                file.write(tomli_w.dumps(asdict(self)).encode())
+        except OSError as error:
+            raise MachineError(
+                f"can't write the machine description: {error.strerror}", file=str(path), remedy="choose another path"
+            ) from None
+
+    def to_json(self) -> dict[str, Any]:
+        """What reports say of the machine."""
+        return {
+            "name": self.name,
+            "cores": self.cores,
+            "threads": self.threads,
+            "cache_bytes": [level.bytes for level in self.caches],
+            "peak_gflops": self.peak_gflops,
+        }
+
+
+def _typed(kind: type[_Kind], table: dict[str, Any]) -> _Kind:
+    """An instance from TOML's values, each of the type that the field declares."""
+    wanted: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
+    for name, declared in kind.__annotations__.items():
+        if name not in table:
+            raise ValueError(f"{name} is missing")
+        value = table[name]
+        if declared in wanted and (not isinstance(value, wanted[declared]) or isinstance(value, bool)):
+            raise ValueError(f"{name} = {value!r} is not of type {declared}")
+    if unknown := table.keys() - kind.__annotations__.keys():
+        raise ValueError(f"{min(unknown)} is not known")
+    return kind(**table)

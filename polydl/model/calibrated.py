@@ -1,0 +1,99 @@
+"""Microkernels whose predictions come from measured tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
+from polydl.machine.throughput import Throughput
+
+
+@dataclass(frozen=True)
+class Calibrated(Microkernel):
+    """A microkernel whose predictions come from measured tables, and from its own formula where there is none."""
+
+    kernel: Microkernel
+    throughputs: tuple[Throughput, ...]
+    #: The cores whose cycles are predicted.
+    core: Core = WIDE_CORE
+
+    @property
+    def name(self) -> str:
+        return self.kernel.name
+
+    @property
+    def reference(self) -> str:
+        return self.kernel.reference
+
+    @property
+    def patterns(self) -> tuple[StridePattern, ...]:
+        return self.kernel.patterns
+
+    @property
+    def elements(self) -> tuple[tuple[str, ...], ...]:
+        return self.kernel.elements
+
+    @property
+    def abilities(self) -> frozenset[Ability]:
+        return self.kernel.abilities
+
+    def unavailable(self) -> str | None:
+        return self.kernel.unavailable()
+
+    def rejects(self, shape: GemmShape) -> str | None:
+        return self.kernel.rejects(shape)
+
+    def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
+        return self.kernel.sizes(role, extent, vector_elements)
+
+    def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
+        """From the table; further columns than it has take more time as the microkernel's own formula says."""
+        for table in self.throughputs:
+            if (table.element, table.vector_elements) == (shape.element, vector_elements):
+                transposed = shape.stride_bk != 1 and shape.k > 1
+                columns, most = shape.n * shape.rows, table.columns[-1]
+                cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, transposed)
+                # Tables are in the time of two vector multiply-adds.
+                cycles *= self.core.fma_per_cycle / 2
+                if columns <= most:
+                    return cycles
+                widest = replace(shape, n=most, rows=1)
+                formula = self.kernel.predicted_cycles
+                return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
+        return self.kernel.predicted_cycles(shape, vector_elements)
+
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
+        return self.kernel.register_block(shape, vector_elements)
+
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+        return self.kernel.emit(site, vector_bytes)
+
+    def call(self, site: GemmSite, arguments: CallArguments) -> str:
+        return self.kernel.call(site, arguments)
+
+    def link_flags(self) -> tuple[str, ...]:
+        return self.kernel.link_flags()
+
+    @property
+    def family(self) -> str:
+        return self.kernel.family
+
+    @property
+    def library(self) -> str:
+        return self.kernel.library
+
+    def version(self) -> str:
+        return self.kernel.version()
+
+    def on(self, core: Core) -> Microkernel:
+        return replace(self, kernel=self.kernel.on(core), core=core)
+
+
+def calibrated(kernel: Microkernel, throughputs: Sequence[Throughput]) -> Microkernel:
+    """The microkernel with the tables that are its own, or as it is if there is none."""
+    own = tuple(table for table in throughputs if table.microkernel == kernel.name)
+    return Calibrated(kernel, own) if own else kernel

@@ -1,0 +1,59 @@
+"""A statement over other iterators: what a change of its loops that keeps every instance makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import islpy as isl
+
+from polydl.ir.affine import Affine, composed
+from polydl.ir.statement import Access, Expression, Statement
+from polydl.poly.boxes import bounding_box
+
+
+def with_iterators(statement: Statement, iterators: Sequence[str], old: Sequence[Affine]) -> Statement:
+    """The statement with other iterators, over which ``old`` are the ones that it has now, as many as before.
+
+    Its place among others and the direction of its loops stay as they are; whether the new order is legal is for the
+    caller to know. Raises ValueError unless each instance has just one point in the new iterators.
+    """
+    values = [_text(form, iterators) for form in old]
+    change = isl.MultiAff(f"{{ {statement.name}[{', '.join(iterators)}] -> {statement.name}[{', '.join(values)}] }}")
+    before = isl.Set(statement.domain)
+    instances = isl.Map.from_multi_aff(change).intersect_range(before)
+    if not instances.is_bijective() or not instances.range().is_equal(before):
+        raise ValueError(f"{values} don't give each instance of {statement.name} one place")
+    domain = instances.domain()
+    ranges = bounding_box(domain)
+    box = domain
+    for place, (low, high) in enumerate(ranges):
+        box = box.eliminate(isl.dim_type.set, place, 1)
+        box = box.lower_bound_val(isl.dim_type.set, place, low).upper_bound_val(isl.dim_type.set, place, high)
+
+    def moved(access: Access) -> Access:
+        forms = access.subscripts
+        return replace(
+            access,
+            relation=str(isl.Map(access.relation).preimage_domain_multi_aff(change).intersect_domain(domain)),
+            index=str(isl.MultiPwAff(access.index).pullback_multi_aff(change)),
+            subscripts=None if forms is None else tuple(composed(form, old, len(iterators)) for form in forms),
+        )
+
+    def rebuilt(node: Expression) -> Expression:
+        text = str(isl.PwAff(node.text).pullback_multi_aff(change)) if node.kind == "affine" else node.text
+        return replace(node, text=text, arguments=tuple(rebuilt(argument) for argument in node.arguments))
+
+    return replace(
+        statement,
+        iterators=tuple(iterators),
+        domain=str(domain),
+        box=ranges if domain.is_equal(box) else None,
+        body=rebuilt(statement.body),
+        accesses=tuple(moved(access) for access in statement.accesses),
+    )
+
+
+def _text(form: Affine, iterators: Sequence[str]) -> str:
+    terms = [f"{factor}*{name}" for factor, name in zip(form.coefficients, iterators, strict=True) if factor]
+    return " + ".join([*terms, str(form.constant)])

@@ -1,0 +1,125 @@
+"""A variant is applied by itself, whoever made it: no search has to know it."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from pathlib import Path
+
+import pytest
+from machines import machine_with
+
+from polydl import pipeline, registry
+from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, UseMicrokernel, Variant
+from polydl.plan.apply import apply
+from polydl.variants.rewrites.pack import Pack
+
+PRODUCT = """\
+void product(float C[96][80], float A[96][64], float B[64][80]) {
+#pragma scop
+  for (int i = 0; i < 96; ++i)
+    for (int j = 0; j < 80; ++j)
+      C[i][j] = 0.0f;
+  for (int i = 0; i < 96; ++i)
+    for (int j = 0; j < 80; ++j)
+      for (int k = 0; k < 64; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+SEIDEL = """\
+void seidel(float A[60][60]) {
+#pragma scop
+  for (int i = 1; i < 59; ++i)
+    for (int j = 1; j < 59; ++j)
+      A[i][j] = 0.25f * (A[i - 1][j] + A[i][j - 1] + A[i][j + 1] + A[i + 1][j]);
+#pragma endscop
+}
+"""
+KERNELS = (registry.load("microkernels", "c"),)
+CALL = UseMicrokernel(1, "c", "j", "i", "k")
+# Nothing that a search proposes: a copy of A that no microkernel needs, and tiles of odd sizes.
+OWN: tuple[Step, ...] = (
+    Pack("S1", "A", (1, 0)),
+    Attach("S0", "S1", "first"),
+    Tile(2, "i", (48, 12)),
+    Tile(2, "j", (40,)),
+    UseMicrokernel(2, "c", "j", "i", "k"),
+    Interchange(2, ("j_t1", "i_t2", "i_t1")),
+    Parallel(2, "j_t1"),
+)
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    (tmp_path / "nest.c").write_text(source)
+    return pipeline.parse(tmp_path / "nest.c")
+
+
+def test_a_variant_that_no_search_proposes_is_applied(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    applied = apply(scop, Variant(OWN), KERNELS)
+    assert applied.violations == ()
+    assert [array.name for array in applied.scop.arrays if array.storage == "local"] == ["A_packed"]
+    (site,) = applied.sites.values()
+    assert (site.gemm.m, site.gemm.n, site.gemm.k) == ((40, 40), (12, 12), (64, 64))
+    assert site.gemm.overwrites
+    assert [name for name, _ in applied.executed[1].schedule.statements if name == "S0"] == []
+    assert "polydl_gemm2" in pipeline.kernel(applied, 32).c
+
+
+def test_the_order_of_steps_has_no_influence_where_they_say_nothing_of_it(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    expected = apply(scop, Variant(OWN), KERNELS)
+    generator = random.Random(0)
+    for _ in range(10):
+        steps = list(OWN)
+        generator.shuffle(steps)
+        applied = apply(scop, Variant(tuple(steps)), KERNELS)
+        assert applied.variant == expected.variant
+        assert applied.variant.id == expected.variant.id == Variant(OWN).id
+        assert applied.plan == expected.plan
+
+
+def test_generated_variants_are_in_canonical_order(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    space = pipeline.space_on(scop, machine_with(2, 32))
+    variants = pipeline.generate(space, max_variants=60).variants
+    assert len(variants) == 60
+    assert all(space.apply(variant).variant.id == variant.id for variant in variants)
+
+
+def test_a_broken_dependence_is_named_with_its_lines(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SEIDEL)
+    with pytest.raises(IllegalVariantError, match=r"RAW dependence on `A` within S0 \(line 5\) .* running `i`"):
+        apply(scop, Variant((Parallel(0, "i"),)), ())
+    with pytest.raises(IllegalVariantError, match=r"dependence on `C` from S0 \(line 5\) to S1 \(line 9\)"):
+        # The sums begin with what the zeros have left; they can't run first.
+        apply(parse(tmp_path, PRODUCT), Variant((Attach("S0", "S1", "last"),)), ())
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ((CALL, Tile(1, "i", (12,)), Tile(1, "i", (6,))), "given once"),
+        ((Interchange(1, ("i", "j", "k")), Interchange(1, ("k", "j", "i"))), "more than one step `interchange`"),
+        ((Interchange(1, ("i", "j")),), "must name each of its loops once"),
+        ((Tile(7, "i", (12,)),), "there is no nest 7"),
+        ((UseMicrokernel(1, "libxsmm", "j", "i", "k"),), "no microkernel `libxsmm` among c"),
+        ((UseMicrokernel(1, "c", "k", "i", "j"),), "no match for `c`"),
+        ((Pack("S1", "C", (1, 0)),), "`C` is written"),
+    ],
+)
+def test_a_step_that_cannot_be_taken_says_why(tmp_path: Path, steps: tuple[Step, ...], message: str) -> None:
+    with pytest.raises(IllegalVariantError, match=message):
+        apply(parse(tmp_path, PRODUCT), Variant(steps), KERNELS)
+
+
+def test_sums_keep_their_order_without_reassociation(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    orders = list(itertools.permutations(("i", "j", "k")))
+    backwards = Variant((CALL, Tile(1, "k", (16,)), Interchange(1, ("k_t1",))))
+    assert apply(scop, backwards, KERNELS, reassociate=False).sites[1].gemm.ordered
+    assert not apply(scop, backwards, KERNELS).sites[1].gemm.ordered
+    assert all(apply(scop, Variant((Interchange(1, order),)), ()).violations == () for order in orders)

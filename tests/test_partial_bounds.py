@@ -1,0 +1,142 @@
+"""Bounds of partly decided candidates: below all that they may become, and never lower once more is decided."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reuse_examples import MACHINE
+
+from polydl import pipeline
+from polydl.contracts import Candidate
+from polydl.ir.variant import Variant
+from polydl.machine import Machine
+from polydl.ranking.bound import lower_bounds
+from polydl.ranking.cost_model import nest_times
+from polydl.variants.decisions import Partial
+from polydl.variants.generate import VariantSpace
+from polydl.variants.shapes import Shape
+from polydl.variants.space import NestSpace
+
+PRODUCT = """
+void f(float C[48][24], const float A[48][32], const float B[32][24])
+{
+#pragma scop
+  for (int i = 0; i < 48; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 32; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+SCALED = """
+void f(float y[96][64], const float x[64][96])
+{
+#pragma scop
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 64; j++)
+      y[i][j] = 2 * x[j][i];
+#pragma endscop
+}
+"""
+# Caches so small that the arrays of these nests come from memory.
+SMALL = tuple(replace(level, bytes=size) for level, size in zip(MACHINE.caches, (512, 1024, 2048), strict=True))
+MACHINES = {
+    "one thread": replace(MACHINE, threads=1),
+    "three threads": replace(MACHINE, threads=3),
+    "small caches": replace(MACHINE, threads=2, caches=SMALL),
+}
+
+
+def space_of(source: str, machine: Machine, folder: Path, microkernel: str) -> VariantSpace:
+    path = folder / "nest.c"
+    path.write_text(source)
+    space = pipeline.space_on(pipeline.parse(path), machine, microkernel=microkernel)
+    [nest] = space.spaces
+    few = [*filter(lambda shape: whole(nest, shape), nest.shapes)][:4]
+    few += [shape for shape in nest.shapes if shape not in few][:2]
+    return replace(space, spaces=(replace(nest, shapes=tuple(few)),), alternatives=())
+
+
+def whole(nest: NestSpace, shape: Shape) -> bool:
+    """Whether all calls have the same sizes, so that a bound can count them."""
+    return all(nest.extents[loop] % size == 0 for loop, size in nest.roles(shape).items())
+
+
+def candidates(space: VariantSpace, machine: Machine, microkernel: str) -> list[tuple[Partial, Candidate]]:
+    """Variants of a scop of one nest, a thousand at most: as fully decided candidates, and as rankers see them."""
+    [nest] = space.spaces
+    chosen = random.Random(0).sample(nest.choices, min(1000, len(nest.choices)))
+    variants = [Variant(nest.steps(choice)) for choice in chosen]
+    seen = pipeline.candidates(space.source, variants, machine=machine, microkernel=microkernel)
+    decided = []
+    for choice in chosen:
+        partial = nest.root
+        for name, value in nest.model.values(choice).items():
+            assert partial is not None
+            partial = partial.take(name, value)
+        assert partial is not None
+        decided.append(partial)
+    return list(zip(decided, seen, strict=True))
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize(("source", "microkernel"), [(PRODUCT, "c"), (PRODUCT, "none"), (SCALED, "none")])
+def test_no_completion_is_below_the_bound(name: str, source: str, microkernel: str, tmp_path: Path) -> None:
+    machine = MACHINES[name]
+    space = space_of(source, machine, tmp_path, microkernel)
+    [nest] = space.spaces
+    index = nest.nest.index
+    generator = random.Random(1)
+    complete = candidates(space, machine, microkernel)
+    least = {}
+    for partial, candidate in complete:
+        bound = pipeline.least_seconds(space, {index: partial}, machine)
+        assert bound == pytest.approx(lower_bounds([candidate], machine)[0])
+        assert bound <= sum(time.total for time in nest_times(candidate, machine))
+        least[id(partial)] = bound
+    everything = pipeline.least_seconds(space, {}, machine)
+    assert 0 < everything <= min(least.values())
+    for _ in range(20):
+        goal, _ = generator.choice(complete)
+        so_far: Partial | None = nest.root
+        bound, left = everything, complete
+        for decision in generator.sample(nest.decisions.names, len(nest.decisions.names)):
+            assert so_far is not None
+            so_far = so_far.take(decision, goal.decided[decision])
+            left = [each for each in left if each[0].decided[decision] == goal.decided[decision]]
+            assert so_far is not None
+            tighter = pipeline.least_seconds(space, {index: so_far}, machine)
+            assert tighter >= bound, f"the bound got lower with {decision}"
+            assert tighter <= min(least[id(each)] for each, _ in left)
+            bound = tighter
+        assert bound == least[id(goal)]
+
+
+def test_a_decision_may_raise_the_bound(tmp_path: Path) -> None:
+    machine = MACHINES["three threads"]
+    space = space_of(PRODUCT, machine, tmp_path, "c")
+    [nest] = space.spaces
+    alike = [number for number, shape in enumerate(nest.shapes) if whole(nest, shape)]
+    assert alike
+    partial = nest.root.restrict("shape", alike) if nest.root is not None else None
+    assert partial is not None
+    before = pipeline.least_seconds(space, {nest.nest.index: partial}, machine)
+    after = [
+        pipeline.least_seconds(space, {nest.nest.index: narrower}, machine)
+        for value in partial.values("parallel")
+        if (narrower := partial.take("parallel", value)) is not None
+    ]
+    assert min(after) == before < max(after)
+
+
+def test_what_no_cache_keeps_comes_from_memory(tmp_path: Path) -> None:
+    machine = MACHINES["small caches"]
+    space = space_of(SCALED, machine, tmp_path, "none")
+    kept = sum(level.bytes * -(-machine.threads // level.shared_by) for level in machine.caches)
+    moved = 2 * 96 * 64 * 4 - kept
+    fastest = 1.2 * machine.memory_bandwidth_bytes_per_second * machine.threads
+    assert pipeline.least_seconds(space, {}, machine) >= moved / fastest
+    assert pipeline.least_seconds(space, {}, MACHINE) < moved / fastest

@@ -1,0 +1,154 @@
+"""Scalar replacement in the bodies of vector loops, and streaming stores, which begin with it. No compiler."""
+
+from __future__ import annotations
+
+import pytest
+from loops_by_hand import adds, array, at, c, context, loop, sets, times
+
+from polydl.codegen.context import Context, StatementFacts
+from polydl.codegen.loop_ir import Body, If
+from polydl.codegen.passes import parallel_loops, scalar_replacement, streaming_stores, unroll_and_jam, vectorize
+from polydl.codegen.values import Expr, Name
+from polydl.ir.schedule import Loop
+
+ARRAYS = (
+    array("s", 90),
+    array("A", 8, 90),
+    array("r", 8),
+    array("y", 900),
+    array("x", 900),
+    array("w", 900),
+    array("a"),
+)
+
+
+def known(
+    *, count: int = 90, unrolled: int = 2, streamed: tuple[str, ...] = (), threads: bool = False, statements: str = "S"
+) -> Context:
+    facts = StatementFacts(
+        parallel={1: Loop("j", 0, parallel=True)} if threads else {},
+        vector=frozenset({1}),
+        counts={1: count, 2: unrolled},
+        lanes=16,
+        unrolled={2: True},
+        streamed=frozenset(streamed),
+    )
+    return context(*ARRAYS, exact=False, precise=False, **dict.fromkeys(statements, facts))
+
+
+def rows(term: Expr, target: Expr | None = None) -> Body:
+    """Two rows that are added to one vector."""
+    inner = loop("i", 2, 1, adds("S", target or at("s", "j"), term))  # type: ignore[arg-type]
+    return (loop("j", 1, 89, inner),)
+
+
+def replaced(ir: Body, facts: Context) -> list[str]:
+    return c(scalar_replacement.run(vectorize.run(unroll_and_jam.run(ir, facts), facts), facts))
+
+
+def test_what_several_copies_add_to_stays_in_a_register() -> None:
+    assert replaced(rows(times(at("A", "i", "j"), at("r", "i"))), known()) == [
+        "{",
+        "const float polydl_once0_0 = r[0];",
+        "const float polydl_once0_1 = r[1];",
+        "for (int j = 0; j <= 89; ++j) {",
+        "float polydl_held0 = s[j];",
+        "polydl_held0 += A[0][j] * polydl_once0_0;",
+        "polydl_held0 += A[1][j] * polydl_once0_1;",
+        "s[j] = polydl_held0;",
+        "}",
+        "}",
+    ]
+
+
+def test_different_elements_of_an_array_stay_where_they_are() -> None:
+    assert "polydl_held" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
+    # Nobody writes what is read alone: it may stay as well.
+    assert "polydl_held" not in str(replaced(rows(at("x", "j"), at("A", "i", "j")), known()))
+
+
+def test_scalars_and_what_is_written_are_not_read_before_the_loop() -> None:
+    lines = replaced(rows(times(at("a"), at("s", 0), at("A", "i", "j"))), known())
+    assert not any("polydl_once" in line for line in lines)
+
+
+def test_a_variable_that_is_written_first_needs_no_value() -> None:
+    ir = (
+        loop("j", 1, 89, sets("S", at("y", "j"), at("x", "j")), sets("T", at("y", "j"), times(at("y", "j"), at("a")))),
+    )
+    lines = replaced(ir, known(streamed=("y",), statements="ST"))
+    assert lines[1:] == [
+        "float polydl_held0;",
+        "polydl_held0 = x[j];",
+        "polydl_held0 = polydl_held0 * a;",
+        "y[j] = polydl_held0;",
+        "}",
+    ]
+    # With one copy, and nothing to be streamed, all stays as it is.
+    assert replaced(ir, known(statements="ST")) == c(ir)
+
+
+def test_bodies_with_conditions_stay() -> None:
+    ir = (loop("j", 1, 89, If(Name("c"), (sets("S", at("y", "j"), at("x", "j")),))),)
+    assert replaced(ir, known(streamed=("y",))) == c(ir)
+
+
+def streamed(ir: Body, facts: Context) -> list[str]:
+    made = vectorize.run(ir, facts)
+    for each in (scalar_replacement, streaming_stores):
+        made = each.run(made, facts)
+    return c(made)
+
+
+def copy(last: int | Expr) -> Body:
+    return (loop("j", 1, last, sets("S", at("y", "j"), at("x", "j"))),)
+
+
+def test_short_loops_fill_one_buffer() -> None:
+    assert streamed(copy(89), known(streamed=("y",))) == [
+        "{",
+        "_Alignas(64) float polydl_held0[90];",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = 0; j <= 89; ++j) {",
+        "polydl_held0[j] = x[j];",
+        "}",
+        "polydl_stream(&y[0], polydl_held0, (89 - 0 + 1) * sizeof *polydl_held0);",
+        "}",
+    ]
+
+
+def test_long_loops_fill_buffers_piece_by_piece() -> None:
+    assert streamed(copy(899), known(count=900, streamed=("y",))) == [
+        "for (int polydl_j = 0; polydl_j <= 899; polydl_j += 256) {",
+        "const int polydl_j_end = polydl_min(polydl_j + 255, 899);",
+        "_Alignas(64) float polydl_held0[256];",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = polydl_j; j <= polydl_j_end; ++j) {",
+        "polydl_held0[j - polydl_j] = x[j];",
+        "}",
+        "polydl_stream(&y[polydl_j], polydl_held0, (polydl_j_end - polydl_j + 1) * sizeof *polydl_held0);",
+        "}",
+    ]
+
+
+def test_threads_have_a_region_of_their_own() -> None:
+    facts = known(count=900, streamed=("y",), threads=True)
+    lines = streamed(parallel_loops.run(copy(899), facts), facts)
+    assert lines[:4] == [
+        "#pragma omp parallel",
+        "{",
+        "#pragma omp for nowait",
+        "for (int polydl_j = 0; polydl_j <= 899; polydl_j += 256) {",
+    ]
+
+
+@pytest.mark.parametrize("body", [sets("S", at("y", "j"), at("y", "j")), adds("S", at("y", "j"), at("x", "j"))])
+def test_what_is_read_before_it_is_written_goes_through_the_caches(body: object) -> None:
+    ir = (loop("j", 1, 89, body),)  # type: ignore[arg-type]
+    lines = streamed(ir, known(streamed=("y",)))
+    assert not any("polydl_stream" in line for line in lines)
+
+
+def test_unknown_lasts_are_those_of_the_loop() -> None:
+    lines = streamed(copy(Name("n")), known(count=900, streamed=("y",)))
+    assert lines[1] == "const int polydl_j_end = polydl_min(polydl_j + 255, n);"

@@ -1,0 +1,170 @@
+"""Sums of vector loops: in variables of their own, with fewer products, and one for each lane. No compiler."""
+
+from __future__ import annotations
+
+import pytest
+from loops_by_hand import adds, array, at, c, context, loop, sets, times
+
+from polydl.codegen.context import Context, StatementFacts
+from polydl.codegen.loop_ir import Assign, Body, For, Node
+from polydl.codegen.passes import factors, lane_accumulators, reductions, unroll_and_jam, vectorize
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Name, Unary
+
+ARRAYS = (
+    array("z", 16),
+    array("s", 90),
+    array("A", 16, 90),
+    array("x", 90),
+    array("r", 16),
+    array("a"),
+    array("d", element="double"),
+)
+SUM = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90}, lanes=16)
+UPDATE = StatementFacts(vector=frozenset({1}), counts={1: 90}, lanes=16)
+
+
+def row(term: Expr, *, last: int | Expr = 89, more: tuple[Node, ...] = ()) -> Body:
+    return (loop("j", 1, last, adds("S", at("z", "i"), term), *more),)
+
+
+PRODUCT = times(at("A", "i", "j"), at("x", "j"))
+
+
+def summed(ir: Body, known: Context, *passes: object) -> list[str]:
+    for each in (vectorize, reductions, *passes):
+        ir = each.run(ir, known)  # type: ignore[attr-defined]
+    return c(ir)
+
+
+def test_a_loop_adds_to_a_variable_in_place_of_its_element() -> None:
+    (made,) = reductions.run(vectorize.run(row(PRODUCT), context(*ARRAYS, S=SUM)), context(*ARRAYS, S=SUM))
+    assert isinstance(made, For)
+    (reduction,) = made.reductions
+    assert (reduction.variable, reduction.type, reduction.target) == ("polydl_sum0", "float", at("z", "i"))
+    assert c(made.body) == ["polydl_sum0 += A[i][j] * x[j];"]
+    # Statements that add to what moves with the loop have no sum.
+    moving = (loop("j", 1, 89, adds("S", at("s", "j"), PRODUCT)),)
+    assert summed(moving, context(*ARRAYS, S=UPDATE)) == c(moving)
+
+
+def test_short_sums_are_taken_in_float_if_nothing_is_more_precise() -> None:
+    arrays = (array("t", 8, element="double"), *ARRAYS)
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "t"}, counts={1: 90}, lanes=16)
+    ir = (loop("j", 1, 89, adds("S", at("t", 0), PRODUCT)),)
+
+    def kind(known: Context, body: Body) -> str:
+        (made,) = reductions.run(vectorize.run(body, known), known)
+        assert isinstance(made, For)
+        return made.reductions[0].type
+
+    assert kind(context(*arrays, S=facts), ir) == "float"
+    assert kind(context(*arrays, S=facts, precise=True), ir) == "double"
+    precise = (loop("j", 1, 89, adds("S", at("t", 0), times(at("A", 0, "j"), at("d")))),)
+    assert kind(context(*arrays, S=facts), precise) == "double"
+    long = StatementFacts(vector=frozenset({1}), sums={1: "t"}, counts={1: 300}, lanes=16)
+    assert kind(context(*arrays, S=long), ir) == "double"
+
+
+@pytest.mark.parametrize(
+    ("term", "narrow"),
+    [
+        (at("x", "j"), True),
+        (times(at("x", "j"), Constant("0.5f")), True),
+        (times(at("x", "j"), Constant("0.5")), False),
+        (Cast("double", at("x", "j")), False),
+        (Apply("sqrt", (at("x", "j"),)), False),
+        (Apply("sqrtf", (at("x", "j"),)), True),
+        (Conditional(at("d"), at("x", "j"), Unary("-", at("x", "j"))), True),
+        (at("d"), False),
+        (times(at("x", "j"), Name("j")), False),
+        (Constant("0x1F"), False),
+    ],
+)
+def test_float_is_what_c_computes_in_float(term: Expr, narrow: bool) -> None:
+    assert context(*ARRAYS).is_float(term) is narrow
+
+
+def test_without_lanes_openmp_adds_up() -> None:
+    short = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 20}, lanes=16)
+    assert summed(row(PRODUCT, last=19), context(*ARRAYS, S=short), lane_accumulators) == [
+        "{",
+        "float polydl_sum0 = 0;",
+        "for (int j = 0; j <= 19; ++j) {",
+        "polydl_sum0 += A[i][j] * x[j];",
+        "}",
+        "z[i] += polydl_sum0;",
+        "}",
+    ]
+
+
+def test_each_lane_adds_up_by_itself() -> None:
+    assert summed(row(PRODUCT), context(*ARRAYS, S=SUM), lane_accumulators) == [
+        "{",
+        "float polydl_sum0[16] = {0};",
+        "for (int polydl_j_first = 0; polydl_j_first <= 79; polydl_j_first += 16) {",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = polydl_j_first; j <= polydl_j_first + 15; ++j) {",
+        "polydl_sum0[j - polydl_j_first] += A[i][j] * x[j];",
+        "}",
+        "}",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = 80; j <= 89; ++j) {",
+        "polydl_sum0[j - 80] += A[i][j] * x[j];",
+        "}",
+        "z[i] += polydl_total_float(polydl_sum0, 16);",
+        "}",
+    ]
+
+
+def test_what_is_left_of_unknown_bounds_is_found_when_it_runs() -> None:
+    lines = summed(row(PRODUCT, last=Name("i")), context(*ARRAYS, S=SUM), lane_accumulators)
+    assert "for (int polydl_j_first = 0; polydl_j_first <= i - 15; polydl_j_first += 16) {" in lines
+    assert "const int polydl_j_first = 16 * ((i - 0 + 1) / 16);" in lines
+    assert "for (int j = polydl_j_first; j <= i; ++j) {" in lines
+
+
+def test_copies_have_sums_of_their_own() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90, 2: 2}, lanes=16, unrolled={2: True})
+    known = context(*ARRAYS, S=facts)
+    nest = (loop("j", 1, 89, loop("i", 2, 1, adds("S", at("z", "i"), PRODUCT))),)
+    lines = summed(unroll_and_jam.run(nest, known), known, lane_accumulators)
+    assert lines[1] == "float polydl_sum0_0[16] = {0}, polydl_sum0_1[16] = {0};"
+    assert lines[-3:] == [
+        "z[0] += polydl_total_float(polydl_sum0_0, 16);",
+        "z[1] += polydl_total_float(polydl_sum0_1, 16);",
+        "}",
+    ]
+
+
+SCALED = times(at("a"), at("A", "i", "j"), at("x", "j"))
+
+
+def test_factors_that_a_loop_leaves_alone_are_multiplied_once() -> None:
+    lines = summed(row(SCALED), context(*ARRAYS, S=SUM), factors, lane_accumulators)
+    assert "polydl_sum0[j - 80] += A[i][j] * x[j];" in lines
+    assert "z[i] += a * polydl_total_float(polydl_sum0, 16);" in lines
+    lines = summed(row(SCALED), context(*ARRAYS, S=SUM, exact=True), factors, lane_accumulators)
+    assert "polydl_sum0[j - 80] += (a * A[i][j]) * x[j];" in lines
+
+
+def test_factors_are_regrouped_where_nothing_is_summed_up() -> None:
+    product = times(at("a"), at("A", "i", "j"), at("r", "i"))
+    ir = (loop("j", 1, 89, sets("S", at("s", "j"), Binary("-", at("s", "j"), product))),)
+    assert "s[j] = s[j] - ((a * r[i]) * A[i][j]);" in summed(ir, context(*ARRAYS, S=UPDATE), factors)
+    assert "s[j] = s[j] - ((a * A[i][j]) * r[i]);" in summed(ir, context(*ARRAYS, S=UPDATE, exact=True), factors)
+
+
+def test_products_stay_that_are_short_or_of_several_types() -> None:
+    known = context(*ARRAYS, S=UPDATE)
+    for product in (times(at("a"), at("x", "j")), times(at("d"), at("A", "i", "j"), at("r", "i"))):
+        ir = (loop("j", 1, 89, adds("S", at("s", "j"), product)),)
+        assert summed(ir, known, factors) == c(ir)
+    # What the loop writes is not left alone.
+    written = (loop("j", 1, 89, sets("S", at("s", "j"), times(at("s", 0), at("A", "i", "j"), at("x", "j")))),)
+    assert summed(written, known, factors) == c(written)
+
+
+def test_sums_of_loops_around_keep_their_terms() -> None:
+    accumulated = Assign(Element("polydl_row0", (Name("j"),)), "+=", SCALED, "S")
+    ir = (loop("j", 1, 89, accumulated),)
+    assert summed(ir, context(*ARRAYS, S=UPDATE), factors) == c(ir)
