@@ -16,7 +16,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 FOLDERS := variants microkernels ranking fusion
 # Of these files, what needs no compiler.
 CHECKED := $(addprefix tests/test_,$(addsuffix .py,\
-	apply decisions golden imports lazy_imports legality names parallel_loops picks pins ranking registry rewrites))
+	apply decisions golden imports lazy_imports legality loop_ir names parallel_loops passes_accumulators \
+	passes_scalar_replacement passes_sums passes_threads passes_unroll picks pins ranking registry rewrites))
 BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch])
 INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev

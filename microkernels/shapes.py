@@ -83,8 +83,8 @@ def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, rea
     for vectors in tiling.vectors:
         for columns in tiling.columns:
             moved = (1.5 if reads else 1.0) * vectors * columns
-            total += k * batch * _block_step(vectors, columns, core)
-            total += moved + 2 * core.fma_latency_cycles + _PRODUCT_OVERHEAD * batch
+            steps = k * batch * _block_step(vectors, columns, core)
+            total += steps + moved + 2 * core.fma_latency_cycles + _PRODUCT_OVERHEAD * batch
         if vectors * k * batch > _NEAR_VECTORS:
             total += _FAR_LOAD * vectors * k * batch * (len(tiling.columns) - 1)
     return total

@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep
 from polydl.machine import Machine
-from polydl.match.product import GemmMatch
-from polydl.poly.dependences import Dependence
+
+if TYPE_CHECKING:
+    # Who asks what a recorded variant's rewrites are for needs no isl.
+    from polydl.match.product import GemmMatch
+    from polydl.poly.dependences import Dependence
 
 
 @dataclass(frozen=True)

@@ -15,4 +15,6 @@ def machine_with(threads: int, vector_bytes: int, rates: tuple[float, ...] = RAT
         CacheLevel(f"L{number + 1}", size, 64, 1, 1e-9 * 4**number, rate)
         for number, (size, rate) in enumerate(zip(SIZES, rates, strict=False))
     )
-    return Machine("example", "example", 2, threads, isa, vector_bytes, caches, 1e-7, rates[-1], 1 << 34, peak)
+    return Machine(
+        "example", "example", max(2, threads), threads, isa, vector_bytes, caches, 1e-7, rates[-1], 1 << 34, peak
+    )

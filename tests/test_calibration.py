@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 from polydl import pipeline, registry
 from polydl.calibration import levels as level_speeds
 from polydl.calibration import run as module
+from polydl.calibration.cores import _PAGES, measure_pages, measure_thread_start, page_table
 from polydl.calibration.fit import fitted
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
@@ -26,6 +28,7 @@ from polydl.machine.profile import Identity, Profile, read, read_for, write
 from polydl.machine.system import find
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.calibrated import calibrated
+from polydl.presentation.calibration import core_text
 
 STORED = Path(__file__).parent / "data" / "calibration.toml"
 MATMUL = """
@@ -331,6 +334,58 @@ def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, 
                         size = GemmShape("float", "float", m, n, use.k, 1, use.lda, use.ldc, use.ldb, 1)
                         expected += times_m * times_n * (64 // use.k) * kernel.predicted_cycles(size, 16)
             assert candidate.cycles[0] == pytest.approx(expected)
+
+
+# --- constants of a core ----------------------------------------------------------------
+
+
+def test_the_first_table_of_pages_ends_where_accesses_take_longer() -> None:
+    hit, miss, cycle = 1.25e-9, 3.5e-9, 0.3e-9
+    walked = {
+        pages: hit if pages <= 56 else 2.2e-9 if pages == 60 else 2.6e-9 if pages == 64 else miss for pages in _PAGES
+    }
+    assert page_table(walked, cycle) == {
+        "first_tlb_entries": 60, "first_tlb_miss_cycles": pytest.approx((miss - hit) / cycle)
+    }  # fmt: skip
+    # Large pages: nothing is looked up anywhere else.
+    assert page_table(dict.fromkeys(_PAGES, hit) | {256: 1.3e-9}, cycle) == {}
+
+
+@pytest.mark.native
+def test_pages_and_threads_are_measured_here() -> None:
+    system = find()
+    core = system.core
+    cores = sorted(os.sched_getaffinity(0))
+    found = measure_pages(cores[0], core.page_bytes, core.line_bytes, core.operations_per_cycle(system.vector_bytes))
+    assert found == {} or (8 <= found["first_tlb_entries"] < 256 and 0.5 < found["first_tlb_miss_cycles"] < 100)
+    started = measure_thread_start(cores, Toolchain.find())
+    assert started == {} if len(cores) == 1 else 1e-8 < started["thread_start_seconds"] < 1e-2
+    assert measure_thread_start(cores[:1], Toolchain.find()) == {}
+
+
+def test_measured_constants_take_the_place_of_published_ones(stored: Profile, tmp_path: Path) -> None:
+    here = find()
+    profile = replace(
+        stored,
+        identity=here.identity,
+        levels=stored.levels[:1] * (len(here.caches) + 1),
+        constants={"first_tlb_entries": 60, "thread_start_seconds": 1.9e-6},
+    )
+    write(profile, here.calibration_path(tmp_path))
+    core = Machine.detect(profile_directory=tmp_path).core
+    assert (core.first_tlb_entries, core.thread_start_seconds) == (60, 1.9e-6)
+    assert core.source("first_tlb_entries") == core.source("thread_start_seconds") == "measured"
+    assert core.source("page_bytes") == "detected"
+    text = core_text(core)
+    assert "first tlb entries" in text
+    assert text.index("measured") < text.index("detected")
+
+
+@pytest.mark.parametrize("constants", [{"colour": 1.0}, {"page_bytes": -1}, {"thread_start_seconds": "soon"}])
+def test_a_profile_with_wrong_constants_is_refused(stored: Profile, tmp_path: Path, constants: dict[str, Any]) -> None:
+    write(replace(stored, constants=constants), tmp_path / "profile.toml")
+    with pytest.raises(MachineError, match="not a calibration"):
+        read(tmp_path / "profile.toml")
 
 
 # --- the command ------------------------------------------------------------------------

@@ -145,7 +145,9 @@ def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     found = ended.document
     jsonschema.validate(found, SCHEMA)
     assert (found["baseline"], found["best"]) == (None, None)
-    assert [each["rank"] for each in found["candidates"]] == [1, 2, 3]
+    ranks = [each["rank"] for each in found["candidates"]]
+    assert (len(ranks), ranks[0]) == (3, 1)
+    assert ranks == sorted(set(ranks)), "many of a kind wait for others"
     assert {each["status"] for each in found["candidates"]} == {None}
     assert {kind: path is None for kind, path in found["files"].items()} == {
         "c": True, "header": True, "library": True, "report": False

@@ -33,7 +33,7 @@ ALLOWED = {
     "divisors": set(),
     "ir": {"errors", "bfloat16"},
     "contracts": {"ir", "errors", "machine"},
-    "rewrite_contract": {"ir", "poly", "match"},
+    "rewrite_contract": {"ir", "machine", "match", "poly"},
     "poly": {"ir", "errors", "bfloat16"},
     "match": PROOFS - {"match"} | {"contracts"},
     "plan": PROOFS | {"contracts", "machine", "registry", "rewrite_contract", "vector_functions"},

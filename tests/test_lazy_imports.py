@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+import polydl
+
 HEAVY = ("islpy", "numpy", "rich", "tensorflow", "clang", "cffi", "torch")
 
 
@@ -44,3 +46,9 @@ def test_the_whole_pipeline_loads_no_tensorflow() -> None:
     loaded = loaded_after("import polydl\npolydl.optimize, polydl.parse, polydl.Machine, polydl.rank")
     assert "islpy" in loaded
     assert not loaded & {"tensorflow", "torch", "rich"}
+
+
+def test_every_public_name_loads() -> None:
+    names = [name for name in dir(polydl) if not name.startswith("_")]
+    assert {"Machine", "Scop", "Variant", "optimize", "rank"} <= set(names)
+    assert all(getattr(polydl, name) is not None for name in names)

@@ -124,6 +124,7 @@ def test_a_pinned_space_is_counted_and_sampled(space: VariantSpace) -> None:
     assert sum(each.value for each in estimates) / 10 == pytest.approx(legal, rel=0.1)
     some = generate(one, max_variants=50, seed=1)
     assert some.sampled
+    assert some.variants
     assert {v.id for v in some.variants} <= {Variant(nest.steps(choice)).id for choice in nest.choices}
 
 

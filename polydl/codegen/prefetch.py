@@ -1,4 +1,7 @@
-"""The address from which a microkernel call prefetches, in C."""
+"""The address from which a microkernel call prefetches, in C.
+
+``polydl.plan.prefetch`` decides what is fetched; the microkernel's ``emit`` writes the instructions.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The physical constants of a processor's cores that the performance model works with.
 
-Each constant is a field of ``Core`` with its unit, and says beside it how it is measured. ``polydl calibrate`` measures
-some of them; the others are those that the system tells, or that were published of this family of processors
+Each constant is a field of ``Core`` with its unit, and says beside it how it is known or measured. ``polydl calibrate``
+measures some of them; the others are told by the system, were published of this family of processors, or are usual
 (``families``).
 """
 
@@ -26,75 +26,76 @@ class Core:
 
     # ---- arithmetic
 
-    #: Vector registers that a program can name; the instruction set says so.
+    #: Vector registers that a program can name. The instruction set says so.
     vector_registers: int
-    #: Vector multiply-adds that start in a cycle. Measured: independent multiply-adds, over the clock of a chain of
-    #: dependent additions of integers.
+    #: Vector multiply-adds that start in a cycle. To measure: independent multiply-adds, over the clock that a chain of
+    #: dependent additions of integers shows.
     fma_per_cycle: float
-    #: Cycles until the next multiply-add or addition can use a result. Measured: a chain of dependent ones.
+    #: Cycles until the next multiply-add or addition can use a result. To measure: a chain of dependent ones.
     fma_latency_cycles: float
-    #: Vectors that are loaded from the first-level cache in a cycle. Measured: loads of a few lines again and again.
+    #: Vectors that are loaded from the first-level cache in a cycle. To measure: loads of a few lines again and again.
     loads_per_cycle: float
-    #: Vectors that are stored to the first-level cache in a cycle. Measured: stores to a few lines again and again.
+    #: Vectors that are stored to the first-level cache in a cycle. To measure: stores to a few lines again and again.
     stores_per_cycle: float
-    #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. Measured:
-    #: loops of random lengths against one of the same length in all.
+    #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. To measure:
+    #: loops of random lengths against one that is as long as all of them.
     loop_start_cycles: float
 
     # ---- registers of microkernels that don't say how they use them
 
-    #: Bytes of one column of C that stay in registers. Read off the code of LIBXSMM 1.17: four vectors.
+    #: Bytes of one column of C that are taken to stay in registers: four vectors.
     column_bytes: int
-    #: Bytes of all columns of C that stay in registers. Read off the code of LIBXSMM 1.17: 24 vectors.
+    #: Bytes of all columns of C that are taken to stay in registers: 24 vectors.
     accumulator_bytes: int
 
     # ---- caches and pages
 
-    #: Bytes of a line of the first-level cache; the system says so.
+    #: Bytes of a line of the first-level cache. The system says so.
     line_bytes: int
-    #: Bytes of a page as memory is mapped unless large ones are asked for; the system says so (``sysconf``).
+    #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
     page_bytes: int
-    #: Pages whose addresses the first table (level-1 TLB of data) holds. Measured: a random walk over one line in each
-    #: of ever more pages.
+    #: Pages whose addresses the first table (level-1 TLB of data) holds. ``polydl calibrate`` measures it: a random
+    #: walk over one line in each of ever more pages.
     first_tlb_entries: int
-    #: Cycles to look up a page in the second table. Measured: how much longer that walk takes beyond the first table.
+    #: Cycles to look up a page in the second table. ``polydl calibrate`` measures it: how much longer an access of that
+    #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
-    #: sets times the bytes of a line; processors tell them (``cpuid``, ``CCSIDR``).
+    #: sets times the bytes of a line. Processors tell them (``cpuid``, ``CCSIDR``).
     same_set_bytes: tuple[int, int]
-    #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others: half of
-    #: what the smallest usual one has.
+    #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. To measure:
+    #: calls with ever larger operands, with and without fetching them ahead.
     near_bytes: int
 
     # ---- prefetchers
 
-    #: Runs in different pages that prefetchers follow at once. Measured: time per line of ever more runs in turn.
+    #: Runs in different pages that prefetchers follow at once. To measure: time per line of ever more runs in turn.
     prefetch_streams: int
-    #: Bytes by which they run ahead of a load in each. Measured: the same with ever longer visits to each run.
+    #: Bytes by which they run ahead of a load in each. To measure: the same with ever longer visits to each run.
     prefetch_ahead_bytes: int
     #: The longest step in bytes from one access of a load to the next that prefetchers of the first-level cache follow.
-    #: Measured: reads at ever larger strides.
+    #: To measure: reads at ever larger strides.
     prefetch_step_bytes: int
-    #: Runs in turn that keep the prefetcher of the second-level cache busy. Measured: calls of microkernels whose
-    #: columns lie in that many pages.
+    #: Runs in turn that keep the prefetcher of the second-level cache busy. To measure: calls of microkernels whose
+    #: columns lie in ever more pages.
     prefetch_busy_streams: int
     #: How many times as long a line takes of a single run, whose every next page must be found anew, or of one that is
-    #: not followed. Measured: the same calls, relative to ``prefetch_busy_streams`` runs.
+    #: not followed. To measure: the same calls, relative to those with ``prefetch_busy_streams`` runs.
     prefetch_lost_slowdown: float
-    #: Bytes of each visit to a run that prefetchers take to find it again. Measured: time per line over the length of a
-    #: visit, with more runs than are followed.
+    #: Bytes of each visit to a run that prefetchers take to find it again. To measure: time per line over the length of
+    #: a visit, with more runs than are followed.
     prefetch_start_bytes: int
-    #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. Measured: reads
-    #: of every other line and of ever fewer.
+    #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. To measure:
+    #: reads of every other line and of ever fewer.
     prefetch_most_in_vain: float
-    #: Cycles for a line where prefetchers start anew with every few lines. Measured: copies of tiles whose rows lie a
+    #: Cycles for a line where prefetchers start anew with every few lines. To measure: copies of tiles whose rows lie a
     #: page or more apart.
     line_restart_cycles: float
 
     # ---- threads
 
-    #: Seconds until all threads have begun on a parallel loop, and waited for the last of them at its end. Measured:
-    #: empty parallel loops of OpenMP, one after the other.
+    #: Seconds until all threads have begun on a parallel loop, and waited for the last of them at its end. ``polydl
+    #: calibrate`` measures it: parallel loops of OpenMP with next to nothing in them, one after the other.
     thread_start_seconds: float
 
     #: Where each constant comes from, by name. Those that are not named are generic.

@@ -74,7 +74,10 @@ class Applied:
 
     @cached_property
     def executed(self) -> tuple[Scop, Plan]:
-        """What generated code runs: scop and plan without the passes of zeros that are absorbed."""
+        """What is analysed and reported: scop and plan without the passes of zeros that are absorbed.
+
+        Code generation leaves the same passes out, and with them what calls apply as an epilogue.
+        """
         if not self.absorbed:
             return self.scop, self.plan
         gone = [nest for nest in self.plan.nests if nest.nest.index in self.absorbed]

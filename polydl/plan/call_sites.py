@@ -36,7 +36,7 @@ class CallSite:
     kernel: Microkernel
     #: Bytes of an element of C, A and B.
     element_bytes: tuple[int, int, int]
-    #: What each call fetches of the next tile of A.
+    #: What each call prefetches of the next tile of A; none where calls copy that tile.
     prefetch: Prefetch | None = None
     #: What each call copies of the next tile of A.
     next_tile: NextTile | None = None

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
-from polydl.machine import Machine
+from polydl.machine import Core, Machine
+from polydl.machine.core import CONSTANTS, Source
 from polydl.plan.rewrite_steps import description
 from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
@@ -33,8 +35,15 @@ def machine_text(machine: Machine, given: bool) -> str:
             f"  {counted(machine.cores, 'core')}, {counted(machine.threads, 'thread')} used, vectors of "
             f"{machine.vector_bytes} bytes, {number(machine.peak_gflops)} GFLOPS FMA peak per core (fp32)",
             f"  caches {'given' if given else 'found'}: {caches}",
+            f"  constants of a core: {_sources(machine.core)}",
         ]
     )
+
+
+def _sources(core: Core) -> str:
+    """How many constants come from where, such as ``8 published, 15 generic``."""
+    counts = Counter(core.source(name) for name in CONSTANTS)
+    return ", ".join(f"{counts[source]} {source}" for source in get_args(Source) if counts[source])
 
 
 def scop_text(scop: Scop) -> str:
