@@ -27,11 +27,11 @@ class OperatorPair:
 
 
 def pairs(
-    scop: Scop, nests: Sequence[Nest], found: Sequence[Dependence], *, threads: int, reassociate: bool = True
+    scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence], *, threads: int, reassociate: bool = True
 ) -> tuple[OperatorPair, ...]:
     """Algorithm 3 for the pairs that it is asked about; where it refuses, whether whole loops can be shared."""
     known = operators(scop, nests)
-    made, _ = decisions(scop, nests, found)
+    made, _ = decisions(scop, nests, dependences)
     result = []
     asked = {}
     for each in made:
@@ -69,10 +69,10 @@ def _apart(search: Search, known: Sequence[Operator], pair: tuple[int, ...]) -> 
     names = set(first.nest.statements), set(second.nest.statements)
     for middle in known[pair[0] + 1 : pair[1]]:
         own = set(middle.nest.statements)
-        needs = any(d.source in names[0] and d.target in own for d in search.found)
-        needed = any(d.source in own and d.target in names[1] for d in search.found)
+        needs = any(d.source in names[0] and d.target in own for d in search.dependences)
+        needed = any(d.source in own and d.target in names[1] for d in search.dependences)
         if needs and needed:
             return f"{middle.place} must run after {first.place} and before {second.place}"
-    carried = [d for d in search.found if d.source in names[0] and d.target in names[1]]
+    carried = [d for d in search.dependences if d.source in names[0] and d.target in names[1]]
     arrays = " and ".join(dict.fromkeys(f"`{d.array}`" for d in carried)) or "what runs in between"
     return f"{second.place} needs all of {arrays} from {first.place}, or changes it, before its first iteration is over"

@@ -103,11 +103,11 @@ class Search:
     """Which nests of one scop may be fused, and how."""
 
     def __init__(
-        self, scop: Scop, nests: Sequence[Nest], found: Sequence[Dependence], threads: int, reassociate: bool
+        self, scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence], threads: int, reassociate: bool
     ) -> None:
         self.scop = scop
         self.nests = nests
-        self.found = found
+        self.dependences = dependences
         self.threads = threads
         self.reassociate = reassociate
         self.classes = loop_classes(scop)
@@ -211,7 +211,7 @@ class Search:
     def _legal(self, step: Fuse) -> bool:
         self.tried += 1
         try:
-            fuse(self.scop, step, self.found, reassociate=self.reassociate)
+            fuse(self.scop, step, self.dependences, reassociate=self.reassociate)
         except IllegalVariantError:
             return False
         return True
@@ -250,7 +250,7 @@ def _groups(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -
 def fused_combinations(
     scop: Scop,
     nests: Sequence[Nest],
-    found: Sequence[Dependence],
+    dependences: Sequence[Dependence],
     machine: Machine,
     *,
     reassociate: bool = True,
@@ -259,7 +259,7 @@ def fused_combinations(
 
     ``scop`` is distributed, its nests one after the other. The combination without any fusion is among them.
     """
-    search = Search(scop, nests, found, machine.threads, reassociate)
+    search = Search(scop, nests, dependences, machine.threads, reassociate)
     indices = [nest.index for nest in nests]
     if len(indices) > _MOST_NESTS or any(nest.depth or not nest.loops or nest.call for nest in nests):
         return ()
@@ -272,7 +272,7 @@ def fused_combinations(
         groups = tuple(group for group in partition if len(group) > 1)
         if any(not ways[group] for group in groups):
             continue
-        if not _in_order(nests, found, partition):
+        if not _in_order(nests, dependences, partition):
             continue
         for steps in _product([ways[group] for group in groups]):
             members = _groups(scop, steps, [nest.statements for nest in nests])
@@ -295,11 +295,11 @@ def _product(choices: Sequence[Sequence[Fuse]]) -> Iterator[tuple[Fuse, ...]]:
             yield (first, *rest)
 
 
-def _in_order(nests: Sequence[Nest], found: Sequence[Dependence], partition: Sequence[Sequence[int]]) -> bool:
+def _in_order(nests: Sequence[Nest], dependences: Sequence[Dependence], partition: Sequence[Sequence[int]]) -> bool:
     """Whether the groups can run one after the other."""
     nest_of = {name: nest.index for nest in nests for name in nest.statements}
     group_of = {index: number for number, group in enumerate(partition) for index in group}
-    edges = {(group_of[nest_of[d.source]], group_of[nest_of[d.target]]) for d in found}
+    edges = {(group_of[nest_of[d.source]], group_of[nest_of[d.target]]) for d in dependences}
     waiting = set(range(len(partition)))
     while waiting:
         ready = [n for n in waiting if not any((o, n) in edges for o in waiting if o != n)]

@@ -33,7 +33,7 @@ class FusionResult:
             for each in self.optimization.tried
             if each.measurement.seconds_minimum is not None and not is_fused(scop, each.ranked.variant)
         ]
-        return min(apart, key=lambda each: each.measurement.seconds_minimum or 0.0, default=None)
+        return min(apart, key=lambda tried: tried.measurement.seconds_minimum or 0.0, default=None)
 
     @property
     def speedup(self) -> float | None:

@@ -97,9 +97,9 @@ class Optimization:
         passed = [each for each in self.tried if each.measurement.status == "ok"]
         now = [each for each in passed if each.record is None and each.measurement.final]
         if now:
-            return min(now, key=lambda each: each.measurement.seconds_minimum or 0.0)
+            return min(now, key=lambda tried: tried.measurement.seconds_minimum or 0.0)
         recorded = [(each.record.final, each.record.cost, each) for each in passed if each.record is not None]
-        return min(recorded, key=lambda each: (not each[0], each[1]), default=(True, 0.0, None))[2]
+        return min(recorded, key=lambda entry: (not entry[0], entry[1]), default=(True, 0.0, None))[2]
 
     @property
     def recorded(self) -> tuple[Record, ...]:

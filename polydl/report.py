@@ -287,7 +287,7 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
         nest.index: sum(applied.scop.statement(name).flops for name in nest.statements)
         for nest in applied.rewritten.nests
     }
-    use = max(winner.kernel.microkernels, key=lambda each: flops[each.nest], default=None)
+    use = max(winner.kernel.microkernels, key=lambda use: flops[use.nest], default=None)
     return (
         None
         if use is None

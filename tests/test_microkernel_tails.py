@@ -106,9 +106,9 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
         ("float", 32, (2, 29), 3),
         ("double", 64, (3,), 3),
         # Whole vectors of k: a few last rows become dot products.
-        ("float", 64, (2, 13), 32),
+        pytest.param("float", 64, (2, 13), 32, marks=pytest.mark.slow),
         ("float", 32, (29,), 16),
-        ("double", 64, (14,), 8),
+        pytest.param("double", 64, (14,), 8, marks=pytest.mark.slow),
     ],
 )
 def test_all_lengths_of_m_to_three_vectors(
@@ -128,7 +128,7 @@ def test_all_lengths_of_m_to_three_vectors(
     source, executable = tmp_path / "tails.c", tmp_path / "tails"
     source.write_text("\n".join([*parts, "int main(void)", "{", *calls, "  return 0;", "}"]) + "\n")
     # Vectors that are longer than the processor's are passed in memory; nothing of that leaves the file.
-        flags = ["-O1", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
+    flags = ["-O1", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-psabi"]
     try:
         built = subprocess.run(
             [compiler, *flags, str(source), "-o", str(executable), "-lm"], capture_output=True, text=True, check=False

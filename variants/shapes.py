@@ -57,7 +57,7 @@ def _rows(match: GemmMatch, kernel: Microkernel, extents: Mapping[int, int]) -> 
     found: list[tuple[tuple[int, int], ...]] = [()]
     loops = [loop for loop in match.rowable if extents[loop] > 1]
     if "rows" in kernel.abilities and loops:
-        loop = min(loops, key=lambda each: match.form.strides_c[each])
+        loop = min(loops, key=match.form.strides_c.__getitem__)
         most = (WIDE_COLUMNS if "copies" in kernel.abilities else MOST_COLUMNS) // extents[match.n]
         found += [((loop, size),) for size in divisors(extents[loop]) if 1 < size <= most]
     return tuple(found)
@@ -154,7 +154,9 @@ def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
     Predictions of different kernels agree less than those of one: each kernel within the slack keeps its share, and
     each beyond it ``OTHERS_KEPT``.
     """
-    everything = sorted((shape for shapes in by_kernel for shape in shapes), key=lambda each: each.cycles_per_operation)
+    everything = sorted(
+        (shape for shapes in by_kernel for shape in shapes), key=lambda shape: shape.cycles_per_operation
+    )
     within = [
         each for each in everything if each.cycles_per_operation <= SHAPE_SLACK * everything[0].cycles_per_operation
     ]
@@ -163,7 +165,7 @@ def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
     for shapes in by_kernel:
         kept += [shape for shape in shapes if shape in within][:room] or shapes[:OTHERS_KEPT]
     kept += [shape for shape in within if shape not in kept][: SHAPES_KEPT - len(kept)]
-    return tuple(sorted(kept, key=lambda each: each.cycles_per_operation))
+    return tuple(sorted(kept, key=lambda shape: shape.cycles_per_operation))
 
 
 def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> str | None:

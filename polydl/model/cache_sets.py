@@ -52,20 +52,20 @@ class Occupancy(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def evicted(own: Occupancy, others: tuple[Occupancy, ...], cache: Geometry) -> float:
-    """The share of ``own`` lines that are gone when each is used again after all lines, ``others`` too, were used.
+def evicted(lines: Occupancy, others: tuple[Occupancy, ...], cache: Geometry) -> float:
+    """The share of ``lines`` that are gone when each is used again after all lines, ``others`` too, were used.
 
     A set keeps the lines used last. Streams fall into sets independently of each other.
     """
-    each = max(1.0, own.lines / own.sets)
-    low, most = floor(each + _NEVER), ceil(each - _NEVER)
+    held_by_set = max(1.0, lines.lines / lines.sets)
+    low, most = floor(held_by_set + _NEVER), ceil(held_by_set - _NEVER)
     if most + sum([other.most() for other in others]) <= cache.ways:
         return 0.0
     if low + sum([other.least(cache.sets) for other in others]) > cache.ways:
         return 1.0
     # How many lines the set of one of them holds: fuller sets count for more of them.
-    above = max(0.0, each - low)
-    held = {low: low * (1.0 - above) / each, low + 1: (low + 1) * above / each}
+    above = max(0.0, held_by_set - low)
+    held = {low: low * (1.0 - above) / held_by_set, low + 1: (low + 1) * above / held_by_set}
     for other in others:
         combined: dict[int, float] = {}
         for count, chance in _distribution(other, cache.sets):

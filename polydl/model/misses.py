@@ -240,10 +240,10 @@ class Refills:
             full_share -= share
         return missing + max(0.0, full_share) * self._evicted(own, others, -1, level)
 
-    def _evicted(self, own: _Inside, others: Sequence[tuple[_Inside, float]], last: int, level: int) -> float:
+    def _evicted(self, inside: _Inside, others: Sequence[tuple[_Inside, float]], last: int, level: int) -> float:
         cache = self.caches[level]
         between = [each.last.get(last, each.full).occupancy[level].again(again, cache.sets) for each, again in others]
-        return evicted(own.last.get(last, own.full).occupancy[level], tuple(between), cache)
+        return evicted(inside.last.get(last, inside.full).occupancy[level], tuple(between), cache)
 
     def _again(self, stream: int, depth: int, inner: int) -> float:
         """How much of a stream lies between two iterations, relative to one execution of the loops from ``inner`` on.

@@ -59,12 +59,12 @@ def with_copy(
     return replace(scop, statements=inserted(copy, others), arrays=(*scop.arrays, packed))
 
 
-def inserted(made: Statement, statements: Sequence[Statement]) -> tuple[Statement, ...]:
+def inserted(copy: Statement, statements: Sequence[Statement]) -> tuple[Statement, ...]:
     """The statements with one more in a nest of its own, in front of the nest that was at its place."""
-    place = made.betas[0]
+    place = copy.betas[0]
     before = [each for each in statements if each.betas[0] < place]
     after = [each for each in statements if each.betas[0] >= place]
-    return (*before, made, *(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in after))
+    return (*before, copy, *(replace(each, betas=(each.betas[0] + 1, *each.betas[1:])) for each in after))
 
 
 def complete_from(scop: Scop, reader: Statement, array: Array) -> int:

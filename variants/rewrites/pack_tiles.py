@@ -127,7 +127,7 @@ def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reas
     statements = [copy, *(reader if each.name == reader.name else each for each in scop.statements)]
     return replace(
         scop,
-        statements=tuple(sorted(statements, key=lambda each: each.betas)),
+        statements=tuple(sorted(statements, key=lambda statement: statement.betas)),
         arrays=(*scop.arrays, tile),
         shared=tuple(together if group == lone else group for group in scop.shared),
     )

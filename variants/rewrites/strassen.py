@@ -176,7 +176,7 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
         (nests.product, len(shared)),
         (nests.result, len(shared)),
     ]
-    ordered[:2] = sorted(ordered[:2], key=lambda each: each[1])
+    ordered[:2] = sorted(ordered[:2], key=lambda nest: nest[1])
     return arranged(scop, kept, statement, ordered, nests.arrays)
 
 
@@ -219,7 +219,7 @@ class StrassenNests(PointNests):
         _, column, summed = self._halves
         return self._sums("columns", self._matrices[1], (summed, column), self.b, self.arrays[1])
 
-    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, made: Array) -> Transform:
+    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, sums: Array) -> Transform:
         loops = points.loops
         depth, forms = self._forms(loops, 3, points.lanes)
         point, *quarter = range(len(loops), len(loops) + 3)
@@ -228,7 +228,7 @@ class StrassenNests(PointNests):
             role,
             loops,
             [self._count, self._parts, self._parts, self._trips[points.lanes]],
-            (made.name, self._subscripts(points, forms, iterator_form(point, depth))),
+            (sums.name, self._subscripts(points, forms, iterator_form(point, depth))),
             [(points.access.array, self._moved(points.access, depth, read))],
             TileTransform((matrix,), (point,), tuple(quarter), depth - 1, (None,) * len(quarter)),
         )

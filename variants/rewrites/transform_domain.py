@@ -307,7 +307,7 @@ def zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | Non
     ]
     if not earlier:
         return None
-    last = max(earlier, key=lambda each: each.betas[0])
+    last = max(earlier, key=lambda other: other.betas[0])
     if not has_loops_alone(scop, last) or not sets_to_zero(last) or len(last.accesses) != 1:
         return None
     written = last.writes[0]

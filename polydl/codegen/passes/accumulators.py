@@ -241,4 +241,8 @@ def _with_several_accumulators(loop: For, several: int, kept: _Kept) -> Body:
 
 def _with_own(body: Body, bases: Collection[str], copy: str) -> Body:
     """The body of one of several iterations, with the accumulators that it has of its own."""
-    return with_elements_of(body, lambda each: replace(each, array=each.array + copy) if each.array in bases else each)
+
+    def renamed(element: Element) -> Element:
+        return replace(element, array=element.array + copy) if element.array in bases else element
+
+    return with_elements_of(body, renamed)
