@@ -210,11 +210,11 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
-@pytest.mark.parametrize("examples", [40, pytest.param(400, marks=pytest.mark.slow)])
-def test_triangles_and_divisions(examples: int) -> None:
+def test_triangles_and_divisions() -> None:
+    """Enumeration and isl on nests that are no boxes."""
     covered = Coverage()
 
-    @settings(relaxed, max_examples=examples)
+    @settings(relaxed, max_examples=40)
     @given(random_numbers, st.sampled_from((None, None, 8, 64)))
     def agree(draw: Random, line_bytes: int | None) -> None:
         works, schedules = random_nest(draw, general=True)
@@ -229,4 +229,12 @@ def test_triangles_and_divisions(examples: int) -> None:
 
     agree()
 
-    assert len(covered.seen) >= 250 * examples // 400
+    assert len(covered.seen) >= 25
+
+
+@pytest.mark.xfail(strict=True, reason="isl counts 620 bytes beyond the caches, enumeration 692")
+def test_a_nest_on_which_isl_and_enumeration_disagree() -> None:
+    works, schedules = random_nest(Random(620), general=True)
+    scop = make_scop(works, {"A": 8, "B": 4})
+    for schedule, found in zip(schedules, working_sets_of_many(scop, schedules, CACHES, method="isl"), strict=True):
+        assert found == replace(enumerate_working_sets(works, scop, schedule, CACHES), method="isl")
