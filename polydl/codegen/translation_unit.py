@@ -43,7 +43,7 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
             return Call(annotated_call(scop, nest, values), statement.name, tuple(values))
         return Call(microkernel_call(scop, sites[nest.nest.index], values), statement.name, tuple(values))
 
-    spared = {*applied.absorbed, *(index for site in sites.values() if site.epilogue for index in site.epilogue.nests)}
+    spared = {*applied.absorbed, *applied.finished}
     omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
     made = with_first_copy_only(scop, [site.next_tile for site in sites.values() if site.next_tile is not None])
     code = loops(

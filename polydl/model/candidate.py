@@ -20,7 +20,7 @@ from polydl.plan.rewrite_steps import families
 def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Candidate:
     """What rankers see of an applied variant whose working sets are known."""
     scop, plan, sites = applied.scop, applied.plan, applied.sites
-    finished = {nest for site in sites.values() if site.epilogue for nest in site.epilogue.nests}
+    finished = applied.finished
     cycles = [_nest_cycles(applied, nest, finished, machine) for nest in plan.nests]
     blocks = {
         index: block
@@ -53,7 +53,7 @@ def _vector_elements(applied: Applied, nest: NestPlan, machine: Machine) -> int:
     return max(1, machine.vector_bytes // width)
 
 
-def _nest_cycles(applied: Applied, nest: NestPlan, finished: set[int], machine: Machine) -> float:
+def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], machine: Machine) -> float:
     """Core cycles of a nest's arithmetic, operands in the first-level cache; ``finished`` are those in epilogues."""
     scop, index = applied.scop, nest.nest.index
     if index in applied.absorbed:

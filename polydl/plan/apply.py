@@ -68,6 +68,11 @@ class Applied:
         return call_sites(self.scop, self.plan, self.matches, self.kernels, self.absorbed, ordered=not self.reassociate)
 
     @property
+    def finished(self) -> frozenset[int]:
+        """The nests that calls apply to their output as an epilogue, by index; they need no loops of their own."""
+        return frozenset(nest for site in self.sites.values() if site.epilogue for nest in site.epilogue.nests)
+
+    @property
     def uses(self) -> tuple[MicrokernelUse, ...]:
         """The microkernel calls as reports show them."""
         return tuple(site.use for site in self.sites.values())
