@@ -238,6 +238,13 @@ static void second(int n, float a[n])
 """
 
 
+def test_a_halved_subscript_of_odd_iterations(tmp_path: Path) -> None:
+    text = "void f(float A[6], const float B[4]) {\n  for (int i = 5; i >= 1; i -= 2)\n    A[i] = B[(i + 1) / 2];\n}\n"
+    scop = parse(written(tmp_path, text))
+    relation = isl.Map(next(access.relation for access in scop.statements[0].reads))
+    assert relation.is_equal(isl.Map("{ S0[1] -> B[1]; S0[3] -> B[2]; S0[5] -> B[3] }"))
+
+
 def test_a_function_is_chosen_by_name(tmp_path: Path) -> None:
     path = written(tmp_path, TWO)
     assert parse(path, function="first").statements[0].text == "a[i] = 1;"

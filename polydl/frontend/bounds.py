@@ -14,23 +14,11 @@ from polydl.errors import (
     UnknownSizeError,
     UnsupportedConstructError,
 )
-from polydl.frontend.expressions import Evaluation
+from polydl.frontend.counters import LIMITS, wider
+from polydl.frontend.expressions import Evaluation, value_range
 from polydl.frontend.facts import Shape, SourceFacts, VariableFacts
 from polydl.frontend.source import Place
 from polydl.ir.scop import Array
-
-
-def _limits(bits: int, signed: bool) -> tuple[int, int]:
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
-
-
-_LIMITS = {
-    "_Bool": (0, 1),
-    **{name: _limits(8, name != "unsigned char") for name in ("char", "signed char", "unsigned char")},
-    **{name: _limits(16, name == "short") for name in ("short", "unsigned short")},
-    **{name: _limits(32, name == "int") for name in ("int", "unsigned int")},
-    **{f"{sign}{name}": _limits(64, not sign) for sign in ("", "unsigned ") for name in ("long", "long long")},
-}
 
 
 def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place) -> None:
@@ -50,31 +38,37 @@ def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place)
             )
 
 
-def check_counters(domain: isl.Set, facts: SourceFacts, place: Place) -> None:
-    """Check that a counter of a narrow signed type doesn't overflow before its loop ends; pet treats it as an int."""
-    for position in range(domain.dim(isl.dim_type.set)):
+def check_counters(domain: isl.Set, directions: Sequence[int], facts: SourceFacts, place: Place) -> None:
+    """Check that no signed counter overflows before its loop ends, or when it ends; pet takes counters for unlimited.
+
+    ``directions`` has 1 for a loop that counts up and -1 for one that counts down, outermost first.
+    """
+    for position, direction in enumerate(directions):
         name = domain.get_dim_name(isl.dim_type.set, position)
         for variable in facts.variables:
-            limits = _LIMITS.get(variable.shape.element)
-            if variable.shown != name or variable.shape.element_bytes >= 4 or limits is None or limits[0] == 0:
+            limits = LIMITS.get(variable.shape.element)
+            if variable.shown != name or limits is None or limits[0] == 0:
                 continue
             low = domain.dim_min_val(position).to_python()
             high = domain.dim_max_val(position).to_python()
-            if low <= limits[0] or high >= limits[1]:
+            step = domain.get_stride(position).to_python()
+            after = high + step if direction > 0 else low - step
+            if low < limits[0] or high > limits[1] or not limits[0] <= after <= limits[1]:
+                steps = f" in steps of {step}" if step != 1 else ""
                 raise UnsupportedConstructError(
-                    f"the counter {variable.name} wraps around: it runs from {low} to {high}, "
+                    f"the counter {variable.name} wraps around: it runs from {low} to {high}{steps}, "
                     f"in {variable.shape.element}",
                     file=place.file,
                     line=place.line(variable.offset),
                     construct=place.quote(variable.offset),
-                    remedy=f"make {variable.name} an int",
+                    remedy=wider(variable.name, variable.shape.element),
                 )
 
 
 def check_value(value: isl.PwAff, shape: Shape, offset: int, text: str, place: Place) -> None:
     """Check that an integer variable can hold the values assigned to it; pet ignores its type."""
-    limits = _LIMITS[shape.element]
-    low, high = value.min_val().to_python(), value.max_val().to_python()
+    limits = LIMITS[shape.element]
+    low, high = value_range(value)
     if low < limits[0] or high > limits[1]:
         raise UnsupportedConstructError(
             f"the value, from {low} to {high}, doesn't fit into {shape.element}",
@@ -155,7 +149,7 @@ def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
     subscript = subscript.intersect_domain(evaluation.domain)
     if subscript.domain().is_empty():
         return -1, -1
-    return subscript.min_val().to_python(), subscript.max_val().to_python()
+    return value_range(subscript)
 
 
 def _out_of_bounds(

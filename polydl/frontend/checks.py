@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,9 +13,17 @@ from polydl.errors import (
     UnknownSizeError,
     UnsupportedConstructError,
 )
-from polydl.frontend.facts import Branch, SourceFacts, VariableFacts, is_word_of_isl
+from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, is_word_of_isl
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
+
+# What to do about types that the model doesn't know.
+_TYPES = {
+    "complex numbers": "keep real and imaginary parts in arrays of their own, and write products out: "
+    "c_re[i] += a_re[i] * b_re[i] - a_im[i] * b_im[i]; c_im[i] += a_re[i] * b_im[i] + a_im[i] * b_re[i];",
+    "a struct": MEMBERS,
+    "a pointer to pointers": "pass the elements as one array: float a[N][M], or float *a with a[i * M + j]",
+}
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:
@@ -23,6 +31,7 @@ def check_before(facts: SourceFacts, place: Place) -> None:
     if facts.region is not None:
         check_constructs(facts, *facts.region, place)
         check_variables(facts, *facts.region, place)
+        check_sizes(facts, *facts.region, place)
 
 
 def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) -> None:
@@ -97,7 +106,7 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 file=place.file,
                 line=place.line(offset),
                 construct=place.quote(offset),
-                remedy="use arrays and scalars of float, double or an integer type",
+                remedy=_TYPES.get(variable.shape.problem, "use arrays and scalars of float, double or an integer type"),
             )
         if variable.shape.is_pointer and variable.storage != "parameter":
             raise UnsupportedConstructError(
@@ -108,9 +117,7 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 remedy=f"make {variable.name} a parameter, or an array with a size",
             )
         _check_changes(variable, start, end, place)
-        if not variable.loop_counter:
-            _check_size(variable, start, end, place)
-        elif is_word_of_isl(variable.shown):
+        if variable.loop_counter and is_word_of_isl(variable.shown):
             raise UnsupportedConstructError(
                 f"the loop counter {variable.name} has a name that the analysis can't use, in a macro",
                 file=place.file,
@@ -158,30 +165,51 @@ def _check_scope(variable: VariableFacts, start: int, end: int, place: Place) ->
         )
 
 
-def _check_size(variable: VariableFacts, start: int, end: int, place: Place) -> None:
-    """Check that an integer that bounds a loop has a known value or is computed in the region."""
-    uses = variable.within(start, end)
-    computed = start <= variable.offset < end or any(use.role in ("write", "update") for use in uses)
-    if not variable.shape.is_scalar_integer or computed:
-        return
-    for use in uses:
-        if use.control:
-            raise unknown_size(variable, use.offset, place)
+def check_sizes(facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that every integer that bounds a loop or is in an array's extents has a known value.
+
+    Those that are computed in the region aside. Raises one UnknownSizeError that names all of them.
+    """
+    by_name = {variable.name: variable for variable in facts.variables}
+    unknown: dict[str, tuple[VariableFacts, int]] = {}
+    for variable in facts.variables:
+        uses = variable.within(start, end)
+        computed = start <= variable.offset < end or any(use.role in ("write", "update") for use in uses)
+        control = [use.offset for use in uses if use.control]
+        if variable.shape.is_scalar_integer and not variable.loop_counter and not computed and control:
+            unknown.setdefault(variable.name, (variable, control[0]))
+        for size in variable.sizes if uses or variable.storage == "parameter" else ():
+            if size in by_name:
+                unknown.setdefault(size, (by_name[size], variable.offset))
+    if unknown:
+        raise unknown_sizes(list(unknown.values()), place)
 
 
-def unknown_size(variable: VariableFacts, offset: int, place: Place) -> UnknownSizeError:
-    name = variable.name
-    if variable.storage == "parameter":
-        remedy = f"give it a value: -D {name}=VALUE"
-    else:
-        remedy = f"make it a constant: const int {name} = VALUE; or #define {name} VALUE"
+def unknown_sizes(unknown: Sequence[tuple[VariableFacts, int]], place: Place) -> UnknownSizeError:
+    """The error for integers without a value, each with the offset of where it is needed; there is at least one."""
+    names = [variable.name for variable, _ in unknown]
+    parameters = [variable.name for variable, _ in unknown if variable.storage == "parameter"]
+    others = [name for name in names if name not in parameters]
+    remedies = []
+    if parameters:
+        values = "it a value" if len(parameters) == 1 else "each a value"
+        remedies.append(f"give {values}: {' '.join(f'-D {name}=VALUE' for name in parameters)}")
+    if others:
+        constants = "it a constant" if len(others) == 1 else f"{_listed(others)} constants"
+        remedies.append(f"make {constants}: const int {others[0]} = VALUE; or #define {others[0]} VALUE")
+    _, offset = unknown[0]
+    known = f"the value of {names[0]} isn't" if len(names) == 1 else f"the values of {_listed(names)} aren't"
     return UnknownSizeError(
-        f"the value of {name} isn't known, and sizes or conditions depend on it",
+        f"{known} known, and sizes or conditions depend on {'it' if len(names) == 1 else 'them'}",
         file=place.file,
         line=place.line(offset),
         construct=place.quote(offset),
-        remedy=remedy,
+        remedy="; ".join(remedies),
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def data_dependent(facts: SourceFacts, offset: int, place: Place) -> UnsupportedConstructError:
@@ -198,7 +226,8 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
     names = {"for": "the loop's bounds depend", "if": "the condition depends", "while": "the loop depends"}
     remedies = {
         "if": "write the choice as an expression, such as a[i] = c[i] > 0 ? x : y",
-        "for": "give the loop bounds made of sizes and of the counters around it",
+        "for": "give the loop bounds made of sizes and of the counters around it; loops as long as data says, such as "
+        "those over the rows of a sparse matrix, can't be modelled",
     }
     subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
     return UnsupportedConstructError(
@@ -216,7 +245,8 @@ def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructErro
         file=place.file,
         line=place.line(offset),
         construct=text,
-        remedy="write subscripts such as a[2 * i + j + 1]; a gather through an index array can't be modelled",
+        remedy="write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
+        "can't be modelled",
     )
 
 

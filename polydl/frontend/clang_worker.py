@@ -7,10 +7,10 @@ view that pet reads. Offsets in the result refer to the text of the request.
 from __future__ import annotations
 
 import ctypes
-import json
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,8 +18,10 @@ from typing import Any
 from clang.cindex import CursorKind, Diagnostic, Index, SourceRange, conf
 
 from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
+from polydl.frontend.assignments import assignment_edits
 from polydl.frontend.c_types import declaration
-from polydl.frontend.child import limit_resources
+from polydl.frontend.child import answer
+from polydl.frontend.excerpt import excerpt
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.known_values import (
     cast_edits,
@@ -31,10 +33,12 @@ from polydl.frontend.known_values import (
     value_edits,
 )
 from polydl.frontend.regions import Region, check_blocks, choose, functions_of, marked_regions
+from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 
 _DETAILED_PREPROCESSING = 1
-_ROUNDS = 8  # most levels of constants that are computed from constants
+# Most levels of constants that are computed from constants, and of assignments inside of others.
+_ROUNDS = 16
 
 
 class _Parser:
@@ -46,20 +50,42 @@ class _Parser:
         self.index = Index.create()
 
     def parse(self, text: str, macros: Mapping[str, str]) -> Any:
-        arguments = self.options + [f"-D{name}={value}" for name, value in macros.items()]
         flags = _DETAILED_PREPROCESSING if re.search(r"^\s*#\s*if", text, re.MULTILINE) else 0
+        return self._parse(text, macros, self.options, flags)
+
+    def _parse(self, text: str, macros: Mapping[str, str], options: list[str], flags: int) -> Any:
+        arguments = options + [f"-D{name}={value}" for name, value in macros.items()]
         return self.index.parse(self.file, arguments, [(self.file, text.encode("latin-1"))], flags)
+
+    def check_headers(self, text: str, macros: Mapping[str, str]) -> None:
+        """Check that the text stays right after the headers that generated code includes. Raises SourceError."""
+        options = [*self.options, *(f"-include{header}" for header in HEADERS)]
+        unit = self._parse(text, macros, options, 0)
+        for diagnostic in unit.diagnostics:
+            if diagnostic.severity < Diagnostic.Error:
+                continue
+            words = conflict(diagnostic.spelling)
+            if words is not None:
+                line = diagnostic.location.line
+                inside = conf.lib.clang_Location_isFromMainFile(diagnostic.location)
+                construct = one_line(text.split("\n")[line - 1]) if inside else None
+                raise SourceError(
+                    words[0], file=self.file, line=line if inside else None, construct=construct, remedy=words[1]
+                )
+            return
 
     def checked(self, view: EditedText, original: str, macros: Mapping[str, str]) -> Any:
         """The parsed view of ``original``. Raises SourceError for the first error that Clang reports."""
         unit = self.parse(view.text, macros)
-        for diagnostic in unit.diagnostics:
-            if diagnostic.severity >= Diagnostic.Error:
-                raise _source_error(diagnostic, self.file, view, original)
+        errors = [diagnostic for diagnostic in unit.diagnostics if diagnostic.severity >= Diagnostic.Error]
+        if errors:
+            raise _source_error(errors, self.file, view, original)
         return unit
 
 
-def _source_error(diagnostic: Any, file: str, view: EditedText, original: str) -> SourceError:
+def _source_error(diagnostics: Sequence[Any], file: str, view: EditedText, original: str) -> SourceError:
+    """The first error, and what is undeclared in all of them."""
+    diagnostic = diagnostics[0]
     place = diagnostic.location
     where, line, construct = file, place.line, None
     if place.file is not None and place.file.name != file:
@@ -68,10 +94,13 @@ def _source_error(diagnostic: Any, file: str, view: EditedText, original: str) -
         line = line_of(original, view.origins[place.offset])
         construct = one_line(original.split("\n")[line - 1]) or None
     message = diagnostic.spelling
-    quoted = re.search(r"'([A-Za-z_]\w*)'", message)
+    undeclared = [re.fullmatch(r"use of undeclared identifier '(\w+)'.*", each.spelling) for each in diagnostics]
+    names = list(dict.fromkeys(match[1] for match in undeclared if match))
     remedy = "mend the C; this is what Clang says about it"
-    if "undeclared identifier" in message and quoted:
-        remedy = f"declare {quoted[1]}, or define it as a macro: -D {quoted[1]}=VALUE"
+    if undeclared[0]:
+        macros = "it as a macro" if len(names) == 1 else "them as macros"
+        options = " ".join(f"-D {name}=VALUE" for name in names)
+        remedy = f"declare {', '.join(names)}, or define {macros}: {options}"
     elif re.search(r"undeclared (library )?function", message):
         remedy = "include the header that declares it"
     elif "file not found" in message:
@@ -135,8 +164,8 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     parser = _Parser(file, request["options"])
     bound = _bound_parameters(parser.parse(text, {}), text, defines, name, file) if defines else {}
     macros = {key: value for key, value in defines.items() if key not in bound}
-    if request["original"] is not None:
-        parser.checked(EditedText(request["original"]), request["original"], macros)
+    written = request["original"] or text
+    whole = parser.checked(EditedText(written), written, macros) if written != text else None
 
     view = EditedText(text)
     for round_ in range(_ROUNDS):
@@ -144,16 +173,22 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         functions = functions_of(unit)
         regions = marked_regions(view.text, file, _inactive(unit, view.text))
         function, region = choose(functions, regions, name, file)
-        reader = FunctionReader(function, view.text, file)
+        reader = FunctionReader(function, view.text, file, request["deepest"])
         if round_ == 0:
+            _check_macros(unit, macros, written, file)
+            taken = excerpt(whole or unit, written, function.spelling, lambda part: parser.parse(part, macros))
             parameters = [parameter.spelling for parameter in function.get_arguments()]
             _check_bound(reader, bound, parameters, file)
+            declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
+            check_names(unit, function.spelling, [*declared, *((macro, -1) for macro in macros)], text, file)
+            parser.check_headers(text, macros)
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
         known = known_values(reader, bound)
-        if not known:
+        edits = value_edits(known.values(), function) if known else assignment_edits(reader)
+        if not edits:
             break
-        view = view.apply(value_edits(known.values(), function))
+        view = view.apply(edits)
 
     # A macro around the function may have replaced a parameter's name.
     for variable, parameter in zip(reader.variables.values(), parameters, strict=False):
@@ -172,6 +207,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "shown": {"text": shown.text, "breakpoints": shown.breakpoints()},
         "function": _signature(function, parameters, view),
+        "excerpt": asdict(taken),
         "region": None if region is None else [view.origins[region.start], view.origins[region.end]],
         "bound": {parameter: bound[parameter] for parameter in parameters if parameter in bound},
         "macros": macros,
@@ -184,6 +220,37 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             for branch in reader.branches
         ],
     }
+
+
+def _check_macros(unit: Any, macros: Mapping[str, str], text: str, file: str) -> None:
+    """Check that each macro of the command line has an effect: the file uses it and gives it no other value."""
+    for diagnostic in unit.diagnostics:
+        redefined = re.fullmatch(r"'(\w+)' macro redefined", diagnostic.spelling)
+        if redefined and redefined[1] in macros:
+            name, place = redefined[1], diagnostic.location
+            raise OptionError(
+                f"-D {name}={macros[name]} has no effect, since {name} is defined here",
+                file=file if place.file is None else place.file.name,
+                line=place.line,
+                construct=f"#define {name}",
+                remedy=f"leave out -D {name}, or put #ifndef {name} and #endif around the definition",
+            )
+    for name, value in macros.items():
+        mention = re.compile(rf"\b{re.escape(name)}\b")
+        headers = (Path(each.include.name) for each in unit.get_includes())
+        if not mention.search(text) and not any(mention.search(_text(header)) for header in headers):
+            raise OptionError(
+                f"-D {name}={value} has no effect: neither the file nor a header of its own has the word {name}",
+                file=file,
+                remedy=f"leave out -D {name}, or correct its name",
+            )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="latin-1")
+    except OSError:
+        return ""
 
 
 def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: list[str], file: str) -> None:
@@ -234,8 +301,15 @@ def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, A
         "name": function.spelling,
         "return_type": function.result_type.get_canonical().spelling,
         "offset": view.origins[function.location.offset],
+        "extent": [view.origins[offset] for offset in _extent(function)],
         "parameters": parameters,
     }
+
+
+def _extent(function: Any) -> tuple[int, int, int]:
+    """Offsets of a definition's start, of its body behind the brace, and of its end."""
+    body = next(child for child in function.get_children() if child.kind == CursorKind.COMPOUND_STMT)
+    return function.extent.start.offset, body.extent.start.offset + 1, function.extent.end.offset
 
 
 def _variable(variable: Variable, view: EditedText) -> dict[str, Any]:
@@ -263,15 +337,23 @@ def _variable(variable: Variable, view: EditedText) -> dict[str, Any]:
     }
 
 
-def main(request_path: str, result_path: str) -> None:
-    limit_resources()
-    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
+def prepare(_request: Mapping[str, Any]) -> None:
+    """Load libclang, for processes that are forked afterwards."""
+    Index.create()
+
+
+def _facts(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    # Else libclang parses in a thread of its own, whose stack is too small for a sum of thousands of terms.
+    os.environ["LIBCLANG_NOTHREADS"] = "1"
     try:
-        result: dict[str, Any] = {"result": read(request)}
+        return {"result": read(request)}
     except PolydlError as error:
         fields = {key: getattr(error, key) for key in ("message", "file", "line", "construct", "remedy")}
-        result = {"error": type(error).__name__, "fields": fields}
-    Path(result_path).write_text(json.dumps(result), encoding="utf-8")
+        return {"error": type(error).__name__, "fields": fields}
+
+
+def main(request_path: str, result_path: str) -> None:
+    answer(request_path, result_path, _facts)
 
 
 if __name__ == "__main__":

@@ -126,10 +126,17 @@ class Translator:
             # An index that is never evaluated has no values, but keeps its form.
             least = min(form.get_constant_val().to_python() for _, form in subscript.get_pieces())
             if not reached.domain().is_empty():
-                least = reached.min_val().to_python()
+                least, _ = value_range(reached)
             if least >= self.shift // 2:
                 index = index.set_pw_aff(position, subscript.add_constant_val(back))
         return index
+
+
+def value_range(value: isl.PwAff) -> tuple[int, int]:
+    """The least and the greatest value, for at least one point."""
+    # Not min_val of the form itself: its coefficients are fractions where all points are odd, say, and it is halved.
+    values = isl.Map.from_pw_aff(value).range()
+    return values.dim_min_val(0).to_python(), values.dim_max_val(0).to_python()
 
 
 def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | None:

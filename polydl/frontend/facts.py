@@ -9,12 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polydl.frontend.source import EditedText
+from polydl.frontend.source import Edit, EditedText
 
 Role = Literal["read", "write", "update", "address", "element"]
 VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
+# What to do about a struct.
+MEMBERS = "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these"
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),
@@ -119,8 +121,20 @@ class FunctionFacts:
     return_type: str
     #: of its definition
     offset: int
+    #: offsets of the definition's start, of its body behind the brace, and of its end
+    extent: tuple[int, int, int]
     #: (name, declaration)
     parameters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What generated code takes over of a file."""
+
+    #: of the text as the user wrote it
+    edits: tuple[Edit, ...] = ()
+    #: variables that no other file sees, and that may change
+    private: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,6 +144,7 @@ class SourceFacts:
     #: the view of the file that pet reads
     shown: EditedText
     function: FunctionFacts
+    excerpt: Excerpt
     #: the marked region; None if there is none
     region: tuple[int, int] | None
     #: values of integer parameters that ``-D`` fixed
@@ -149,7 +164,11 @@ class SourceFacts:
                 function["name"],
                 function["return_type"],
                 function["offset"],
+                (function["extent"][0], function["extent"][1], function["extent"][2]),
                 tuple((name, text) for name, text in function["parameters"]),
+            ),
+            excerpt=Excerpt(
+                tuple(Edit(**edit) for edit in result["excerpt"]["edits"]), tuple(result["excerpt"]["private"])
             ),
             region=None if result["region"] is None else (result["region"][0], result["region"][1]),
             bound=result["bound"],

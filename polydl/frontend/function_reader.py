@@ -14,10 +14,13 @@ from typing import Any
 
 from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeKind, c_object_p, conf
 
+from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
-from polydl.frontend.facts import Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
+from polydl.frontend.counters import wider
+from polydl.frontend.facts import MEMBERS, Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
+from polydl.frontend.loop_headers import header_of, integer_value
 from polydl.frontend.purity import impurity
-from polydl.frontend.source import one_line
+from polydl.frontend.source import line_of, one_line
 
 # Integers of these types keep their type in arithmetic; pet would convert them to int.
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
@@ -25,7 +28,6 @@ _WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
 _ASSIGN, _COMMA = 22, 33  # of enum CXBinaryOperatorKind
 _INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOperatorKind
-_EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _STEPS = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
 _NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 
@@ -37,7 +39,7 @@ _UNSUPPORTED = {
     CursorKind.DO_STMT: ("a do loop", "write a for loop with bounds that are known before it starts"),
     CursorKind.RETURN_STMT: ("return inside the loops", "move it behind #pragma endscop"),
     CursorKind.ASM_STMT: ("assembly", "write it in C, or mark a call with #pragma polydl microkernel(...)"),
-    CursorKind.MEMBER_REF_EXPR: ("a struct or union member", "pass the array itself as a parameter"),
+    CursorKind.MEMBER_REF_EXPR: ("a struct or union member", MEMBERS),
     CursorKind.STRING_LITERAL: ("a string", "move it out of the region"),
     CursorKind.CHARACTER_LITERAL: ("a character constant", "write its number"),
     CursorKind.INIT_LIST_EXPR: ("an initializer list", "fill the array in a loop"),
@@ -82,12 +84,17 @@ class Variable:
 
 
 class FunctionReader:
-    """Walks ``function``; afterwards its lists have the variables, constructs and branches."""
+    """Walks ``function``; afterwards its lists have the variables, constructs and branches.
 
-    def __init__(self, function: Any, text: str, main_file: str) -> None:
+    Raises UnsupportedConstructError for an expression of more than ``deepest`` operations inside of one another.
+    """
+
+    def __init__(self, function: Any, text: str, main_file: str, deepest: int) -> None:
         self.function = function
         self.text = text
         self.main_file = main_file
+        self._deepest = deepest
+        self._depth = 0
         self.variables: dict[str, Variable] = {}
         self.constructs: list[Construct] = []
         self.branches: list[Branch] = []
@@ -177,6 +184,8 @@ class FunctionReader:
             return
         target, *step = header[-1].get_children()
         counters = [child for child in header[0].walk_preorder() if child.kind in _NAMES]
+        constants = header_of(header)
+        overflow = constants.overflow() if constants is not None else None
         if step and header[-1].kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(step[0]) == 0:
             self._add(header[-1], "the loop doesn't advance", "give it a step of 1 or more")
         elif counters and target.kind == CursorKind.DECL_REF_EXPR and target.spelling != counters[0].spelling:
@@ -187,6 +196,8 @@ class FunctionReader:
             if counters[0].spelling not in compared:
                 message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
                 self._add(header[1], message, f"compare {counters[0].spelling} with a bound")
+            elif constants is not None and overflow is not None:
+                self._add(header[1], overflow, wider(constants.counter, constants.element))
 
     def _branch(
         self, kind: BranchKind, cursor: Any, visit: Callable[[], None] | None = None, body: Any | None = None
@@ -236,6 +247,16 @@ class FunctionReader:
 
     def _expression(self, cursor: Any, role: Role = "read", statement: bool = False) -> None:
         kind = cursor.kind
+        level = kind not in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
+        self._depth += level
+        if self._depth > self._deepest:
+            start = cursor.location.offset
+            raise UnsupportedConstructError(
+                f"more than {self._deepest} operations of an expression lie inside of one another",
+                line=line_of(self.text, start),
+                construct=one_line(self.text.split("\n")[line_of(self.text, start) - 1], 120),
+                remedy=f"split it, such as into sums of {self._deepest // 2} terms, each of them a statement",
+            )
         if kind == CursorKind.DECL_REF_EXPR:
             self._reference(cursor, role)
         elif kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
@@ -265,6 +286,7 @@ class FunctionReader:
                     self._statement(child)
                 else:
                     self._expression(child, role if inherited else "read")
+        self._depth -= level
 
     def _binary(self, cursor: Any, statement: bool) -> None:
         operator = conf.lib.clang_getCursorBinaryOperatorKind(cursor)
@@ -392,25 +414,6 @@ class FunctionReader:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         quoted = self.text[start : max(end, start + 1)].split("\n")[0]
         self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy))
-
-
-def integer_value(cursor: Any) -> int | None:
-    """The value of an expression, or of a variable's initializer, if it is an integer constant."""
-    library = conf.lib
-    library.clang_Cursor_Evaluate.argtypes = [Cursor]
-    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
-    for name, result in (("getKind", ctypes.c_int), ("getAsLongLong", ctypes.c_longlong), ("dispose", None)):
-        accessor = getattr(library, f"clang_EvalResult_{name}")
-        accessor.argtypes, accessor.restype = [ctypes.c_void_p], result
-    evaluated = library.clang_Cursor_Evaluate(cursor)
-    if not evaluated:
-        return None
-    try:
-        if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
-            return None
-        return int(library.clang_EvalResult_getAsLongLong(evaluated))
-    finally:
-        library.clang_EvalResult_dispose(evaluated)
 
 
 def _is_initialized(declaration: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import replace
 
 from polydl.ir.scop import Scop
@@ -13,20 +14,24 @@ _TILE_LOOP = re.compile(r"\w+_t\d+")
 
 
 def with_own_names(scop: Scop) -> Scop:
-    """The scop with every loop counter renamed whose name is that of a tile loop.
+    """The scop with other names for counters called like a tile loop, and for those whose tile loop hides an array.
 
     A scop with a call that a pragma marks is returned unchanged, since the call may use the counters' names.
     """
     if scop.annotated_calls:
         return scop
-    return replace(scop, statements=tuple(_renamed(statement) for statement in scop.statements))
+    arrays = {array.name for array in scop.arrays}
+    hiding = {name.rpartition("_t")[0] for name in arrays if _TILE_LOOP.fullmatch(name)}
+    return replace(scop, statements=tuple(_renamed(statement, arrays, hiding) for statement in scop.statements))
 
 
-def _renamed(statement: Statement) -> Statement:
-    taken = {name for name in statement.iterators if not _TILE_LOOP.fullmatch(name)}
+def _renamed(statement: Statement, arrays: Set[str], hiding: Set[str]) -> Statement:
+    """``hiding`` are the names of counters whose tile loops would hide one of the ``arrays``."""
+    kept = {name for name in statement.iterators if not _TILE_LOOP.fullmatch(name) and name not in hiding}
+    taken = kept | arrays | hiding
     names: dict[str, str] = {}
     for name in statement.iterators:
-        if name not in taken:
+        if name not in kept:
             new = f"{name}_"
             while new in taken:
                 new += "_"

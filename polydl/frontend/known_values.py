@@ -15,7 +15,8 @@ from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
 from polydl.frontend.facts import is_word_of_isl
-from polydl.frontend.function_reader import FunctionReader, Variable, integer_value
+from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.source import Edit
 
 

@@ -134,6 +134,7 @@ class _Builder:
         checks.check_whole_loops(self.facts, self.start, self.end, self.place)
         checks.check_constructs(self.facts, self.start, self.end, self.place)
         checks.check_variables(self.facts, self.start, self.end, self.place)
+        checks.check_sizes(self.facts, self.start, self.end, self.place)
         candidates = [draft for draft in map(self._draft, self.scop["statements"]) if draft is not None]
         for draft in candidates:
             self._check_value(draft)
@@ -146,7 +147,6 @@ class _Builder:
             self._check_parameters(draft.domain, draft)
             if not infeasible(self.scop):
                 bounds.check_finite(draft.domain, draft.offset, self.facts, self.place)
-                bounds.check_counters(draft.domain, self.facts, self.place)
         self.drafts = [draft for draft in kept if not draft.domain.is_empty()]
         if kept and not self.drafts:
             raise checks.nothing_runs(self.facts, self.start, self.end, self.place)
@@ -169,7 +169,9 @@ class _Builder:
             return None
         if described["conditions"]:
             raise checks.data_dependent(self.facts, offset, self.place)
-        text = one_line(without_comments(self.text[offset:end]), limit=10_000)
+        # pet may have been shown two statements for one of the file.
+        quoted = self.text[offset:end] or self.facts.shown.text[described["start"] : described["end"]]
+        text = one_line(without_comments(quoted), limit=10_000)
         if body is None:
             raise UnsupportedConstructError(
                 "pet kept this as one block",
@@ -232,7 +234,8 @@ class _Builder:
             variable = self.variables.get(str(name))
             if variable is not None:
                 uses = [use for use in variable.within(self.start, self.end) if use.control]
-                raise checks.unknown_size(variable, uses[0].offset if uses else draft.offset, self.place)
+                offset = uses[0].offset if uses else draft.offset
+                raise checks.unknown_sizes([(variable, offset)], self.place)
             raise checks.not_affine(draft.offset, draft.text, self.place)
 
     # -- order, expressions, accesses -------------------------------------------------
@@ -242,6 +245,8 @@ class _Builder:
         depths = {draft.pet_name: draft.domain.dim(isl.dim_type.set) for draft in self.drafts}
         order = original_order(isl.Schedule.read_from_str(self.context, self.scop["schedule"]), depths)
         self.drafts.sort(key=lambda draft: order[draft.pet_name].betas)
+        for draft in self.drafts:
+            bounds.check_counters(draft.domain, order[draft.pet_name].directions, self.facts, self.place)
         return order
 
     def translate(self) -> tuple[Array, ...]:
@@ -304,9 +309,11 @@ class _Builder:
             raise bounds.open_extent(variable, self.place)
         return 1
 
-    def _storage(self, variable: VariableFacts) -> Literal["parameter", "global", "local", "function"]:
-        if variable.storage in ("parameter", "global"):
-            return "parameter" if variable.storage == "parameter" else "global"
+    def _storage(self, variable: VariableFacts) -> Literal["parameter", "global", "constant", "local", "function"]:
+        if variable.storage == "parameter":
+            return "parameter"
+        if variable.storage == "global":
+            return "constant" if variable.shape.is_const else "global"
         if variable.storage == "static":
             return "function"
         if self.start <= variable.offset < self.end:

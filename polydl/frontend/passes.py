@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,6 +19,8 @@ from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_head
 from polydl.frontend.source import line_of, one_line
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<message>.*)$", re.MULTILINE)
+# Calls within calls that a walk over an expression takes for each level of it, at most.
+_FRAMES_PER_LEVEL = 5
 # Messages of libpet about the region, with remedies.
 _REMEDIES = {
     "unsupported": "write it with for loops, array subscripts and arithmetic",
@@ -76,6 +79,7 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
         "defines": dict(job.defines),
         "options": job.include_options,
         "shift": shift,
+        "deepest": sys.getrecursionlimit() // _FRAMES_PER_LEVEL,
     }
     outcome = run_child("polydl.frontend.clang_worker", request, job.folder, job.timeout_seconds)
     if outcome.result is None:

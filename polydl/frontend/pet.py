@@ -7,21 +7,24 @@ with isl (``model``).
 from __future__ import annotations
 
 import re
-import tempfile
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polydl.errors import OptionError, ResourceError, UnsupportedConstructError
+from polydl.errors import OptionError, ResourceError, SourceError, UnsupportedConstructError
+from polydl.files import temporary_directory
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
 from polydl.frontend.facts import SourceFacts
+from polydl.frontend.includes import check_includes
+from polydl.frontend.languages import named
 from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import Job, clang_pass, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
-from polydl.frontend.source import Edit, EditedText, Place, line_of, read_source
+from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.ir.scop import Scop
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -53,6 +56,7 @@ def parse(
     original = content.decode("latin-1")
     macros = _defines(defines or {})
     directories = _directories(include_directories)
+    check_includes(original, file, directories)
     annotated, annotations = substitute_annotations(original, file)
     pet_library = find_pet_library(library)
     with _temporary_folder() as folder:
@@ -67,7 +71,10 @@ def parse(
             folder=folder,
             timeout_seconds=timeout_seconds,
         )
-        facts = clang_pass(job)
+        try:
+            facts = clang_pass(job)
+        except SourceError as error:
+            raise named(error, original) if error.file == file else error from None
         place = Place(file, annotated.text)
         checks.check_before(facts, place)
         try:
@@ -76,6 +83,7 @@ def parse(
             raise UnsupportedConstructError(
                 "an expression is nested too deeply", file=file, remedy="split it into several statements"
             ) from None
+    taken = EditedText(original).apply(facts.excerpt.edits)
     start = _with_pragmas(original, annotated.origins[model.start])
     end = annotated.origins[model.end]
     return Scop(
@@ -84,20 +92,40 @@ def parse(
         statements=model.statements,
         arrays=model.arrays,
         schedule=model.schedule,
-        source=content.decode("utf-8"),
-        region=(_characters(content, start), _characters(content, end)),
+        source=taken.text.encode("latin-1").decode("utf-8"),
+        region=_range(taken, start, end),
+        definition=_definition(facts, annotated, content, taken, file),
         line=line_of(original, annotated.origins[model.start]),
         defines=tuple(macros.items()),
         annotated_calls=model.annotated_calls,
+        private=facts.excerpt.private,
         include_directories=_used_directories(directories, Path(path), original),
     )
+
+
+def _definition(
+    facts: SourceFacts, annotated: EditedText, content: bytes, taken: EditedText, file: str
+) -> tuple[int, int, int]:
+    """The offsets of ``Scop.definition``. Raises UnsupportedConstructError if a macro hides the body's braces."""
+    offsets = [annotated.origins[offset] for offset in facts.function.extent]
+    start, end = _range(taken, offsets[0], offsets[2])
+    _, body = _range(taken, offsets[0], offsets[1])
+    if content[offsets[1] - 1 : offsets[1]] + content[offsets[2] - 1 : offsets[2]] != b"{}":
+        raise UnsupportedConstructError(
+            f"the braces of {facts.function.name} come from a macro",
+            file=file,
+            line=content[: offsets[0]].count(b"\n") + 1,
+            construct=facts.function.name,
+            remedy="write them in the source",
+        )
+    return start, body, end
 
 
 @contextmanager
 def _temporary_folder() -> Iterator[Path]:
     try:
-        with tempfile.TemporaryDirectory(prefix="polydl-") as folder:
-            yield Path(folder)
+        with temporary_directory() as folder:
+            yield folder
     except OSError as error:
         raise ResourceError(
             f"the passes over the file can't be run: {error.strerror or error}",
@@ -106,13 +134,36 @@ def _temporary_folder() -> Iterator[Path]:
 
 
 def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]) -> Model:
-    scop = _detected(job, facts, library, place)
+    facts, scop = _behind_statics(job, facts, _detected(job, facts, library, place), library, place)
     shift = 0
     if infeasible(scop):
         shift = SHIFT
         facts = clang_pass(job, shift)
-        scop = _detected(job, facts, library, place)
+        facts, scop = _behind_statics(job, facts, _detected(job, facts, library, place), library, place)
     return build(scop, facts, place, annotations, shift)
+
+
+def _behind_statics(
+    job: Job, facts: SourceFacts, scop: dict[str, Any], library: PetLibrary, place: Place
+) -> tuple[SourceFacts, dict[str, Any]]:
+    """The scop that pet detected, without static variables of the function that are declared in front of its loops.
+
+    Generated code takes the region's place, and what keeps its value between calls must stay.
+    """
+    start, end = (facts.shown.origins[scop[name]] for name in ("start", "end"))
+    loop = next((branch.offset for branch in facts.branches if start <= branch.offset < end), end)
+    statics = [
+        variable.offset
+        for variable in facts.variables
+        if variable.storage == "static" and start <= variable.offset < loop
+    ]
+    if facts.region is not None or not statics:
+        return facts, scop
+    behind = place.text.index(";", max(statics)) + 1
+    region = (behind, end)
+    checks.check_constructs(facts, *region, place)
+    marked = replace(facts, region=region, shown=_marked(facts.shown, *region))
+    return marked, pet_pass(job, marked, library)
 
 
 def _detected(job: Job, facts: SourceFacts, library: PetLibrary, place: Place) -> dict[str, Any]:
@@ -156,6 +207,7 @@ def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:
     for directory in directories:
         if not Path(directory).is_dir():
             raise OptionError(f"there is no include directory {directory}", remedy="name a directory that exists")
+        check_path(Path(directory))
     return tuple(str(Path(directory).absolute()) for directory in directories)
 
 
@@ -173,5 +225,10 @@ def _with_pragmas(text: str, start: int) -> int:
     return match.start() if match is not None else start
 
 
-def _characters(content: bytes, offset: int) -> int:
-    return len(content[:offset].decode("utf-8"))
+def _range(taken: EditedText, start: int, end: int) -> tuple[int, int]:
+    """The range of the file in characters of what was taken of it, without what was inserted before and behind it."""
+    first, last = bisect_right(taken.origins, start) - 1, bisect_left(taken.origins, end)
+    before, within = (
+        len(part.encode("latin-1").decode("utf-8")) for part in (taken.text[:first], taken.text[first:last])
+    )
+    return before, before + within

@@ -7,14 +7,16 @@ strings, since the parent's isl is another copy.
 
 from __future__ import annotations
 
-import json
+import os
 import sys
-from pathlib import Path
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
 from typing import Any
 
 import cffi
 
-from polydl.frontend.child import limit_resources
+from polydl.frontend.child import answer
 from polydl.frontend.pet_library import open_libraries
 
 _DECLARATIONS = """
@@ -103,7 +105,7 @@ class _Pet:
     def scops(self, file: str, autodetect: bool, options: list[str]) -> list[dict[str, Any]]:
         """All scops of ``file``; with ``autodetect``, pet finds the regions itself."""
         context = self.pet.isl_ctx_alloc_with_pet_options()
-        arguments = [self.ffi.new("char[]", text.encode()) for text in ["pet", *options]]
+        arguments = [self.ffi.new("char[]", os.fsencode(text)) for text in ["pet", *options]]
         vector = self.ffi.new("char *[]", [*arguments, self.ffi.NULL])
         self.pet.pet_options_parse(self.pet.isl_ctx_peek_pet_options(context), len(arguments), vector, _ALL_ARGUMENTS)
         self.pet.pet_options_set_autodetect(context, int(autodetect))
@@ -120,7 +122,7 @@ class _Pet:
             return printer
 
         output = self.libc.fopen(b"/dev/null", b"w")
-        self.transform(context, file.encode(), output, take, self.ffi.NULL)
+        self.transform(context, os.fsencode(file), output, take, self.ffi.NULL)
         self.libc.fclose(output)
         if failures:
             raise failures[0]
@@ -211,16 +213,27 @@ class _Pet:
         return content.decode()
 
 
-def main(request_path: str, result_path: str) -> None:
-    limit_resources()
-    request = json.loads(Path(request_path).read_text(encoding="utf-8"))
+@cache
+def _opened(libraries: tuple[str, ...]) -> _Pet:
+    return _Pet(list(libraries))
+
+
+def prepare(request: Mapping[str, Any]) -> None:
+    """Load what ``main`` will need for the request, for processes that are forked afterwards."""
+    with suppress(OSError, AttributeError):
+        _opened(tuple(request["libraries"]))
+
+
+def _scops(request: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
-        pet = _Pet(request["libraries"])
+        pet = _opened(tuple(request["libraries"]))
     except (OSError, AttributeError) as error:
-        result: dict[str, Any] = {"unusable": str(error)}
-    else:
-        result = {"scops": pet.scops(request["file"], request["autodetect"], request["options"])}
-    Path(result_path).write_text(json.dumps(result), encoding="utf-8")
+        return {"unusable": str(error)}
+    return {"scops": pet.scops(request["file"], request["autodetect"], request["options"])}
+
+
+def main(request_path: str, result_path: str) -> None:
+    answer(request_path, result_path, _scops)
 
 
 if __name__ == "__main__":

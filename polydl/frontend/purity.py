@@ -21,7 +21,9 @@ _BASES = (
     "sqrt", "tan", "tanh", "tgamma", "trunc",
 )
 # fmt: on
-MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
+# What INFINITY and HUGE_VAL stand for in <math.h>.
+_INFINITIES = frozenset(("__builtin_inf", "__builtin_inff", "__builtin_huge_val", "__builtin_huge_valf"))
+MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"} | _INFINITIES
 # pet treats functions of these names specially, whatever their bodies are.
 _RESERVED = frozenset(
     ("min", "max", "imin", "imax", "umin", "umax", "ceild", "floord", "intMod", "intCeil", "intFloor")

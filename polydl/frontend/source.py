@@ -6,17 +6,66 @@ a Scop count characters of the UTF-8 text.
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polydl.errors import SourceError
+from polydl.errors import SourceError, printable
+
+#: No source that a person wrote comes near; the passes over a file of this size take seconds.
+MOST_BYTES = 4 << 20
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def check_path(path: Path) -> None:
+    """Check that libclang and JSON documents can hold the absolute path. Raises SourceError."""
+    absolute = os.path.abspath(path)
+    try:
+        absolute.encode()
+    except UnicodeEncodeError:
+        raise SourceError(
+            "the path is not UTF-8 text",
+            file=str(path),
+            construct=printable(absolute),
+            remedy="rename what isn't, such as with convmv, or run polydl where no folder above has such a name",
+        ) from None
+
+
+def not_a_file(mode: int) -> str | None:
+    """What a path with such a mode (``st_mode``) names, in words; None for a regular file and for a directory."""
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return _KINDS.get(stat.S_IFMT(mode), "no file")
 
 
 def read_source(path: Path) -> bytes:
-    """The file's content. Raises SourceError unless it is readable UTF-8 text that isn't empty."""
+    """The file's content. Raises SourceError unless it is a regular file of readable UTF-8 text that isn't empty."""
+    check_path(path)
     try:
-        content = path.read_bytes()
+        # Before it is opened, which may wait for ever or have an effect.
+        status = path.stat()
+        kind = not_a_file(status.st_mode)
+        if kind is not None:
+            raise SourceError(
+                f"this is {kind}, not a file",
+                file=str(path),
+                remedy="save the C to a file, and give its path",
+            )
+        if status.st_size > MOST_BYTES:
+            raise SourceError(
+                f"the file has {status.st_size / 2**20:.1f} MiB, and polydl reads at most {MOST_BYTES >> 20}",
+                file=str(path),
+                remedy="move the function with the loops, and what it needs, to a file of its own",
+            )
+        with path.open("rb") as stream:
+            content = stream.read(MOST_BYTES)
     except FileNotFoundError:
         raise SourceError("there is no such file", file=str(path), remedy="give the path of a C file") from None
     except IsADirectoryError:

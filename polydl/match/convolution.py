@@ -21,9 +21,11 @@ class Convolution(PointProduct):
 
     @property
     def filters(self) -> list[int]:
-        """Loops over filters other than the taps and ``made``, by decreasing stride in B."""
+        """Loops over filters other than the taps and the result's, by decreasing stride in B."""
         b = self.form.strides_b
-        loops = [loop for loop, step in enumerate(b) if step and loop not in self.gone and loop != self.made]
+        loops = [
+            loop for loop, step in enumerate(b) if step and loop not in self.transformed and loop != self.result_loop
+        ]
         return sorted(loops, key=lambda loop: -b[loop])
 
 

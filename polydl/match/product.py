@@ -17,6 +17,9 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.domains import independent_loops
 
+# What reasons say of microkernels for other types of elements than the nest's.
+OTHER_TYPES = "does not multiply"
+
 
 @dataclass(frozen=True)
 class ProductForm:
@@ -266,7 +269,7 @@ def match(
     orientations = [orientation for orientation in (form, form.swapped()) if orientation.types in kernel.elements]
     if not orientations:
         operands = " by ".join(form.types[:-1])
-        return NoMatch(f"`{kernel.name}` does not multiply {operands} into {form.accumulator}")
+        return NoMatch(f"`{kernel.name}` {OTHER_TYPES} {operands} into {form.accumulator}")
     if len(rectangular) < 3:
         return NoMatch("a matrix product needs three loops of its own")
     matches: list[GemmMatch] = []
@@ -295,11 +298,11 @@ class PointProduct:
 
     form: ProductForm
     #: loops that the points of the transform domain replace
-    gone: frozenset[int]
+    transformed: frozenset[int]
     #: of the loops that move B and C but not A, the one with the smallest stride in C
-    made: int
+    result_loop: int
     #: of the loops that move A and B but not C, the one with the smallest stride in A
-    summed: int
+    sum_loop: int
 
     @property
     def columns(self) -> list[int]:

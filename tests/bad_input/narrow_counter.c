@@ -5,4 +5,4 @@ void f(float a[200])
     a[i] = 0;
 #pragma endscop
 }
-// expect: UnsupportedConstructError | line 4 | wraps around
+// expect: UnsupportedConstructError | line 4 | never ends

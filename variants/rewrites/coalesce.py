@@ -11,6 +11,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
 from polydl.ir.construct import fresh_name, make_access, make_domain
 from polydl.ir.families import LAYOUT
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
@@ -41,7 +42,9 @@ class Coalesce(RewriteStep):
 class CoalesceRewrite:
     step: type[Coalesce] = Coalesce
     families: frozenset[str] = frozenset({LAYOUT})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Coalesce) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return coalesce(scop, step, dependences, reassociate=reassociate)

@@ -14,6 +14,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
 from polydl.ir.construct import make_access, make_domain
 from polydl.ir.families import FUSION
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Access, Statement
@@ -47,7 +48,9 @@ class Fuse(RewriteStep):
 class FuseRewrite:
     step: type[Fuse] = Fuse
     families: frozenset[str] = frozenset({FUSION})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Fuse) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Fuse, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return fuse(scop, step, dependences, reassociate=reassociate)

@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import LAYOUT, PACKING
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -49,7 +50,9 @@ class Gather(RewriteStep):
 class GatherRewrite:
     step: type[Gather] = Gather
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Gather) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Gather, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return gather(scop, step)

@@ -11,6 +11,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import iterator_form
 from polydl.ir.construct import fresh_name, make_access
 from polydl.ir.families import LAYOUT, PACKING
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -39,7 +40,9 @@ class Pack(RewriteStep):
 class PackRewrite:
     step: type[Pack] = Pack
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Pack) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Pack, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return pack(scop, step)

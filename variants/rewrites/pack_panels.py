@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import LAYOUT, PACKING
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -41,7 +42,9 @@ class PackPanels(RewriteStep):
 class PackPanelsRewrite:
     step: type[PackPanels] = PackPanels
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: PackPanels) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: PackPanels, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return pack_panels(scop, step)

@@ -15,6 +15,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import fresh_name
 from polydl.ir.families import LAYOUT, PACKING
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -57,7 +58,9 @@ class PackTiles(RewriteStep):
 class PackTilesRewrite:
     step: type[PackTiles] = PackTiles
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: PackTiles) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: PackTiles, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return pack_tiles(scop, step, dependences, reassociate=reassociate)

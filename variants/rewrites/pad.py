@@ -17,6 +17,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, Box, iterator_form, value_range
 from polydl.ir.construct import assignment, fresh_name, make_access, make_domain, make_statement, zero_of
 from polydl.ir.families import PADDING
+from polydl.ir.numerics import REORDERED, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -43,7 +44,10 @@ class Pad(RewriteStep):
 class PadRewrite:
     step: type[Pad] = Pad
     families: frozenset[str] = frozenset({PADDING})
-    exact: bool = False
+
+    def rounding(self, scop: Scop, step: Pad) -> Rounding:
+        """Sums get further terms of zero, which are not zero where the other operand is infinite or NaN."""
+        return replace(REORDERED, methods=("borders as zeros",))
 
     def apply(self, scop: Scop, step: Pad, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return pad(scop, step)

@@ -15,6 +15,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
 from polydl.ir.construct import fresh_name, has_loops_alone, make_access, make_domain
 from polydl.ir.families import LAYOUT
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
@@ -46,7 +47,9 @@ class Split(RewriteStep):
 class SplitRewrite:
     step: type[Split] = Split
     families: frozenset[str] = frozenset({LAYOUT})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Split) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Split, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return split(scop, step)

@@ -4,8 +4,8 @@ Both operands are cut in halves along the rows, columns and sums of a block; sev
 made and multiplied, and what these add to the quarters of the result is put together. Two nests make the sums of
 the operands, one puts the result together, and between them a matrix product for each of the seven is left to a
 microkernel. Cut in four parts each, the seven products are made of seven each themselves: 49 in place of 64, with all
-sums made at once. Sums of quarters are multiplied and then subtracted again, which rounds in another way: where sums
-may not be reassociated, this may not be done. That the seven make up the product is arithmetic, of the matrices below.
+sums made at once. Sums of quarters are multiplied and then subtracted again, which rounds in another way
+(``bilinear_rounding``). That the seven make up the product is arithmetic, of the matrices below.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from polydl.ir.affine import iterator_form
 from polydl.ir.calls import Matrix, TileTransform
 from polydl.ir.construct import has_loops_alone
 from polydl.ir.families import BILINEAR, RECURSIVE
+from polydl.ir.numerics import Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import RewriteStep, StatementName
@@ -30,6 +31,7 @@ from polydl.match.product import PointProduct, float_forms
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
     PointNests,
@@ -71,7 +73,20 @@ class Strassen(RewriteStep):
 class StrassenRewrite:
     step: type[Strassen] = Strassen
     families: frozenset[str] = frozenset({BILINEAR, RECURSIVE})
-    exact: bool = False
+
+    def rounding(self, scop: Scop, step: Strassen) -> Rounding:
+        statement = scop.statement(step.statement)
+        product = block_product(scop, statement)
+        if product is None or not {*step.halves} <= {*statement.iterators} or len(step.halves) != 3:
+            raise IllegalVariantError(f"{statement.name} is no product of contiguous floats over {list(step.halves)}")
+        extents = extents_of(statement)
+        parts = extents[statement.iterators.index(step.halves[2])]
+        sums = prod(extent for extent, moves in zip(extents, product.form.strides_c, strict=True) if not moves)
+        if parts not in PARTS:
+            raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name}")
+        rows, columns, result = matrices(parts)
+        factor = error_factor((Bilinear(result, rows, columns),), sums // parts, sums)
+        return Rounding("nothing", factor, (f"Strassen, {len(rows)} products of {parts**3}",))
 
     def apply(self, scop: Scop, step: Strassen, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return strassen(scop, step)
@@ -88,7 +103,7 @@ STRASSEN = StrassenRewrite()
 
 
 def _matrix(*rows: str) -> Matrix:
-    return tuple(tuple(Fraction("-0+".index(sign) - 1) for sign in row) for row in rows)
+    return Matrix(tuple(Fraction("-0+".index(sign) - 1) for sign in row) for row in rows)
 
 
 # The sums of A's quarters, those of B's, and what the seven products add to each quarter of the result. Quarters are
@@ -100,14 +115,14 @@ RESULT = _matrix("+00+-0+", "00+0+00", "0+0+000", "+-+00+0")
 
 def _twice(matrix: Matrix) -> Matrix:
     """For quarters that are cut into quarters again: each row for the outer ones with each for those inside."""
-    return tuple(
+    return Matrix(
         tuple(outer[2 * x + y] * inner[2 * u + v] for x, u, y, v in itertools.product(range(2), repeat=4))
         for outer, inner in itertools.product(matrix, repeat=2)
     )
 
 
 def _turned(matrix: Matrix) -> Matrix:
-    return tuple(zip(*matrix, strict=True))
+    return Matrix(zip(*matrix, strict=True))
 
 
 # How many parts rows, columns and sums may be cut into.
@@ -159,9 +174,9 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     if moves != [(True, True, False), (True, False, True), (False, True, True)]:
         raise IllegalVariantError(f"{list(step.halves)} are not over rows, columns and sums of {statement.name}")
     alike = any(all(box[loop] == (0, parts - 1) for loop in halves) for parts in PARTS)
-    if not alike or {*halves, *shared} & {found.made, found.summed}:
+    if not alike or {*halves, *shared} & {found.result_loop, found.sum_loop}:
         raise IllegalVariantError(f"{list(step.halves)} don't halve {statement.name} outside of its innermost loops")
-    product = PointProduct(form, frozenset(halves), found.made, found.summed)
+    product = PointProduct(form, frozenset(halves), found.result_loop, found.sum_loop)
     joined = [loop for loop in product.columns if loop not in {*halves, *shared}]
     if not joined or len({*shared}) != len(shared) or {*shared} & {*halves}:
         raise IllegalVariantError(f"no rows of {statement.name} are left inside of {list(step.shared)}")
@@ -299,7 +314,7 @@ def strassen_choices(scop: Scop, statement: Statement) -> tuple[Proposal, ...]:
         for loops, lanes in _groups(product):
             names = [statement.iterators[loop] for loop in loops]
             own = None if lanes is None else statement.iterators[lanes]
-            blocks = _Blocks(parts, *((parts * sizes[0], sizes) if lanes == product.made else (most, LANES)))
+            blocks = _Blocks(parts, *((parts * sizes[0], sizes) if lanes == product.result_loop else (most, LANES)))
             cut = _cut(cuts[-1].blocked.scop if cuts else scop, statement.name, names, own, blocks)
             if cut is None:
                 break
@@ -321,8 +336,8 @@ def _groups(product: PointProduct) -> list[tuple[list[int], int | None]]:
     sums = [loop for loop in loops if a[loop] and b[loop] and not c[loop]]
     return [
         (product.columns[::-1], None),
-        (sorted(columns, key=lambda loop: c[loop]), product.made),
-        (sorted(sums, key=lambda loop: a[loop]), product.summed),
+        (sorted(columns, key=lambda loop: c[loop]), product.result_loop),
+        (sorted(sums, key=lambda loop: a[loop]), product.sum_loop),
     ]
 
 

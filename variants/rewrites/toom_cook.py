@@ -45,7 +45,7 @@ def toom_cook(outputs: int, taps: int) -> ToomCook:
         by_taps.append(tuple(point**power / divisor for power in range(taps)))
     by_image.append(tuple(_product(finite)))
     by_taps.append(tuple(Fraction(power == taps - 1) for power in range(taps)))
-    return ToomCook(tuple(map(tuple, result)), tuple(by_taps), tuple(by_image))
+    return ToomCook(Matrix(map(tuple, result)), Matrix(by_taps), Matrix(by_image))
 
 
 def _product(roots: Sequence[Fraction]) -> list[Fraction]:

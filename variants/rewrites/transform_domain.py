@@ -88,9 +88,9 @@ class PointNests:
         form, joined = product.form, tuple(joined)
         self._scop, self._statement, self._product, self._count = scop, statement, product, points
         self._trips = list(trips)
-        self.a = self._points(form.a, form.strides_a, around[0], joined, product.summed)
-        self.b = self._points(form.b, form.strides_b, around[1], (product.summed,), product.made)
-        self.c = self._points(form.c, form.strides_c, around[2], joined, product.made)
+        self.a = self._points(form.a, form.strides_a, around[0], joined, product.sum_loop)
+        self.b = self._points(form.b, form.strides_b, around[1], (product.sum_loop,), product.result_loop)
+        self.c = self._points(form.c, form.strides_c, around[2], joined, product.result_loop)
 
     # ----------------------------------------------------------------------------------
     # Arrays of points
@@ -98,7 +98,7 @@ class PointNests:
     def _points(
         self, access: Access, strides: tuple[int, ...], around: Sequence[int], joined: tuple[int, ...], lanes: int
     ) -> Points:
-        elsewhere = {*joined, lanes, *around, *self._product.gone}
+        elsewhere = {*joined, lanes, *around, *self._product.transformed}
         outer = [loop for loop, step in enumerate(strides) if step and loop not in elsewhere]
         outer.sort(key=lambda loop: -strides[loop])
         return Points(access, strides, tuple(around), tuple(outer), joined, lanes)
@@ -216,8 +216,8 @@ class PointNests:
         shared = list(dict.fromkeys([*self.c.around, *self.a.around, *self.b.around]))
         joined = self.a.joined
         # Points run where the loops began whose place they take, and columns where the innermost of theirs did.
-        points, columns = min(own.gone), joined[-1]
-        gone = {*own.gone, *joined} - {points, columns}
+        points, columns = min(own.transformed), joined[-1]
+        gone = {*own.transformed, *joined} - {points, columns}
         kept = [loop for loop in range(statement.depth) if loop not in gone]
         places = [*shared, *(loop for loop in kept if loop not in shared)]
         names = {points: fresh_name(self._scop, "point"), columns: fresh_name(self._scop, "column")}

@@ -16,6 +16,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, combined, iterator_form, value_range
 from polydl.ir.construct import fresh_name
 from polydl.ir.families import LAYOUT, PACKING
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
@@ -58,7 +59,9 @@ class Unfold(RewriteStep):
 class UnfoldRewrite:
     step: type[Unfold] = Unfold
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
-    exact: bool = True
+
+    def rounding(self, scop: Scop, step: Unfold) -> Rounding:
+        return EXACT
 
     def apply(self, scop: Scop, step: Unfold, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return unfold(scop, step)

@@ -3,7 +3,7 @@
 A tile of ``m`` pixels of the result takes ``m + r - 1`` products along an axis on which the filter has ``r`` taps, not
 ``m * r`` (``toom_cook``); with 4 by 4 pixels and 3 by 3 taps that is a quarter of the products. Three nests transform
 the image, the filters and, back again, the sums; between them a matrix product for each point is left to a microkernel.
-Factors are taken out of sums, which rounds in another way: where sums may not be reassociated, this may not be done.
+Factors are taken out of sums, which rounds in another way (``bilinear_rounding``).
 That the products make up the convolution follows from ``toom_cook``, not from dependences, which isl is asked for.
 """
 
@@ -17,6 +17,7 @@ from typing import Annotated, ClassVar
 from polydl.errors import IllegalVariantError
 from polydl.ir.construct import has_loops_alone
 from polydl.ir.families import BILINEAR
+from polydl.ir.numerics import Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep, StatementName
@@ -25,9 +26,12 @@ from polydl.match.convolution import Convolution, convolution
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
+from polydl.variants.rewrites.dimensions import after as after_dimensions
+from polydl.variants.rewrites.dimensions import dimension_steps
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.split import Blocked, block_of, extents_of, splits_of
-from polydl.variants.rewrites.toom_cook import MOST_POINTS
+from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
 from polydl.variants.rewrites.transform_domain import Transform, arranged, attached_zeros, zeroing
 from polydl.variants.rewrites.winograd_nests import WinogradNests
 from polydl.vector_functions import called
@@ -83,19 +87,35 @@ class Winograd(RewriteStep):
 class WinogradRewrite:
     step: type[Winograd] = Winograd
     families: frozenset[str] = frozenset({BILINEAR})
-    exact: bool = False
+
+    def rounding(self, scop: Scop, step: Winograd) -> Rounding:
+        statement = scop.statement(step.statement)
+        conv, extents = convolution(scop, statement), extents_of(statement)
+        taps = [] if conv is None else [extents[tap] for _, tap in conv.axes]
+        sizes = [size for _, _, size in step.axes]
+        points = [size + tap - 1 for size, tap in zip(sizes, taps, strict=False)]
+        if conv is None or len(taps) != len(sizes) or min(sizes) < 1 or max(points) > MOST_POINTS:
+            raise IllegalVariantError(f"{statement.name} is no convolution in tiles of {sizes} by so few points")
+        made = [toom_cook(size, tap) for size, tap in zip(sizes, taps, strict=True)]
+        axes = [Bilinear(each.result, each.taps, each.image) for each in made]
+        sums = prod(extents[loop] for loop in conv.filters if not conv.form.strides_c[loop])
+        tiles, filters = ("x".join(map(str, counts)) for counts in (sizes, taps))
+        factor = error_factor(axes, sums, sums * prod(taps))
+        return Rounding("nothing", factor, (f"Winograd F({tiles}, {filters})",))
 
     def apply(self, scop: Scop, step: Winograd, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return winograd(scop, step)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Convolutions in tiles, with the element-wise statements behind them that a fusion attaches, if that works."""
-        scop, statement = request.scop, request.statement
+        shaping = dimension_steps(request.scop, request.statement)
+        scop = after_dimensions(request.scop, shaping)
+        statement = scop.statement(request.statement.name)
         # Threads work on one part together, and each part is begun anew.
         near = request.machine.second_cache_bytes * (1 if request.machine.threads == 1 else PARTS_OF_THREADS)
         for after in (*attached_behind(request.fusions, statement.name), ()):
             proposals = winograd_choices(scop, statement, near, after)
-            yield from proposals
+            yield from (replace(each, steps=(*shaping, *each.steps)) for each in proposals)
             if proposals:
                 break
 
@@ -127,7 +147,7 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
     if not 1 <= step.columns <= len(columns):
         raise IllegalVariantError(f"{step.columns} of {len(columns)} loops can't be joined")
     shared = [names.index(loop) for loop in step.shared if loop in names]
-    over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.summed]
+    over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.sum_loop]
     if len(shared) != len(step.shared) or not set(shared) <= set(over):
         raise IllegalVariantError(f"{list(step.shared)} are not outer loops over the filters, nor over the image")
     dropped = zeroing(scop, statement, conv.form.c)
@@ -193,7 +213,7 @@ def winograd_choices(
         return ()
     blocked = Blocked(scop)
     if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) > WHOLE_FILTERS:
-        for name in (statement.iterators[conv.made], statement.iterators[conv.summed]):
+        for name in (statement.iterators[conv.result_loop], statement.iterators[conv.sum_loop]):
             extent = extents_of(statement)[statement.iterators.index(name)]
             block = block_of(extent, BLOCKS)
             if block and extent > BLOCKS[0]:
@@ -206,7 +226,7 @@ def winograd_choices(
     extents = extents_of(statement)
     taps = [extents[tap] for _, tap in conv.axes]
     summed = [extents[loop] for loop in conv.filters if not conv.form.strides_c[loop]]
-    if min(extents[conv.made], extents[conv.summed]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
+    if min(extents[conv.result_loop], extents[conv.sum_loop]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
         return ()
     proposals = []
     for points in POINTS:
@@ -222,7 +242,7 @@ def winograd_choices(
 
 def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
     """Of the transformed filters, with so many points in all."""
-    elements = points * prod(extents[loop] for loop in (*conv.filters, conv.made))
+    elements = points * prod(extents[loop] for loop in (*conv.filters, conv.result_loop))
     return elements * scop.array(conv.form.b.array).element_bytes
 
 
@@ -239,7 +259,7 @@ def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int],
         together *= trips[columns[-joined]]
     size = 0
     for access, strides in ((conv.form.a, conv.form.strides_a), (conv.form.c, conv.form.strides_c)):
-        own = prod(trips[loop] for loop, step in enumerate(strides) if step and loop not in conv.gone)
+        own = prod(trips[loop] for loop, step in enumerate(strides) if step and loop not in conv.transformed)
         size += points * own * scop.array(access.array).element_bytes
     names = statement.iterators
     axes = tuple((names[pixel], names[tap], size) for (pixel, tap), size in zip(conv.axes, sizes, strict=True))
@@ -264,7 +284,7 @@ def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int) -> lis
     summed = prod(trips[loop] for loop in conv.filters if not moving[loop])
     shared: list[int] = []
     for loop in sorted(conv.filters, key=lambda loop: not moving[loop]):
-        if loop == conv.summed or trips[loop] == 1 or left <= WHOLE_FILTERS:
+        if loop == conv.sum_loop or trips[loop] == 1 or left <= WHOLE_FILTERS:
             continue
         if not moving[loop]:
             summed //= trips[loop]

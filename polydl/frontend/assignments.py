@@ -1,0 +1,217 @@
+"""Assignments in forms that pet doesn't read, as ones that it reads.
+
+``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
+``x = (x < 0) ? 0 : x;`` it is a plain statement. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Both mean the
+same in C. Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from clang.cindex import CursorKind, conf
+
+from polydl.frontend.c_types import shape_of
+from polydl.frontend.function_reader import FunctionReader
+from polydl.frontend.source import Edit, without_comments
+
+_ASSIGN = 22  # of enum CXBinaryOperatorKind
+_TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
+_OPERATORS = ("=", "+=", "-=", "*=", "/=")
+_FLOATS = ("float", "double")
+
+
+@dataclass(frozen=True)
+class _Assignment:
+    """One assignment in the text. Offsets are those of the text."""
+
+    #: what is assigned to, as it is written
+    target: str
+    #: ``=``, ``+=`` and so on
+    operator: str
+    #: of the statement
+    start: int
+    #: of the value
+    value_start: int
+    value_end: int
+    #: of the semicolon
+    semicolon: int
+    #: whether its value can also be one of the target's, without a loss
+    mixes: bool
+
+    @property
+    def prefix(self) -> str:
+        """What stands before the value that the target gets."""
+        return "" if self.operator == "=" else f"{self.target} {self.operator[0]} "
+
+
+def assignment_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that make plain assignments of the innermost ones that are not; none is left when there are no edits."""
+    blank = without_comments(reader.text)
+    by_data = _decided_by_data(reader, blank)
+    edits: list[Edit] = []
+    for cursor in reader.function.walk_preorder():
+        if cursor.kind == CursorKind.IF_STMT and cursor.extent.start.offset in by_data:
+            edits += _selection(cursor, blank)
+        elif cursor.kind in (CursorKind.COMPOUND_STMT, CursorKind.FOR_STMT):
+            children = list(cursor.get_children())
+            for child in children if cursor.kind == CursorKind.COMPOUND_STMT else children[-1:]:
+                edits += _chain(child, blank)
+    return edits
+
+
+def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
+    """The offsets of the ``if`` whose condition depends on elements, or on variables that hold data.
+
+    An integer holds data if the loops change it, or if it is an element of an array at first, and nothing but
+    conditions depends on it.
+    """
+    conditions = {}
+    for branch in reader.branches:
+        opening = text.find("(", branch.offset)
+        closing = _matching(text, opening) if branch.kind == "if" and opening >= 0 else None
+        if closing is not None:
+            conditions[branch.offset] = range(opening, closing)
+    data = {branch.offset for branch in reader.branches if branch.kind == "if" and branch.data_dependent}
+    for variable in reader.variables.values():
+        if variable.storage != "local" or variable.loop_counter or not variable.shape.is_scalar_integer:
+            continue
+        changed = any(reference.role in ("write", "update") for reference in variable.references)
+        loaded = any(each.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR for each in variable.declaration.walk_preorder())
+        places = [reference.offset for reference in variable.references if reference.control]
+        deciding = {start for start, inside in conditions.items() if any(place in inside for place in places)}
+        elsewhere = [place for place in places if not any(place in inside for inside in conditions.values())]
+        if (changed or loaded) and not elsewhere:
+            data |= deciding
+    return data
+
+
+def _selection(statement: Any, text: str) -> Iterator[Edit]:
+    """``if (c) x = y;`` with or without an else that assigns to x, too."""
+    _, *branches = statement.get_children()
+    start, end = statement.extent.start.offset, statement.extent.end.offset
+    opening = text.find("(", start)
+    closing = _matching(text, opening)
+    chosen = [_only_assignment(branch, text) for branch in branches]
+    first, last = chosen[0], chosen[-1]
+    if first is None or last is None or closing is None or text[start:opening].strip() != "if":
+        return
+    if not all(each is not None and each.mixes and each.target == first.target for each in chosen):
+        return
+    yield Edit(start, opening, f"{first.target} = ")
+    yield Edit(closing + 1, first.value_start, f" ? {first.prefix}(")
+    if len(chosen) == 2:
+        yield Edit(first.value_end, last.value_start, f") : {last.prefix}(")
+        yield Edit(last.value_end, last.semicolon, ")")
+    else:
+        yield Edit(first.value_end, first.semicolon, f") : {first.target}")
+    if last.semicolon + 1 < end:
+        # A closing brace, which the macro of a header could have opened.
+        yield Edit(last.semicolon + 1, end, " " * (end - last.semicolon - 1))
+
+
+def _chain(statement: Any, text: str) -> Iterator[Edit]:
+    """``x = y = z;``, of two targets or more."""
+    if statement.kind != CursorKind.BINARY_OPERATOR:
+        return
+    targets: list[str] = []
+    last = statement
+    while True:
+        value = _inside(list(last.get_children())[1]) if _is_assignment(last) else None
+        if value is None or not _is_assignment(value):
+            break
+        target = _quoted(next(iter(last.get_children())), text)
+        if _operator(last) != _ASSIGN or target is None:
+            return
+        targets.append(target)
+        last = value
+    innermost = _assignment(last, text) if targets else None
+    start = statement.extent.start.offset
+    if innermost is None or ")" in text[innermost.value_end : innermost.semicolon]:
+        return
+    following = [innermost.target, *reversed(targets)]
+    copies = "".join(f" {to} = {of};" for of, to in pairwise(following))
+    yield Edit(start, innermost.start, "{ ")
+    yield Edit(innermost.semicolon + 1, innermost.semicolon + 1, f"{copies} }}")
+
+
+def _inside(cursor: Any) -> Any:
+    """An expression without parentheses and conversions around it."""
+    while cursor.kind in _TRANSPARENT:
+        children = list(cursor.get_children())
+        if len(children) != 1:
+            break
+        [cursor] = children
+    return cursor
+
+
+def _is_assignment(cursor: Any) -> bool:
+    if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+        return True
+    return bool(cursor.kind == CursorKind.BINARY_OPERATOR and _operator(cursor) == _ASSIGN)
+
+
+def _operator(cursor: Any) -> int:
+    """Of enum CXBinaryOperatorKind."""
+    return int(conf.lib.clang_getCursorBinaryOperatorKind(cursor))
+
+
+def _only_assignment(statement: Any, text: str) -> _Assignment | None:
+    """The assignment that a statement or a block consists of."""
+    if statement.kind == CursorKind.COMPOUND_STMT:
+        children = list(statement.get_children())
+        if len(children) != 1:
+            return None
+        found = _only_assignment(children[0], text)
+        end = statement.extent.end.offset
+        alone = found is not None and text[found.semicolon + 1 : end].strip() == "}"
+        return found if alone else None
+    return _assignment(statement, text) if _is_assignment(statement) else None
+
+
+def _assignment(cursor: Any, text: str) -> _Assignment | None:
+    """An assignment that stands in the text itself and whose value assigns nothing; None for any other."""
+    left, right = cursor.get_children()
+    target = _quoted(left, text)
+    start, end = right.extent.start.offset, right.extent.end.offset
+    operator = text[left.extent.end.offset : start].strip()
+    semicolon = text.find(";", end)
+    value = text[start:semicolon]
+    if target is None or operator not in _OPERATORS or _is_assignment(_inside(right)):
+        return None
+    if not value.strip() or not _balanced(value) or "#" in value:
+        return None
+    stored, assigned = shape_of(left.type), shape_of(right.type)
+    mixes = stored.element in _FLOATS or (stored.is_integer and assigned.is_integer)
+    return _Assignment(target, operator, left.extent.start.offset, start, semicolon, semicolon, mixes)
+
+
+def _quoted(cursor: Any, text: str) -> str | None:
+    """What a variable or an element is called in the text; None for anything with an effect of its own."""
+    if _inside(cursor).kind not in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
+        return None
+    quoted = " ".join(text[cursor.extent.start.offset : cursor.extent.end.offset].split())
+    effects = ("++", "--", "=")
+    return quoted if quoted and _balanced(quoted) and not any(effect in quoted for effect in effects) else None
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _matching(text: str, opening: int) -> int | None:
+    """The offset of the parenthesis that closes the one at ``opening``."""
+    depth = 0
+    for offset in range(opening, len(text)):
+        depth += (text[offset] == "(") - (text[offset] == ")")
+        if depth == 0:
+            return offset
+    return None

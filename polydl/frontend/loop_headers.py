@@ -1,0 +1,108 @@
+"""The constants of a for loop's header, and of expressions.
+
+Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from clang.cindex import Cursor, CursorKind, conf
+
+from polydl.frontend.c_types import ELEMENTS
+from polydl.frontend.counters import LIMITS, Header
+
+_EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
+_COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}  # of enum CXBinaryOperatorKind
+_MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
+_ASSIGN, _ADD_ASSIGN, _SUBTRACT_ASSIGN = 22, 26, 27
+_STEPS = {1: 1, 2: -1, 3: 1, 4: -1}  # of enum CXUnaryOperatorKind
+_TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
+
+
+def header_of(header: Sequence[Any]) -> Header | None:
+    """The header of a loop, as its initialization, condition and step; None unless bound and step are constants."""
+    if len(header) != 3:
+        return None
+    initial, condition, advance = header
+    counter, start = _initialized(initial)
+    step = _step(advance, counter)
+    compared = _comparison(condition, counter)
+    if counter is None or step is None or compared is None:
+        return None
+    element = ELEMENTS.get(counter.type.get_canonical().kind, "")
+    if element not in LIMITS:
+        return None
+    return Header(counter.spelling, element, start, *compared, step)
+
+
+def _initialized(initial: Any) -> tuple[Any, int | None]:
+    """The declaration of the counter, or None, and its first value, or None."""
+    if initial.kind == CursorKind.DECL_STMT:
+        declared = list(initial.get_children())
+        if len(declared) == 1 and declared[0].kind == CursorKind.VAR_DECL:
+            return declared[0], integer_value(declared[0])
+    if initial.kind == CursorKind.BINARY_OPERATOR and _operator(initial) == _ASSIGN:
+        target, value = initial.get_children()
+        if target.kind == CursorKind.DECL_REF_EXPR:
+            return target.referenced, integer_value(value)
+    return None, None
+
+
+def _step(advance: Any, counter: Any) -> int | None:
+    target, *amount = advance.get_children()
+    if not _is(target, counter):
+        return None
+    if advance.kind == CursorKind.UNARY_OPERATOR:
+        return _STEPS.get(conf.lib.clang_getCursorUnaryOperatorKind(advance))
+    if advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+        sign = {_ADD_ASSIGN: 1, _SUBTRACT_ASSIGN: -1}.get(_operator(advance), 0)
+        return sign * (integer_value(amount[0]) or 0) or None
+    return None
+
+
+def _comparison(condition: Any, counter: Any) -> tuple[str, int] | None:
+    """The operator, with the counter on its left, and the constant on its right."""
+    if condition.kind != CursorKind.BINARY_OPERATOR or _operator(condition) not in _COMPARISONS:
+        return None
+    operator = _COMPARISONS[_operator(condition)]
+    left, right = condition.get_children()
+    if _is(right, counter):
+        left, right, operator = right, left, _MIRRORED[operator]
+    bound = integer_value(right) if _is(left, counter) else None
+    return None if bound is None else (operator, bound)
+
+
+def _operator(cursor: Any) -> int:
+    return int(conf.lib.clang_getCursorBinaryOperatorKind(cursor))
+
+
+def _is(cursor: Any, counter: Any) -> bool:
+    """Whether an expression is the counter itself, perhaps converted by the compiler."""
+    while cursor.kind in _TRANSPARENT:
+        inner = list(cursor.get_children())
+        if len(inner) != 1:
+            return False
+        cursor = inner[0]
+    return counter is not None and cursor.kind == CursorKind.DECL_REF_EXPR and cursor.referenced == counter
+
+
+def integer_value(cursor: Any) -> int | None:
+    """The value of an expression, or of a variable's initializer, if it is an integer constant."""
+    library = conf.lib
+    library.clang_Cursor_Evaluate.argtypes = [Cursor]
+    library.clang_Cursor_Evaluate.restype = ctypes.c_void_p
+    for name, result in (("getKind", ctypes.c_int), ("getAsLongLong", ctypes.c_longlong), ("dispose", None)):
+        accessor = getattr(library, f"clang_EvalResult_{name}")
+        accessor.argtypes, accessor.restype = [ctypes.c_void_p], result
+    evaluated = library.clang_Cursor_Evaluate(cursor)
+    if not evaluated:
+        return None
+    try:
+        if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
+            return None
+        return int(library.clang_EvalResult_getAsLongLong(evaluated))
+    finally:
+        library.clang_EvalResult_dispose(evaluated)

@@ -1,0 +1,74 @@
+"""Names that a file may not define, since generated code, its libraries or the compiler mean something else by them.
+
+Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from clang.cindex import CursorKind, conf
+
+from polydl.errors import SourceError
+from polydl.frontend.source import line_of, one_line
+from polydl.ir.interface import Interface
+
+#: What generated code includes, depending on the variant.
+HEADERS = ("stdint.h", "stdlib.h", "string.h", "pthread.h", "sys/mman.h")
+
+# Code that gcc and clang generate calls OpenMP's library and these functions of the C library, without a declaration.
+_OF_THE_COMPILER = ("memcpy", "memmove", "memset", "memcmp", "abort")
+_LINKED = re.compile(rf"libxsmm_\w*|omp_\w*|GOMP_\w*|kmp_\w*|__kmpc_\w*|{'|'.join(_OF_THE_COMPILER)}")
+_OWN = re.compile(r"polydl_\w*|POLYDL_\w*")
+_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_DEFINED = (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL)
+_CONFLICT = re.compile(r"'(\w+)'")
+
+
+def check_names(unit: Any, function: str, variables: Iterable[tuple[str, int]], text: str, file: str) -> None:
+    """Check what the file and the function, whose ``variables`` are (name, offset), define. Raises SourceError."""
+    emitted = Interface(function, "")
+    beside = re.compile(f"{_OWN.pattern}|{emitted.release}|{emitted.missing}")
+    linked = re.compile(f"{_LINKED.pattern}|{beside.pattern}")
+    for match in _MACRO.finditer(text):
+        _check(beside, match[1], match.start(1), text, file)
+    for cursor in unit.cursor.get_children():
+        if conf.lib.clang_Location_isFromMainFile(cursor.location):
+            pattern = linked if cursor.kind in _DEFINED and cursor.is_definition() else beside
+            _check(pattern, cursor.spelling, cursor.location.offset, text, file)
+    for name, offset in variables:
+        _check(_OWN, name, offset, text, file)
+
+
+def _check(pattern: re.Pattern[str], name: str, offset: int, text: str, file: str) -> None:
+    if not pattern.fullmatch(name):
+        return
+    owner = "generated code"
+    if name in _OF_THE_COMPILER:
+        owner = "the compiler"
+    elif name.startswith("libxsmm_"):
+        owner = "LIBXSMM"
+    elif name.startswith(("omp_", "GOMP_", "kmp_", "__kmpc_")):
+        owner = "OpenMP's library"
+    line = line_of(text, offset) if offset >= 0 else None
+    raise SourceError(
+        f"the name {name} belongs to {owner}",
+        file=file,
+        line=line,
+        construct=one_line(text.split("\n")[line - 1]) if line is not None else None,
+        remedy=f"give {name} another name in the file",
+    )
+
+
+def conflict(message: str) -> tuple[str, str] | None:
+    """Message and remedy for what Clang says of a file that only fails after ``HEADERS``; None if they aren't there."""
+    if "file not found" in message:
+        return None
+    name = _CONFLICT.search(message)
+    what = f"`{name[1]}`" if name is not None else "a name"
+    return (
+        f"{what} is something else in the C library's headers, which generated code includes: {message}",
+        f"give {name[1] if name is not None else 'it'} another name in the file",
+    )

@@ -1,0 +1,123 @@
+"""C as people write it: each problem is taken as it is, or refused with what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from machines import machine_with
+
+from polydl import optimize, pipeline
+from polydl.errors import PolydlError, SourceError, UnknownSizeError, UnsupportedConstructError
+from polydl.frontend.pet import parse
+
+FOLDER = Path(__file__).parent / "newcomer"
+FILES = sorted(path for path in FOLDER.iterdir() if path.is_file())
+
+# With their sizes.
+TAKEN: dict[str, Mapping[str, int]] = {
+    "attention.c": {},
+    "blur.c": {},
+    "conv_sizes.c": {"ch": 8, "filters": 8, "h": 14, "w": 14, "kh": 3, "kw": 3},
+    "depthwise.c": {},
+    "dgemm_transposed.c": {},
+    "jacobi.c": {},
+    "layer_norm.c": {"rows": 16, "cols": 64},
+    "linear_int8.c": {},
+    "lstm.c": {},
+    "matmul_vla.c": {"n": 32, "m": 48, "k": 24},
+    "program.c": {},
+    "sgemm_lda.c": {"m": 32, "n": 48, "k": 24, "lda": 24, "ldb": 48, "ldc": 48},
+}
+
+
+class Refusal(NamedTuple):
+    kind: type[PolydlError]
+    line: int
+    words: str
+    remedy: str
+
+
+REFUSED = {
+    "complex_product.c": Refusal(UnsupportedConstructError, 3, "complex numbers", "c_re[i] += a_re[i] * b_re[i]"),
+    "complex_struct.c": Refusal(UnsupportedConstructError, 7, "struct", "each member in an array of its own"),
+    "csr.c": Refusal(UnsupportedConstructError, 5, "bounds depend on data", "sparse matrix"),
+    "histogram.c": Refusal(UnsupportedConstructError, 4, "subscript isn't affine", "histogram"),
+    "matmul.cpp": Refusal(SourceError, 2, "this is C++", 'extern "C"'),
+    "matmul.f90": Refusal(SourceError, 1, "this is Fortran", "bind(C)"),
+}
+FUNCTIONS = {"program.c": "multiply"}
+
+
+def test_every_problem_is_expected_to_be_taken_or_refused() -> None:
+    assert [path.name for path in FILES] == sorted([*TAKEN, *REFUSED])
+    assert len(FILES) >= 16
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_what_is_taken_has_legal_variants(name: str) -> None:
+    scop = parse(FOLDER / name, defines=TAKEN[name], function=FUNCTIONS.get(name))
+    space = pipeline.space_on(scop, machine_with(2, 32))
+    assert len(pipeline.generate(space, max_variants=3).variants) >= 1
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_says_what_to_write_instead(name: str) -> None:
+    kind, line, words, remedy = REFUSED[name]
+    defines = {"rows": 32} if name == "csr.c" else {}
+    with pytest.raises(kind, match=words.replace("+", r"\+")) as raised:
+        parse(FOLDER / name, defines=defines)
+    assert raised.value.line == line
+    assert remedy in (raised.value.remedy or "")
+
+
+def test_all_missing_sizes_are_named_at_once() -> None:
+    with pytest.raises(UnknownSizeError) as raised:
+        parse(FOLDER / "sgemm_lda.c")
+    assert raised.value.remedy is not None
+    assert all(f"-D {size}=VALUE" in raised.value.remedy for size in TAKEN["sgemm_lda.c"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "language"),
+    [
+        ("nest.c", "#include <iostream>\nint main() { std::cout << 1; }\n", "C++"),
+        ("nest.c", "      SUBROUTINE F(A, N)\n      REAL A(N)\n      END\n", "Fortran"),
+        ("nest.cu", "__global__ void f(float *a) { a[threadIdx.x] = 0; }\n", "CUDA"),
+        ("nest.py", "def f(a):\n    a[:] = 0\n", "Python"),
+    ],
+)
+def test_other_languages_are_named(name: str, text: str, language: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(SourceError, match=f"this is {language}, and polydl reads C".replace("+", r"\+")):
+        parse(path)
+
+
+def test_c_is_c_whatever_the_file_is_called(tmp_path: Path) -> None:
+    path = tmp_path / "nest.cpp"
+    path.write_text("void f(float a[4])\n{\n  for (int i = 0; i < 4; ++i)\n    a[i] = 0;\n}\n")
+    assert parse(path).function.name == "f"
+    path.write_text("void f(float a[4])\n{\n  for (int i = 0; i < 4; ++i)\n    a[i] = ;\n}\n")
+    with pytest.raises(SourceError, match=r"this is C\+\+"):
+        parse(path)
+    mistaken = tmp_path / "nest.c"
+    mistaken.write_text(path.read_text())
+    with pytest.raises(SourceError, match="expected expression"):
+        parse(mistaken)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "name", [name if name == "linear_int8.c" else pytest.param(name, marks=pytest.mark.slow) for name in TAKEN]
+)
+def test_what_is_taken_is_made_and_checked(name: str, tmp_path: Path) -> None:
+    """The winner's results are those of the source, which the run has compared."""
+    result = optimize(
+        FOLDER / name, defines=TAKEN[name], function=FUNCTIONS.get(name), machine=machine_with(2, 32),
+        max_variants=6, top_k=2, out=tmp_path, records=False,
+    )  # fmt: skip
+    assert result.winner is not None
+    assert [each.measurement.status for each in result.tried] == ["ok"] * len(result.tried)
