@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
@@ -156,6 +157,9 @@ class Int8(Microkernel):
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return tiling_of(shape, vector_elements, self.core).largest(vector_elements)
+
+    def rounding(self, element: str) -> Rounding:  # noqa: ARG002
+        return EXACT
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return _Dots(site, vector_bytes, self.core).emitted()

@@ -15,15 +15,16 @@ from typing import Literal
 from polydl import native
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.errors import MissingComponentError
+from polydl.ir.kernel import StaticLibrary
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
+from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
 _BYTES = {"float": 4, "double": 8}
-_TRANSPOSE_B = 2
 _LONGEST_BATCH = 4096
 # Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
 _SLOWNESS = 1.12
@@ -58,12 +59,11 @@ def dispatch(shape: GemmShape) -> int:
     library = native.libxsmm_library()
     letter = _LETTERS[shape.element]
     real = ctypes.c_float if shape.element == "float" else ctypes.c_double
-    suffix = "dispatch_reducebatch_offs" if shape.batch > 1 else "dispatch"
-    function = getattr(library, f"libxsmm_{letter}mm{suffix}")
+    function = getattr(library, dispatch_name(f"{letter}mm", many=shape.batch > 1))
     function.restype = ctypes.c_void_p
     integers = [ctypes.c_int(value) for value in (shape.lda, _leading_b(shape), shape.ldc)]
     alpha, beta = real(1.0), real(0.0 if shape.overwrite else 1.0)
-    flags = ctypes.c_int(_TRANSPOSE_B if _transposed(shape.stride_bk, shape.k) else 0)
+    flags = ctypes.c_int(TRANSPOSED_B if _transposed(shape.stride_bk, shape.k) else 0)
     pointers = [ctypes.byref(value) for value in (*integers, alpha, beta, flags)]
     address = function(ctypes.c_int(shape.m), ctypes.c_int(shape.n), ctypes.c_int(shape.k), *pointers, None)
     return int(address or 0)
@@ -135,9 +135,12 @@ class Libxsmm(Microkernel):
         prefix, element = site.prefix, site.element
         reduces = max(site.batch) > 1
         letter = _LETTERS[element]
-        kind = f"libxsmm_{letter}mmfunction" + ("_reducebatch_offs" if reduces else "")
+        kind = f"{prefix}_function"
         width = _BYTES[element]
-        definitions = [f"static {kind} {prefix}_kernel[2][2][2][2];"]
+        definitions = [
+            declared(prefix, f"{letter}mm", (element, element), element, many=reduces),
+            f"static {kind} {prefix}_kernel[2][2][2][2];",
+        ]
         if reduces:
             for operand, offsets in (("a", site.offsets_a), ("b", site.offsets_b)):
                 values = ", ".join(f"{offset * width}ull" for offset in offsets)
@@ -162,18 +165,18 @@ class Libxsmm(Microkernel):
                 ]
             )
         )
-        return EmittedSite(("libxsmm.h",), "\n".join(definitions), self._setup(site, reduces))
+        return EmittedSite((), "\n".join(definitions), self._setup(site, reduces))
 
     def _setup(self, site: GemmSite, reduces: bool) -> str:
         letter = _LETTERS[site.element]
-        function = f"libxsmm_{letter}mmdispatch" + ("_reducebatch_offs" if reduces else "")
+        function = dispatch_name(f"{letter}mm", many=reduces)
         lines = []
         places = [(first, *index, shape) for first in range(1 + site.overwrites) for index, shape in site.shapes()]
         for first, last_m, last_n, last_k, shape in places:
-            flags = "LIBXSMM_GEMM_FLAG_TRANS_B" if _transposed(shape.stride_bk, shape.k) else "LIBXSMM_GEMM_FLAG_NONE"
+            flags = f"{TRANSPOSED_B} /* B is transposed */" if _transposed(shape.stride_bk, shape.k) else "0"
             lines += [
                 "  {",
-                f"    const libxsmm_blasint lda = {shape.lda}, ldb = {_leading_b(shape)}, ldc = {shape.ldc};",
+                f"    const int lda = {shape.lda}, ldb = {_leading_b(shape)}, ldc = {shape.ldc};",
                 f"    const {site.element} alpha = 1, beta = {0 if first else 1};",
                 f"    const int flags = {flags};",
                 f"    {site.prefix}_kernel[{first}][{last_m}][{last_n}][{last_k}] =",
@@ -188,6 +191,14 @@ class Libxsmm(Microkernel):
     def link_flags(self) -> tuple[str, ...]:
         library = native.libxsmm_path()
         return (str(library), f"-Wl,-rpath,{library.parent}", "-lpthread")
+
+    def static_library(self) -> StaticLibrary | None:
+        """None where LIBXSMM was built as a shared library only, for want of objcopy."""
+        try:
+            archive, licence = native.libxsmm_archive()
+        except MissingComponentError:
+            return None
+        return StaticLibrary(archive, licence, ("-lpthread", "-ldl", "-lrt"))
 
     def version(self) -> str:
         return libxsmm_version()

@@ -14,6 +14,7 @@ from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.next_tile import PART, steps_between
@@ -358,6 +359,9 @@ class PlainC(Microkernel):
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return tiling_of(shape, vector_elements, self.core).largest(vector_elements)
+
+    def rounding(self, element: str) -> Rounding:  # noqa: ARG002
+        return EXACT
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return Writer(site, vector_bytes, self.core).emitted()

@@ -14,6 +14,9 @@ import pytest
 from machines import machine_with
 
 from polydl import pipeline, registry
+from polydl.codegen import kept_memory, processor
+from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import Numerics, numerics_level
 from polydl.ir.scop import Scop
 from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.apply import apply
@@ -27,7 +30,7 @@ class Case:
     nest: Path
     variant: Variant
     vector_bytes: int
-    strict_fp: bool
+    numerics: Numerics
     defines: tuple[tuple[str, int], ...] = ()
 
     @staticmethod
@@ -35,7 +38,7 @@ class Case:
         """``fields`` has the steps, and the other fields by name; the variant's file holds it."""
         defines = tuple(fields.get("defines", {}).items())
         variant = variant_from_json(fields["steps"])
-        return Case(nest, variant, fields["vector_bytes"], fields["strict_fp"], defines)
+        return Case(nest, variant, fields["vector_bytes"], numerics_level(fields["numerics"]), defines)
 
     @property
     def microkernels(self) -> tuple[str, ...]:
@@ -61,11 +64,29 @@ def _parsed(nest: Path, defines: tuple[tuple[str, int], ...]) -> Scop:
     return pipeline.parse(nest, defines=dict(defines))
 
 
+def parsed(case: Case) -> Scop:
+    """The nest."""
+    return _parsed(case.nest, case.defines)
+
+
 def generated_c(case: Case) -> str:
+    """What is generated, without the parts that are the same in all files. Raises IllegalVariantError."""
+    text = generated(case).c
+    same = {
+        processor.definitions(): "processor",
+        kept_memory.support(): "kept memory",
+        processor.BEGIN: "for all processors",
+        processor.END: "for this one",
+    }
+    for part, name in same.items():
+        text = text.replace(part, f"/* {name} */")
+    return text
+
+
+def generated(case: Case) -> KernelSource:
     """Raises IllegalVariantError."""
     with every_microkernel():
         core = machine_with(1, case.vector_bytes).core
         kernels = [registry.load("microkernels", name).on(core) for name in case.microkernels]
-        scop = _parsed(case.nest, case.defines)
-        applied = apply(scop, case.variant, kernels, reassociate=not case.strict_fp)
-        return pipeline.kernel(applied, case.vector_bytes).c
+        applied = apply(parsed(case), case.variant, kernels, numerics=case.numerics)
+        return pipeline.kernel(applied, case.vector_bytes)

@@ -69,7 +69,7 @@ def test_the_variants_use_every_step_and_every_microkernel() -> None:
     assert any(step.combined for step in threads)
     assert any(step.inner for step in threads)
     assert any(step.dynamic for step in threads)
-    assert missing((True, False), (case_of(file).strict_fp for file in FILES)) == []
+    assert missing(("strict", "fast"), (case_of(file).numerics for file in FILES)) == []
 
 
 def test_the_variants_finish_their_output_in_every_way() -> None:
@@ -77,8 +77,8 @@ def test_the_variants_finish_their_output_in_every_way() -> None:
     assert missing(("first", "last"), (step.place for step in steps if isinstance(step, Attach))) == []
     assert any(step.after for step in steps if isinstance(step, Winograd))
     finished = [case_of(file) for file in FILES if "_operands *" in expected(file)]
-    kernels = [(name, case.strict_fp) for case in finished for name in case.microkernels]
-    assert missing([("c", False), ("c", True), ("c-amx", False)], kernels) == []
+    kernels = [(name, case.numerics) for case in finished for name in case.microkernels]
+    assert missing([("c", "fast"), ("c", "strict"), ("c-amx", "fast")], kernels) == []
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from polydl.codegen.loop_ir import Assign, Body, For, statements
-from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary
+from polydl.codegen.loop_ir import Assign, Body, For, assignments, statements
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, mentions
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array
 
@@ -43,9 +43,9 @@ class Context:
 
     arrays: Mapping[str, Array]
     facts: Mapping[str, StatementFacts]
-    #: Whether sums and products keep their order.
+    #: Whether products, the precision of sums and the results of functions are those of the source.
     exact: bool = False
-    #: Whether something that leaves the region is more precise than ``float``.
+    #: Whether sums in ``double`` are taken in ``double`` throughout.
     precise: bool = False
 
     def of(self, body: Body) -> list[StatementFacts]:
@@ -57,7 +57,15 @@ class Context:
         return loop.place >= 0 and all(loop.place in each.parallel for each in self.of(loop.body))
 
     def may_fill_vectors(self, loop: For) -> bool:
-        return loop.place >= 0 and all(loop.place in each.vector for each in self.of(loop.body))
+        return (
+            loop.place >= 0
+            and all(loop.place in each.vector for each in self.of(loop.body))
+            and not any(self._moves(assign, loop) for assign in assignments(loop.body))
+        )
+
+    def _moves(self, assign: Assign, loop: For) -> bool:
+        """Whether the element that a loop sums up moves with it: a loop inside that had one iteration is gone."""
+        return loop.place in self.facts[assign.statement].sums and mentions(assign.target, loop.iterator)
 
     def most_trips(self, loop: For) -> int:
         return max(each.counts[loop.place] for each in self.of(loop.body))
@@ -95,8 +103,8 @@ class Context:
     def sum_type(self, assign: Assign, array: str, terms: int) -> str:
         """The type in which so many terms of an assignment are added up before they join their sum in ``array``.
 
-        Terms that are ``float`` are added as such, though their sum be ``double``, if they are few and nothing that
-        leaves the region is more precise: converting each of them takes longer than adding it.
+        Terms that are ``float`` are added as such, though their sum be ``double``, if they are few and nothing asks
+        for more: converting each of them takes longer than adding it.
         """
         element = self.arrays[array].element
         narrow = terms <= _MOST_NARROW_TERMS and not self.precise and self.is_float(term(assign))

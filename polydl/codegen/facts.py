@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.lowering import assignment
 from polydl.codegen.values import Name
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -29,16 +30,18 @@ def context_of(
     names: Sequence[str],
     directions: Mapping[int, Directions],
     *,
-    exact: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
 ) -> Context:
     """What passes know of statements.
 
-    ``directions`` are those of the dependences of each nest, by its index; ``exact`` keeps the order of sums and the
-    results of functions; ``vector_bytes`` is the size of the largest vectors.
+    ``directions`` are those of the dependences of each nest, by its index; ``numerics`` says
+    what may be done to products, functions and the precision of sums; ``vector_bytes`` is the size of the largest
+    vectors.
     """
     leaving = {scop.array(access.array) for statement in scop.statements for access in statement.writes}
-    precise = any(array.element in ("double", "long double") for array in leaving if array.storage != "local")
+    wide = any(array.element in ("double", "long double") for array in leaving if array.storage != "local")
+    exact, precise = keeps_products(numerics), wide or keeps_precision(numerics)
     context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
     return Context(context.arrays, facts, exact, precise)

@@ -11,6 +11,7 @@ from polydl.codegen.facts import context_of, generated
 from polydl.codegen.loop_ir import Assign, Body, Node
 from polydl.codegen.lowering import assignment
 from polydl.codegen.values import Expr
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -88,13 +89,13 @@ def loops(
     directions: Mapping[int, Directions],
     call: MicrokernelCall,
     omitted: Collection[str] = (),
-    exact: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
 ) -> Body:
     """The loops that run the plan, but for the statements in ``omitted``.
 
-    ``directions`` are those of each nest's dependences, by its index. With ``exact`` every function that is called
-    gives the same result as in the source. With ``vector_bytes`` loops that fill vectors of that size are to use them.
+    ``directions`` are those of each nest's dependences, by its index. ``numerics`` says what may be done to products,
+    functions and the precision of sums. With ``vector_bytes`` loops that fill vectors of that size are to use them.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -106,6 +107,6 @@ def loops(
     made: list[Node] = []
     for position in sorted(trees):
         names = trees[position]
-        context = context_of(scop, plan, names, directions, exact=exact, vector_bytes=vector_bytes)
+        context = context_of(scop, plan, names, directions, numerics=numerics, vector_bytes=vector_bytes)
         made += passes.run(_tree(scop, plan, names, call), context)
     return tuple(made)

@@ -1,12 +1,16 @@
-"""The nest as the user wrote it, the header that declares it, and a harness that calls it."""
+"""The nest as the user wrote it, and a harness that calls it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from polydl import bfloat16
+from polydl.codegen.header import prototype
+from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
+
+_SIGNED = frozenset({"char", "signed char", "short", "int", "long", "long long"})
 
 
 def original(scop: Scop) -> KernelSource:
@@ -15,41 +19,30 @@ def original(scop: Scop) -> KernelSource:
         id="original",
         function=scop.function.name,
         c=defines(scop) + bfloat16.with_header(scop.source),
-        header=header(scop),
+        interface=Interface(scop.function.name, prototype(scop)),
         harness=harness(scop),
-        compile_flags=include_flags(scop),
+        compile_flags=compile_flags(scop),
     )
 
 
-def prototype(scop: Scop) -> str:
-    function = scop.function
-    parameters = ", ".join(parameter.declaration for parameter in function.parameters) or "void"
-    return f"{function.return_type} {function.name}({parameters})"
+def harness(scop: Scop, exported: str = "") -> str:
+    """C that calls the function with one pointer per parameter and tells where the global arrays are.
 
-
-def header(scop: Scop) -> str:
-    """A header that declares the function, for C and C++."""
-    guard = f"POLYDL_{scop.function.name.upper()}_H"
-    return (
-        f'#ifndef {guard}\n#define {guard}\n\n#ifdef __cplusplus\nextern "C" {{\n#endif\n\n'
-        f"{prototype(scop)};\n\n#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
-    )
-
-
-def harness(scop: Scop) -> str:
-    """C that calls the function with one pointer per parameter and tells where the global arrays are."""
+    ``exported`` is the function's name, if not the source's.
+    """
     arguments = []
     for index, parameter in enumerate(scop.function.parameters):
         if parameter.is_pointer:
             arguments.append(f"arguments[{index}]")
         else:
             arguments.append(f"*(const {scop.array(parameter.array).element} *)arguments[{index}]")
+    ignored = "" if scop.function.return_type == "void" else "(void)"
     lines = [
         "void polydl_invoke(void *const *arguments);",
         "void polydl_invoke(void *const *arguments)",
         "{",
         *(["  (void)arguments;"] if not arguments else []),
-        f"  {'' if scop.function.return_type == 'void' else '(void)'}{scop.function.name}({', '.join(arguments)});",
+        f"  {ignored}{exported or scop.function.name}({', '.join(arguments)});",
         "}",
         "void *polydl_global(int index);",
         "void *polydl_global(int index)",
@@ -64,6 +57,16 @@ def harness(scop: Scop) -> str:
 def defines(scop: Scop) -> str:
     bound = {parameter.name for parameter in scop.function.parameters if parameter.value is not None}
     return "".join(f"#define {name} {value}\n" for name, value in scop.defines if name not in bound)
+
+
+def compile_flags(scop: Scop) -> tuple[str, ...]:
+    """What the nest needs beyond the flags of every kernel.
+
+    Integers that overflow wrap around: in C the order of a signed sum could matter otherwise.
+    """
+    written = {access.array for statement in scop.statements for access in statement.writes}
+    wraps = any(scop.array(name).element in _SIGNED for name in written)
+    return (*include_flags(scop), *(("-fwrapv",) if wraps else ()))
 
 
 def include_flags(scop: Scop) -> tuple[str, ...]:

@@ -11,12 +11,19 @@ def _total(element: str) -> str:
     most, count = (16, 4) if element == "float" else (8, 2)
     last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
     return f"""#include <string.h>
-/* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers. */
+/* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers, and a
+   whole vector at once, since what is read in other parts than it was written doesn't either. */
 static inline {element} polydl_total_{element}(const {element} *lanes, int count)
 {{
   {element} copy[{most}] = {{0}};
-  for (int lane = 0; lane < count; ++lane)
-    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef {element} polydl_whole __attribute__((vector_size(64), aligned(sizeof({element})), may_alias));
+  if (count == {most})
+    *(polydl_whole *)copy = *(const polydl_whole *)lanes;
+  else
+#endif
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] = lanes[lane];
 #ifdef __GNUC__
   typedef {element} polydl_half __attribute__((vector_size(32)));
   typedef {element} polydl_quarter __attribute__((vector_size(16)));

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from polydl import bfloat16
-from polydl.codegen import print_c, transforms
+from polydl.codegen import function_text, print_c, processor, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
 from polydl.codegen.epilogue import epilogue_definition
-from polydl.codegen.loop_ir import Body, Call, For, Node, nodes
+from polydl.codegen.header import interface
+from polydl.codegen.kept_memory import KeptMemory
+from polydl.codegen.loop_ir import Body, Call, For, Node, ParallelRegion, nodes
 from polydl.codegen.loops import loops
-from polydl.codegen.original import defines, harness, header, include_flags
-from polydl.codegen.storage import LocalStorage, local_storage
+from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.storage import local_storage
 from polydl.codegen.support import needed
 from polydl.codegen.values import Expr
-from polydl.ir.kernel import KernelSource
+from polydl.contracts import Microkernel
+from polydl.ir.kernel import KernelSource, StaticLibrary
 from polydl.ir.scop import Scop
 from polydl.plan.apply import Applied
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.next_tile import with_first_copy_only
 from polydl.vector_functions import called, from_library, prototypes, roots
 
-# Pragmas that only this tool reads, with their continuation lines.
-_OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
-
-def generate(applied: Applied, vector_bytes: int) -> KernelSource:
+def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSource:
     """The C of a variant, with vectors of ``vector_bytes`` where loops fill them.
 
-    Raises CodegenError. Unless the variant may reassociate, the functions that are called stay scalar.
+    Raises CodegenError. Where products and functions are to be those of the source, functions stay scalar.
+    ``exported`` is how the function is called there, if not as in the source.
     """
     scop, plan, sites = applied.scop, applied.plan, applied.sites
-    exact = not applied.reassociate
+    exact = applied.keeps_products
 
     def call(nest: NestPlan, values: Sequence[Expr]) -> Node:
         statement = scop.statement(nest.nest.statements[0])
@@ -52,21 +52,23 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
         dict(enumerate(applied.directions)),
         call,
         omitted=omitted,
-        exact=exact,
+        numerics=applied.rewritten.numerics,
         vector_bytes=vector_bytes,
     )
     storage = local_storage(made)
+    memory = KeptMemory(storage.kept)
     declarations = storage.declarations
     body = [*declarations, *print_c.lines(code, 2)]
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
-    includes = list(dict.fromkeys([*(name for _, each in emitted for name in each.includes), *storage.includes]))
     if setups:
-        includes.append("pthread.h")
         body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
     body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
+    includes = ["stddef.h", *(name for _, each in emitted for name in each.includes), *memory.includes]
+    if setups:
+        includes.append("pthread.h")
     definitions = [
-        *storage.definitions,
+        *memory.definitions(),
         *(
             epilogue_definition(scop, site.epilogue, site.gemm, vector_bytes)
             for site in sites.values()
@@ -87,9 +89,11 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
             "\n".join(["static void polydl_setup(void)", "{", *setups, "}"]),
         ]
     functions = () if exact else from_library(scop, called(scop.statements))
-    start, end = scop.region
+    kernels = {site.kernel.name for site in sites.values()}
+    contents = interface(scop, memory, kernels, threaded=_has_threads(code), exported=exported)
+    beside = [memory.release(contents.release), processor.question(contents.missing)]
     preamble = [
-        *(f"#include <{name}>" for name in includes),
+        *(f"#include <{name}>" for name in dict.fromkeys(includes)),
         # Counters that the source declared outside its loops have no use any more.
         '#pragma GCC diagnostic ignored "-Wunused-variable"',
         # Nor need every compiler manage to use vectors wherever that is allowed.
@@ -101,6 +105,7 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
         *(() if exact else roots(scop, called(scop.statements))),
         *prototypes(functions),
         "",
+        processor.definitions(),
         *needed(code),
         *definitions,
         "",
@@ -108,43 +113,54 @@ def generate(applied: Applied, vector_bytes: int) -> KernelSource:
     text = "\n".join(
         [
             *preamble,
-            defines(scop) + _exported(scop, bfloat16.with_header(scop.source[:start])).rstrip(" \t"),
+            defines(scop) + function_text.with_both(scop, _guarded(scop, memory, body), beside, contents.function),
         ]
     )
-    text = text.rstrip("\n") + "\n" + "\n".join(_guarded(scop, storage, body)) + "\n" + scop.source[end:].lstrip("\n")
     return KernelSource(
         id=plan.variant.id,
-        function=scop.function.name,
+        function=contents.function,
         c=text,
-        header=header(scop),
-        harness=harness(scop),
-        compile_flags=include_flags(scop),
+        interface=contents,
+        harness=harness(scop, contents.function),
+        compile_flags=compile_flags(scop),
         link_flags=tuple(dict.fromkeys(flag for site in sites.values() for flag in site.kernel.link_flags())),
+        static_libraries=_static_libraries(site.kernel for site in sites.values()),
         microkernels=applied.uses,
         vector_functions=functions,
     )
 
 
-def _exported(scop: Scop, text: str) -> str:
-    """The function without ``static`` and ``inline``, so that the emitted library offers what its header declares."""
-    pattern = rf"\b(?:static|inline)\b\s*(?=[\w\s*]*\b{re.escape(scop.function.name)}\s*\()"
-    return re.sub(pattern, "", text)
+def _static_libraries(kernels: Iterable[Microkernel]) -> tuple[StaticLibrary, ...]:
+    """None if one of the kernels has no such library: then the flags of all are used."""
+    linked = [each for each in kernels if each.link_flags()]
+    libraries = [each.static_library() for each in linked]
+    return tuple(dict.fromkeys(each for each in libraries if each is not None)) if None not in libraries else ()
 
 
-def _guarded(scop: Scop, storage: LocalStorage, body: Sequence[str]) -> list[str]:
+def _guarded(scop: Scop, memory: KeptMemory, body: Sequence[str]) -> list[str]:
     """Sizes that are parameters were fixed for this code; for others, or without memory, the original nest runs."""
     conditions = [f"{p.name} == {p.value}" for p in scop.function.parameters if p.value is not None]
-    if storage.condition:
-        conditions.append(storage.condition)
+    if memory.reserved:
+        conditions.append("polydl_reserve()")
+        body = [*body, "    polydl_leave();"]
     if not conditions:
         return ["  {", *body, "  }"]
-    start, end = scop.region
-    source = _OWN_PRAGMA.sub("", scop.source[start:end]).strip("\n")
-    return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", source, "  }"]
+    return [f"  if ({' && '.join(conditions)}) {{", *body, "  } else {", function_text.region(scop), "  }"]
 
 
 def _fills_vectors(body: Body) -> bool:
     """Whether a loop is to be run with vector instructions."""
-    return any(
-        isinstance(node, For) and node.pragma is not None and "simd" in node.pragma.directive for node in nodes(body)
-    )
+    return any("simd" in directive for directive in _directives(body))
+
+
+def _has_threads(body: Body) -> bool:
+    """Whether a loop is dealt to threads."""
+    regions = any(isinstance(node, ParallelRegion) for node in nodes(body))
+    return regions or any("parallel" in directive for directive in _directives(body))
+
+
+def _directives(body: Body) -> Iterator[str]:
+    """OpenMP's directives for the loops of a body."""
+    for node in nodes(body):
+        if isinstance(node, For) and node.pragma is not None:
+            yield node.pragma.directive

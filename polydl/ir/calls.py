@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Literal
 
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Statement
 
-# Exact rows of equal length.
-Matrix = tuple[tuple[Fraction, ...], ...]
+
+class Matrix(tuple[tuple[Fraction, ...], ...]):
+    """Exact rows of equal length. Its hash, which takes long, is computed once."""
+
+    @cached_property
+    def _hash(self) -> int:
+        return super().__hash__()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from polydl.ir.interface import Interface
 
 
 @dataclass(frozen=True)
@@ -51,17 +54,28 @@ class MicrokernelUse:
 
 
 @dataclass(frozen=True)
+class StaticLibrary:
+    """A library that is put beside emitted C, so that this needs nothing that is installed."""
+
+    #: a static archive
+    archive: Path
+    licence: Path
+    #: libraries of the system that it needs
+    link_flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class KernelSource:
-    """A complete C translation unit whose function has the name and the signature of the original."""
+    """A complete C translation unit whose function has the signature of the original."""
 
     #: the variant's id
     id: str
-    #: name of the function
+    #: name of the function there
     function: str
     #: text of the translation unit
     c: str
-    #: text of a header with the function's prototype
-    header: str
+    #: what its header tells callers
+    interface: Interface
     #: C to append to ``c`` so that a process can call the kernel without knowing its signature: ``void
     #: polydl_invoke(void *const *arguments)`` takes one pointer per parameter, to the array or to the scalar's value;
     #: ``void *polydl_global(int)`` is the address of each global array
@@ -69,6 +83,8 @@ class KernelSource:
     compile_flags: tuple[str, ...] = ()
     #: beyond the C library and OpenMP
     link_flags: tuple[str, ...] = ()
+    #: what emitted C is linked with in place of ``link_flags``
+    static_libraries: tuple[StaticLibrary, ...] = ()
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()

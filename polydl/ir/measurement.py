@@ -5,7 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong"]
+Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong", "inaccurate"]
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Rounding errors of one run: norm-wise, against the nest in the next wider floating-point type.
+
+    Of the array where ``ratio`` is the largest.
+    """
+
+    #: of the kernel
+    error: float
+    #: of the source's own arithmetic on the same data; at least a quarter of half a unit in the last place
+    source_error: float
+
+    @property
+    def ratio(self) -> float:
+        return self.error / self.source_error
 
 
 @dataclass(frozen=True)
@@ -34,9 +51,31 @@ class Measurement:
     seconds_median: float | None = None
     #: norm-wise, relative to the original nest's result, scaled as docs/guide/measuring.md says
     error: float | None = None
+    #: None where it was not measured
+    accuracy: Accuracy | None = None
     #: whole stderr of the step that failed
     message: str = ""
     #: path of the C, where it was kept
     source: str = ""
     #: False for a candidate that fell behind and was left out of the last rounds; its time is less certain
     final: bool = True
+    #: False if an interruption cut it short: there may be more samples, and there is a second check still to come
+    complete: bool = True
+
+    @property
+    def undisturbed(self) -> bool:
+        """Whether a sample counts for itself, and not only since all were disturbed."""
+        return any(not sample.disturbed for sample in self.samples)
+
+
+@dataclass(frozen=True)
+class Exactness:
+    """What the check without tolerance says of a candidate: the same computed over a ring, bit for bit."""
+
+    verdict: Literal["agrees", "differs", "not applicable"]
+    #: the numbers that took the place of floats, in words; "" if it was not computed
+    ring: str
+    #: where the first difference is, or why the check can't be done
+    reason: str = ""
+    #: that the check took
+    seconds: float = 0.0

@@ -20,7 +20,7 @@ class RankedVariant:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking:
     """An order of variants by one ranker."""
 
@@ -28,3 +28,6 @@ class Ranking:
     ranker: str
     #: best first
     entries: tuple[RankedVariant, ...]
+
+    def __repr__(self) -> str:
+        return f"<Ranking of {len(self.entries)} variants by {self.ranker}>"

@@ -26,9 +26,10 @@ class Array:
     element_bytes: int
     #: elements along each dimension, outermost first; ``()`` for a scalar
     extents: tuple[int, ...]
-    #: where it lives. A ``local`` array belongs to the region alone: generated code declares it or does without it. A
-    #: ``function`` array is declared in the function around the region, and carries values in and out.
-    storage: Literal["parameter", "global", "local", "function"]
+    #: where it lives. A ``constant`` array is global and keeps the values that the source gives it. A ``local`` array
+    #: belongs to the region alone: generated code declares it or does without it. A ``function`` array is declared in
+    #: the function around the region, and carries values in and out.
+    storage: Literal["parameter", "global", "constant", "local", "function"]
     #: the array whose memory this one shows in another shape; "" for an array with memory of its own
     view_of: str = ""
 
@@ -101,7 +102,7 @@ class SharedLoops:
     combined: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scop:
     """A static control part (SCoP): what one region of one C function computes, exactly."""
 
@@ -113,10 +114,12 @@ class Scop:
     arrays: tuple[Array, ...]
     #: pet's schedule tree, restricted to the statements kept
     schedule: str
-    #: text of the source file
+    #: text of the source file, without what the function doesn't need
     source: str
     #: offsets into ``source``, in characters and end exclusive, that generated code replaces
     region: tuple[int, int]
+    #: offsets into ``source`` of the function's definition: its start, its body behind the brace, its end (exclusive)
+    definition: tuple[int, int, int]
     #: first line of the region, from 1
     line: int
     #: ``-D`` macros as (name, value)
@@ -124,10 +127,16 @@ class Scop:
     #: microkernel calls that pragmas mark
     annotated_calls: tuple[AnnotatedCall, ...] = ()
     include_directories: tuple[str, ...] = ()
+    #: variables in ``source`` that may change and that no other file sees
+    private: tuple[str, ...] = ()
     #: fused loops that loop distribution must keep
     shared: tuple[SharedLoops, ...] = ()
     #: tile transforms that rewrites put in
     transform_calls: tuple[TransformCall, ...] = ()
+
+    def __repr__(self) -> str:
+        size = f"{len(self.statements)} statements, {len(self.arrays)} arrays, {self.flops} operations"
+        return f"<Scop {self.function.name} ({self.file}:{self.line}): {size}>"
 
     @cached_property
     def digest(self) -> str:

@@ -64,9 +64,11 @@ class Expression:
 
     def walk(self) -> Iterator[Expression]:
         """This node and all nodes below it, parents first."""
-        yield self
-        for argument in self.arguments:
-            yield from argument.walk()
+        left = [self]
+        while left:
+            node = left.pop()
+            yield node
+            left.extend(reversed(node.arguments))
 
 
 @dataclass(frozen=True)

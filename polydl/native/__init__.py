@@ -21,6 +21,8 @@ from polydl.errors import MissingComponentError, ResourceError
 
 RUNTIME_FILE = "libpolydl_runtime.so"
 LIBXSMM_FILE = "libpolydl_xsmm.so"
+LIBXSMM_ARCHIVE = "libpolydl_xsmm.a"
+LIBXSMM_LICENCE = "LICENSE.libxsmm.txt"
 LIBXSMM_PACKAGE = "libxsmm-dev"
 
 
@@ -37,6 +39,15 @@ def runtime_path() -> Path:
 def libxsmm_path() -> Path:
     """The shared library to link emitted C with. Raises MissingComponentError if it was not built."""
     return _find(LIBXSMM_FILE, "LIBXSMM", libxsmm_remedy())
+
+
+def libxsmm_archive() -> tuple[Path, Path]:
+    """LIBXSMM as a static archive that goes with emitted C, and its licence.
+
+    Raises MissingComponentError if it was not built.
+    """
+    paths = (_find(name, "LIBXSMM", libxsmm_remedy()) for name in (LIBXSMM_ARCHIVE, LIBXSMM_LICENCE))
+    return next(paths), next(paths)
 
 
 @cache

@@ -127,15 +127,15 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     within = bool(inside & kept.keys())
     if any(kept[name][1] for name in inside & kept.keys()):
         return {}
-    around, nearest = [loop.place], loop
+    around, nearest = [loop], loop
     lane = only_loop(loop.body)
     while lane is not None and has_loop(lane.body):
         if unrolled_inside(lane, context) is not None:
             return {}
-        around.append(lane.place)
+        around.append(lane)
         nearest, lane = lane, only_loop(lane.body)
     facts = {name: context.facts[name] for name in inside}
-    if lane is None or any(place in each.parallel for place in around[1:] for each in facts.values()):
+    if lane is None or any(other.place in each.parallel for other in around[1:] for each in facts.values()):
         return {}
     if within and len(around) > 1:
         return {}
@@ -143,26 +143,27 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     if not lanes or lanes[0] or len(lanes) > _MOST_LANES:
         return {}
     sums = {
-        name: [each.sums.get(place) for place in around]
+        name: [each.sums.get(other.place) for other in around]
         for name, each in facts.items()
         if lane.place in each.vector and lane.place not in each.sums
     }
-    counts = {name: [each.counts.get(place, 1) for place in around] for name, each in facts.items()}
+    counts = {name: [each.counts.get(other.place, 1) for other in around] for name, each in facts.items()}
     terms = {name: (prod(those[:-1]), those[-1]) for name, those in counts.items()}
     width = min(each.lanes for each in facts.values())
     several = min(len(nearest.range), _MOST_ACCUMULATORS // -(-len(lanes) // width))
-    return _kept_by(context, lane, sums, terms, several, within)
+    return _kept_by(context, lane, [other.iterator for other in around], sums, terms, several, within)
 
 
 def _kept_by(
     context: Context,
     lane: For,
+    outside: Sequence[str],
     sums: Mapping[str, Sequence[str | None]],
     terms: Mapping[str, tuple[int, int]],
     several: int,
     within: bool,
 ) -> dict[str, _Accumulators]:
-    """By statement, accumulators for the loop over lanes ``lane``.
+    """By statement, accumulators for the loop over lanes ``lane``, in loops with counters ``outside``.
 
     ``sums`` are by statement the arrays that each loop around, from the outermost on, adds to, where lanes have
     elements of their own; all loops together add up so many ``terms``.
@@ -182,6 +183,9 @@ def _kept_by(
                 continue
             assign = first[statement]
             if not isinstance(assign.target, Element) or not _has_lanes(assign.target, lane.iterator):
+                continue
+            # A loop that had one iteration is gone: its counter is given by those outside.
+            if any(mentions(assign.target, counter) for counter in outside):
                 continue
             base = f"polydl_{'part' if within else 'row'}{number}"
             names = tuple(f"{base}_{turn}" for turn in range(arrays)) if arrays > 1 else (base,)

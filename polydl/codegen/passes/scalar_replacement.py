@@ -25,7 +25,7 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
 )
 from polydl.codegen.passes.factors import varying
-from polydl.codegen.values import Element, Expr, Name, elements
+from polydl.codegen.values import Element, Expr, Integer, Linear, Name, elements, mentions
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,25 @@ class Replaced:
 
 
 def streamed_arrays(loop: For, context: Context) -> frozenset[str]:
-    """The arrays that a loop is to write past the caches, if it can."""
-    if not is_straight(loop.body) or loop.last is None:
+    """The arrays that a loop is to write past the caches, if it can: if it walks along them, element by element."""
+    if not is_straight(loop.body) or loop.last is None or loop.step != Integer(1):
         return frozenset()
-    return frozenset().union(*(each.streamed for each in context.of(loop.body)))
+    wanted = frozenset().union(*(each.streamed for each in context.of(loop.body)))
+    touched = [element for assign in assignments(loop.body) for element in _touched(assign)]
+    return wanted - {element.array for element in touched if not _is_walked_along(element, loop.iterator)}
+
+
+def _is_walked_along(element: Element, counter: str) -> bool:
+    """Whether each step of a loop goes to the next element in memory."""
+    *outer, last = element.subscripts or (Integer(0),)
+    if any(mentions(subscript, counter) for subscript in outer):
+        return False
+    match last:
+        case Name(name):
+            return name == counter
+        case Linear(terms=terms):
+            return [term for term in terms if mentions(term[1], counter)] == [(1, Name(counter))]
+    return False
 
 
 def _touched(assign: Assign) -> list[Element]:

@@ -1,12 +1,14 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 
 // A microkernel that is called between loops, with the loops that it equals (the comment holds a u).
 #define B 3
-void kernel(float *c, const float *a, const float *b, int stride);
+static void kernel(float *c, const float *a, const float *b, int stride);
 void kernel(float *c, const float *a, const float *b, int stride)
 {
   for (int i = 0; i < B; ++i)
@@ -14,7 +16,8 @@ void kernel(float *c, const float *a, const float *b, int stride)
       for (int k = 0; k < B; ++k)
         c[i * stride + j] += a[i * stride + k] * b[k * stride + j];
 }
-void nest(float c[6][6], const float a[6][6], const float b[6][6])
+#define nest polydl_tuned_nest
+static void nest(float c[6][6], const float a[6][6], const float b[6][6])
 {
   {
     #pragma omp parallel for schedule(dynamic)
@@ -31,3 +34,31 @@ void nest(float c[6][6], const float a[6][6], const float b[6][6])
     }
   }
 }
+#undef nest
+
+/* for all processors */
+void nest(float c[6][6], const float a[6][6], const float b[6][6])
+{
+  if (polydl_fits()) {
+    polydl_tuned_nest(c, a, b);
+    return;
+  }
+  for (int it = 0; it < 6; it += B)
+    for (int jt = 0; jt < 6; jt += B)
+      for (int kt = 0; kt < 6; kt += B) {
+        kernel(&c[it][jt], /* not in place */ &a[it][kt],
+               &b[kt][jt], 6); // stride 6
+      }
+  for (int i = 0; i < 6; ++i)
+    c[i][0] *= 2;
+}
+void nest_release(void);
+void nest_release(void)
+{
+}
+const char *nest_missing(void);
+const char *nest_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,15 +1,24 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 #include <string.h>
-/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers. */
+/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers, and a
+   whole vector at once, since what is read in other parts than it was written doesn't either. */
 static inline float polydl_total_float(const float *lanes, int count)
 {
   float copy[16] = {0};
-  for (int lane = 0; lane < count; ++lane)
-    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef float polydl_whole __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
+  if (count == 16)
+    *(polydl_whole *)copy = *(const polydl_whole *)lanes;
+  else
+#endif
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] = lanes[lane];
 #ifdef __GNUC__
   typedef float polydl_half __attribute__((vector_size(32)));
   typedef float polydl_quarter __attribute__((vector_size(16)));
@@ -37,8 +46,8 @@ static inline float polydl_total_float(const float *lanes, int count)
 #ifndef N
 #define N 4096
 #endif
-
-void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
+#define bicgk polydl_tuned_bicgk
+static void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
 {
   {
     #pragma omp parallel for simd simdlen(16)
@@ -80,3 +89,36 @@ void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], 
     }
   }
 }
+#undef bicgk
+
+/* for all processors */
+void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
+{
+  if (polydl_fits()) {
+    polydl_tuned_bicgk(A, p, r, q, s);
+    return;
+  }
+  for (int i = 0; i < N; ++i)
+    q[i] = 0.0f;
+
+  for (int i = 0; i < N; ++i)
+    s[i] = 0.0f;
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      q[i] += A[i][j] * p[j];
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      s[j] += A[i][j] * r[i];
+}
+void bicgk_release(void);
+void bicgk_release(void)
+{
+}
+const char *bicgk_missing(void);
+const char *bicgk_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 #include <stdint.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -61,8 +63,8 @@ static inline void polydl_streamed(void)
 #ifndef BLOCK
 #define BLOCK 16
 #endif
-
-void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
+#define bnorm_relu polydl_tuned_bnorm_relu
+static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
                 const float input[nImg][nChannels / BLOCK][height][width][BLOCK],
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
 {
@@ -91,3 +93,38 @@ void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
     }
   }
 }
+#undef bnorm_relu
+
+/* for all processors */
+void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
+                const float input[nImg][nChannels / BLOCK][height][width][BLOCK],
+                const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
+{
+  if (polydl_fits()) {
+    polydl_tuned_bnorm_relu(output, input, scale, shift);
+    return;
+  }
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < nChannels / BLOCK; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = input[img][tile][h][w][c] * scale[tile][c] + shift[tile][c];
+
+  for (int img = 0; img < nImg; ++img)
+    for (int tile = 0; tile < nChannels / BLOCK; ++tile)
+      for (int h = 0; h < height; ++h)
+        for (int w = 0; w < width; ++w)
+          for (int c = 0; c < BLOCK; ++c)
+            output[img][tile][h][w][c] = output[img][tile][h][w][c] > 0.0f ? output[img][tile][h][w][c] : 0.0f;
+}
+void bnorm_relu_release(void);
+void bnorm_relu_release(void)
+{
+}
+const char *bnorm_relu_missing(void);
+const char *bnorm_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,6 +1,8 @@
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
@@ -348,7 +350,8 @@ static void polydl_setup(void)
 
 /* A product of bytes in plain layouts, one operand with signs. */
 #include <stdint.h>
-void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+#define bytes polydl_tuned_bytes
+static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
 {
   {
 #ifdef POLYDL_HAS_TILES
@@ -362,3 +365,27 @@ void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
     }
   }
 }
+#undef bytes
+
+/* for all processors */
+void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+{
+  if (polydl_fits()) {
+    polydl_tuned_bytes(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 96; j++)
+      for (int k = 0; k < 128; k++)
+        C[i][j] += A[i][k] * B[k][j];
+}
+void bytes_release(void);
+void bytes_release(void)
+{
+}
+const char *bytes_missing(void);
+const char *bytes_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,5 +1,7 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 static const long polydl_gemm0_offsets_a[1] = {0};
 static const long polydl_gemm0_offsets_b[1] = {0};
 static inline void polydl_gemm0_scalar_48(const signed char *a, const unsigned char *b, int *c, long n, long k, long count)
@@ -34,7 +36,8 @@ static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *
 
 /* A product of bytes in plain layouts, one operand with signs. */
 #include <stdint.h>
-void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+#define bytes polydl_tuned_bytes
+static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
 {
   {
     #pragma omp parallel for
@@ -43,3 +46,27 @@ void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
     }
   }
 }
+#undef bytes
+
+/* for all processors */
+void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+{
+  if (polydl_fits()) {
+    polydl_tuned_bytes(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 96; j++)
+      for (int k = 0; k < 128; k++)
+        C[i][j] += A[i][k] * B[k][j];
+}
+void bytes_release(void);
+void bytes_release(void)
+{
+}
+const char *bytes_missing(void);
+const char *bytes_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,5 +1,7 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 static const long polydl_gemm0_offsets_a[4] = {0, 4096, 8192, 12288};
 static const long polydl_gemm0_offsets_b[4] = {0, 3072, 6144, 9216};
 typedef float polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -78,7 +80,8 @@ static void polydl_gemm0_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A 1x1 convolution with filters that take turns in the first cache. */
-void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+#define conv_1x1 polydl_tuned_conv_1x1
+static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
 {
   {
     for (int o = 0; o <= 7; ++o) {
@@ -88,3 +91,29 @@ void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const f
     }
   }
 }
+#undef conv_1x1
+
+/* for all processors */
+void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_1x1(output, filter, input);
+    return;
+  }
+  for (int o = 0; o < 8; o++)
+    for (int i = 0; i < 4; i++)
+      for (int p = 0; p < 48; p++)
+        for (int ofm = 0; ofm < 64; ofm++)
+          for (int ifm = 0; ifm < 64; ifm++)
+            output[o][p][ofm] += filter[o][i][ifm][ofm] * input[i][p][ifm];
+}
+void conv_1x1_release(void);
+void conv_1x1_release(void)
+{
+}
+const char *conv_1x1_missing(void);
+const char *conv_1x1_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

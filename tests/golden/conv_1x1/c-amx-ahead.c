@@ -1,6 +1,8 @@
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -371,7 +373,8 @@ static void polydl_setup(void)
 }
 
 /* A 1x1 convolution with filters that take turns in the first cache. */
-void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+#define conv_1x1 polydl_tuned_conv_1x1
+static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
 {
   {
 #ifdef POLYDL_HAS_TILES
@@ -383,3 +386,29 @@ void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const f
     }
   }
 }
+#undef conv_1x1
+
+/* for all processors */
+void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_1x1(output, filter, input);
+    return;
+  }
+  for (int o = 0; o < 8; o++)
+    for (int i = 0; i < 4; i++)
+      for (int p = 0; p < 48; p++)
+        for (int ofm = 0; ofm < 64; ofm++)
+          for (int ifm = 0; ifm < 64; ifm++)
+            output[o][p][ofm] += filter[o][i][ifm][ofm] * input[i][p][ifm];
+}
+void conv_1x1_release(void);
+void conv_1x1_release(void)
+{
+}
+const char *conv_1x1_missing(void);
+const char *conv_1x1_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,13 @@
-#include <libxsmm.h>
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
-static libxsmm_smmfunction_reducebatch_offs polydl_gemm0_kernel[2][2][2][2];
+/* processor */
+typedef void (*polydl_gemm0_function)(
+    const float *a, const float *b, float *c, const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets, ...);
+polydl_gemm0_function libxsmm_smmdispatch_reducebatch_offs(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm0_function polydl_gemm0_kernel[2][2][2][2];
 static const unsigned long long polydl_gemm0_bytes_a[4] = {0ull, 16384ull, 32768ull, 49152ull};
 static const unsigned long long polydl_gemm0_bytes_b[4] = {0ull, 12288ull, 24576ull, 36864ull};
 static void polydl_gemm0_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
@@ -23,7 +28,7 @@ static void polydl_gemm0_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm0_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction_reducebatch_offs kernel = polydl_gemm0_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm0_function kernel = polydl_gemm0_kernel[first][last_m][last_n][last_k];
   const unsigned long long length = (unsigned long long)count;
   if (kernel)
     kernel(a, b, c, &length, polydl_gemm0_bytes_a, polydl_gemm0_bytes_b);
@@ -34,16 +39,17 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 64, ldb = 64, ldc = 64;
+    const int lda = 64, ldb = 64, ldc = 64;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm0_kernel[0][0][0][0] =
         libxsmm_smmdispatch_reducebatch_offs(64, 48, 64, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A 1x1 convolution with filters that take turns in the first cache. */
-void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+#define conv_1x1 polydl_tuned_conv_1x1
+static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
 {
   {
     pthread_once(&polydl_once, polydl_setup);
@@ -53,3 +59,29 @@ void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const f
     }
   }
 }
+#undef conv_1x1
+
+/* for all processors */
+void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_1x1(output, filter, input);
+    return;
+  }
+  for (int o = 0; o < 8; o++)
+    for (int i = 0; i < 4; i++)
+      for (int p = 0; p < 48; p++)
+        for (int ofm = 0; ofm < 64; ofm++)
+          for (int ifm = 0; ifm < 64; ifm++)
+            output[o][p][ofm] += filter[o][i][ifm][ofm] * input[i][p][ifm];
+}
+void conv_1x1_release(void);
+void conv_1x1_release(void)
+{
+}
+const char *conv_1x1_missing(void);
+const char *conv_1x1_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

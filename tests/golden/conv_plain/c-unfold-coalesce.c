@@ -1,21 +1,31 @@
+#include <stddef.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static _Thread_local void *polydl_kept[1];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {82944};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[1] = {82944};
-  for (int i = 0; i < 1; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
+/* kept memory */
+/* for this one */
 static const long polydl_gemm1_offsets_a[9] = {0, 216, 432, 18, 234, 450, 36, 252, 468};
 static const long polydl_gemm1_offsets_b[9] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 typedef float polydl_gemm1_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -187,10 +197,11 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A convolution in plain layouts, NCHW and KCRS. */
-void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+#define conv_plain polydl_tuned_conv_plain
+static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    float (*in_unfolded)[16][3][216] = polydl_kept[0];
+    float (*in_unfolded)[16][3][216] = polydl_kept(0);
     float (*out_flat)[32][180] = (void *)out;
     #pragma omp parallel for
     for (int in_0 = 0; in_0 <= 1; ++in_0) {
@@ -213,6 +224,7 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
         }
       }
     }
+    polydl_leave();
   } else {
   for (int n = 0; n < 2; n++)
     for (int k = 0; k < 32; k++)
@@ -224,3 +236,35 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
                 out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
   }
 }
+#undef conv_plain
+
+/* for all processors */
+void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_plain(out, flt, in);
+    return;
+  }
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < 32; k++)
+      for (int c = 0; c < 16; c++)
+        for (int y = 0; y < 10; y++)
+          for (int x = 0; x < 18; x++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++)
+                out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
+}
+void conv_plain_release(void);
+void conv_plain_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_plain_missing(void);
+const char *conv_plain_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,24 +1,36 @@
-#include <libxsmm.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static _Thread_local void *polydl_kept[1];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {207360};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[1] = {207360};
-  for (int i = 0; i < 1; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
-static libxsmm_smmfunction polydl_gemm1_kernel[2][2][2][2];
+/* kept memory */
+/* for this one */
+typedef void (*polydl_gemm1_function)(
+    const float *a, const float *b, float *c, ...);
+polydl_gemm1_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm1_function polydl_gemm1_kernel[2][2][2][2];
 static void polydl_gemm1_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
   const long m = last_m ? 36 : 48, n = last_n ? 32 : 32, k = last_k ? 144 : 144;
@@ -37,7 +49,7 @@ static void polydl_gemm1_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm1_function kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
   if (kernel)
     kernel(a, b, c);
   else
@@ -47,26 +59,27 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 180, ldb = 144, ldc = 180;
+    const int lda = 180, ldb = 144, ldc = 180;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][0][0][0] =
         libxsmm_smmdispatch(48, 32, 144, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 180, ldb = 144, ldc = 180;
+    const int lda = 180, ldb = 144, ldc = 180;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][1][0][0] =
         libxsmm_smmdispatch(36, 32, 144, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A convolution in plain layouts, NCHW and KCRS. */
-void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+#define conv_plain polydl_tuned_conv_plain
+static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    float (*in_gathered)[144][180] = polydl_kept[0];
+    float (*in_gathered)[144][180] = polydl_kept(0);
     float (*flt_flat)[16][9] = (void *)flt;
     float (*flt_flat_flat)[144] = (void *)flt;
     float (*out_flat)[32][180] = (void *)out;
@@ -92,6 +105,7 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
         polydl_gemm1_run(&in_gathered[n][0][48 * y_x_t1], &flt_flat_flat[0][0], &out_flat[n][0][48 * y_x_t1], y_x_t1 == 3, 0, 0, 1, 0);
       }
     }
+    polydl_leave();
   } else {
   for (int n = 0; n < 2; n++)
     for (int k = 0; k < 32; k++)
@@ -103,3 +117,35 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
                 out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
   }
 }
+#undef conv_plain
+
+/* for all processors */
+void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_plain(out, flt, in);
+    return;
+  }
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < 32; k++)
+      for (int c = 0; c < 16; c++)
+        for (int y = 0; y < 10; y++)
+          for (int x = 0; x < 18; x++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++)
+                out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
+}
+void conv_plain_release(void);
+void conv_plain_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_plain_missing(void);
+const char *conv_plain_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,25 +1,37 @@
-#include <libxsmm.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
-static _Thread_local void *polydl_kept[1];
-static int polydl_reserve(void)
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {82944};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[1] = {82944};
-  for (int i = 0; i < 1; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
-static libxsmm_smmfunction_reducebatch_offs polydl_gemm1_kernel[2][2][2][2];
+/* kept memory */
+/* for this one */
+typedef void (*polydl_gemm1_function)(
+    const float *a, const float *b, float *c, const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets, ...);
+polydl_gemm1_function libxsmm_smmdispatch_reducebatch_offs(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm1_function polydl_gemm1_kernel[2][2][2][2];
 static const unsigned long long polydl_gemm1_bytes_a[48] = {0ull, 72ull, 144ull, 2592ull, 2664ull, 2736ull, 5184ull, 5256ull, 5328ull, 7776ull, 7848ull, 7920ull, 10368ull, 10440ull, 10512ull, 12960ull, 13032ull, 13104ull, 15552ull, 15624ull, 15696ull, 18144ull, 18216ull, 18288ull, 20736ull, 20808ull, 20880ull, 23328ull, 23400ull, 23472ull, 25920ull, 25992ull, 26064ull, 28512ull, 28584ull, 28656ull, 31104ull, 31176ull, 31248ull, 33696ull, 33768ull, 33840ull, 36288ull, 36360ull, 36432ull, 38880ull, 38952ull, 39024ull};
 static const unsigned long long polydl_gemm1_bytes_b[48] = {0ull, 12ull, 24ull, 36ull, 48ull, 60ull, 72ull, 84ull, 96ull, 108ull, 120ull, 132ull, 144ull, 156ull, 168ull, 180ull, 192ull, 204ull, 216ull, 228ull, 240ull, 252ull, 264ull, 276ull, 288ull, 300ull, 312ull, 324ull, 336ull, 348ull, 360ull, 372ull, 384ull, 396ull, 408ull, 420ull, 432ull, 444ull, 456ull, 468ull, 480ull, 492ull, 504ull, 516ull, 528ull, 540ull, 552ull, 564ull};
 static void polydl_gemm1_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
@@ -40,7 +52,7 @@ static void polydl_gemm1_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction_reducebatch_offs kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm1_function kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
   const unsigned long long length = (unsigned long long)count;
   if (kernel)
     kernel(a, b, c, &length, polydl_gemm1_bytes_a, polydl_gemm1_bytes_b);
@@ -51,26 +63,27 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 216, ldb = 144, ldc = 180;
+    const int lda = 216, ldb = 144, ldc = 180;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][0][0][0] =
         libxsmm_smmdispatch_reducebatch_offs(64, 8, 3, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 216, ldb = 144, ldc = 180;
+    const int lda = 216, ldb = 144, ldc = 180;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][1][0][0] =
         libxsmm_smmdispatch_reducebatch_offs(52, 8, 3, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A convolution in plain layouts, NCHW and KCRS. */
-void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+#define conv_plain polydl_tuned_conv_plain
+static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    float (*in_unfolded)[16][3][216] = polydl_kept[0];
+    float (*in_unfolded)[16][3][216] = polydl_kept(0);
     float (*out_flat)[32][180] = (void *)out;
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
@@ -96,6 +109,7 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
         }
       }
     }
+    polydl_leave();
   } else {
   for (int n = 0; n < 2; n++)
     for (int k = 0; k < 32; k++)
@@ -107,3 +121,35 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
                 out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
   }
 }
+#undef conv_plain
+
+/* for all processors */
+void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_plain(out, flt, in);
+    return;
+  }
+  for (int n = 0; n < 2; n++)
+    for (int k = 0; k < 32; k++)
+      for (int c = 0; c < 16; c++)
+        for (int y = 0; y < 10; y++)
+          for (int x = 0; x < 18; x++)
+            for (int r = 0; r < 3; r++)
+              for (int s = 0; s < 3; s++)
+                out[n][k][y][x] += flt[k][c][r][s] * in[n][c][y + r][x + s];
+}
+void conv_plain_release(void);
+void conv_plain_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_plain_missing(void);
+const char *conv_plain_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

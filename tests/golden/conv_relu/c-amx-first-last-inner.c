@@ -1,6 +1,8 @@
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 struct polydl_gemm1_operands { float *x0; const float *x1; };
 static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, float *x0, const float *x1, long rows)
 {
@@ -420,7 +422,8 @@ static void polydl_setup(void)
 }
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
-void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+#define conv_relu polydl_tuned_conv_relu
+static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
@@ -440,3 +443,49 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
     }
   }
 }
+#undef conv_relu
+
+/* for all processors */
+void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+               const float input[2][2][14][16][16], const float bias[2][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_relu(output, filter, input, bias);
+    return;
+  }
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = 0.0f;
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int ifm_tile = 0; ifm_tile < 2; ++ifm_tile)
+        for (int oj = 0; oj < 12; ++oj)
+          for (int kj = 0; kj < 3; ++kj)
+            for (int ki = 0; ki < 3; ++ki)
+              for (int oi = 0; oi < 14; ++oi)
+                for (int ofm = 0; ofm < 16; ++ofm)
+                  for (int ifm = 0; ifm < 16; ++ifm)
+                    output[img][ofm_tile][oj][oi][ofm] +=
+                        filter[ofm_tile][ifm_tile][kj][ki][ifm][ofm] * input[img][ifm_tile][oj + kj][oi + ki][ifm];
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm] > 0.0f
+                                                     ? output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm]
+                                                     : 0.0f;
+}
+void conv_relu_release(void);
+void conv_relu_release(void)
+{
+}
+const char *conv_relu_missing(void);
+const char *conv_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm1_offsets_a[18] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352};
 static const long polydl_gemm1_offsets_b[18] = {0, 16, 32, 256, 272, 288, 512, 528, 544, 3584, 3600, 3616, 3840, 3856, 3872, 4096, 4112, 4128};
 typedef float polydl_gemm1_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -118,7 +120,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
-void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+#define conv_relu polydl_tuned_conv_relu
+static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
@@ -155,3 +158,49 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
     }
   }
 }
+#undef conv_relu
+
+/* for all processors */
+void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+               const float input[2][2][14][16][16], const float bias[2][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_relu(output, filter, input, bias);
+    return;
+  }
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = 0.0f;
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int ifm_tile = 0; ifm_tile < 2; ++ifm_tile)
+        for (int oj = 0; oj < 12; ++oj)
+          for (int kj = 0; kj < 3; ++kj)
+            for (int ki = 0; ki < 3; ++ki)
+              for (int oi = 0; oi < 14; ++oi)
+                for (int ofm = 0; ofm < 16; ++ofm)
+                  for (int ifm = 0; ifm < 16; ++ifm)
+                    output[img][ofm_tile][oj][oi][ofm] +=
+                        filter[ofm_tile][ifm_tile][kj][ki][ifm][ofm] * input[img][ifm_tile][oj + kj][oi + ki][ifm];
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm] > 0.0f
+                                                     ? output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm]
+                                                     : 0.0f;
+}
+void conv_relu_release(void);
+void conv_relu_release(void)
+{
+}
+const char *conv_relu_missing(void);
+const char *conv_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

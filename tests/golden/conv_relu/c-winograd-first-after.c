@@ -1,22 +1,32 @@
+#include <stddef.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
-static _Thread_local void *polydl_kept[3];
-static int polydl_reserve(void)
+enum { polydl_arrays = 3, polydl_reserved = 3 };
+static const size_t polydl_sizes[polydl_arrays] = {110592, 147456, 110592};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[3] = {110592, 147456, 110592};
-  for (int i = 0; i < 3; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
+/* kept memory */
+/* for this one */
 static const long polydl_gemm3_offsets_a[2] = {0, 9216};
 static const long polydl_gemm3_offsets_b[2] = {0, 6912};
 typedef float polydl_gemm3_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -578,13 +588,14 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 }
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
-void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+#define conv_relu polydl_tuned_conv_relu
+static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   if (polydl_reserve()) {
-    float (*input_points)[2][36][12][16] = polydl_kept[0];
-    float (*filter_points)[2][36][16][16] = polydl_kept[1];
-    float (*output_points)[2][36][12][16] = polydl_kept[2];
+    float (*input_points)[2][36][12][16] = polydl_kept(0);
+    float (*filter_points)[2][36][16][16] = polydl_kept(1);
+    float (*output_points)[2][36][12][16] = polydl_kept(2);
     #pragma omp parallel for
     for (int img = 0; img <= 1; ++img) {
       for (int ifm_tile = 0; ifm_tile <= 1; ++ifm_tile) {
@@ -632,6 +643,7 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
         }
       }
     }
+    polydl_leave();
   } else {
   for (int img = 0; img < 2; ++img)
     for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
@@ -660,3 +672,53 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
                                                      : 0.0f;
   }
 }
+#undef conv_relu
+
+/* for all processors */
+void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+               const float input[2][2][14][16][16], const float bias[2][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_relu(output, filter, input, bias);
+    return;
+  }
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = 0.0f;
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int ifm_tile = 0; ifm_tile < 2; ++ifm_tile)
+        for (int oj = 0; oj < 12; ++oj)
+          for (int kj = 0; kj < 3; ++kj)
+            for (int ki = 0; ki < 3; ++ki)
+              for (int oi = 0; oi < 14; ++oi)
+                for (int ofm = 0; ofm < 16; ++ofm)
+                  for (int ifm = 0; ifm < 16; ++ifm)
+                    output[img][ofm_tile][oj][oi][ofm] +=
+                        filter[ofm_tile][ifm_tile][kj][ki][ifm][ofm] * input[img][ifm_tile][oj + kj][oi + ki][ifm];
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm] > 0.0f
+                                                     ? output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm]
+                                                     : 0.0f;
+}
+void conv_relu_release(void);
+void conv_relu_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_relu_missing(void);
+const char *conv_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,24 +1,36 @@
-#include <libxsmm.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static _Thread_local void *polydl_kept[3];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 3, polydl_reserved = 3 };
+static const size_t polydl_sizes[polydl_arrays] = {172032, 65536, 172032};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[3] = {172032, 65536, 172032};
-  for (int i = 0; i < 3; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
-static libxsmm_smmfunction polydl_gemm3_kernel[2][2][2][2];
+/* kept memory */
+/* for this one */
+typedef void (*polydl_gemm3_function)(
+    const float *a, const float *b, float *c, ...);
+polydl_gemm3_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm3_function polydl_gemm3_kernel[2][2][2][2];
 static void polydl_gemm3_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
   const long m = last_m ? 16 : 16, n = last_n ? 42 : 42, k = last_k ? 16 : 16;
@@ -37,7 +49,7 @@ static void polydl_gemm3_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm3_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction kernel = polydl_gemm3_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm3_function kernel = polydl_gemm3_kernel[first][last_m][last_n][last_k];
   if (kernel)
     kernel(a, b, c);
   else
@@ -246,29 +258,30 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 16, ldb = 16, ldc = 16;
+    const int lda = 16, ldb = 16, ldc = 16;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm3_kernel[0][0][0][0] =
         libxsmm_smmdispatch(16, 42, 16, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 16, ldb = 16, ldc = 16;
+    const int lda = 16, ldb = 16, ldc = 16;
     const float alpha = 1, beta = 0;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm3_kernel[1][0][0][0] =
         libxsmm_smmdispatch(16, 42, 16, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
-void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+#define conv_relu polydl_tuned_conv_relu
+static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   if (polydl_reserve()) {
-    float (*input_points)[2][16][42][16] = polydl_kept[0];
-    float (*filter_points)[2][16][16][16] = polydl_kept[1];
-    float (*output_points)[2][16][42][16] = polydl_kept[2];
+    float (*input_points)[2][16][42][16] = polydl_kept(0);
+    float (*filter_points)[2][16][16][16] = polydl_kept(1);
+    float (*output_points)[2][16][42][16] = polydl_kept(2);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int img = 0; img <= 1; ++img) {
@@ -317,6 +330,7 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
         }
       }
     }
+    polydl_leave();
   } else {
   for (int img = 0; img < 2; ++img)
     for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
@@ -345,3 +359,53 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
                                                      : 0.0f;
   }
 }
+#undef conv_relu
+
+/* for all processors */
+void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
+               const float input[2][2][14][16][16], const float bias[2][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_relu(output, filter, input, bias);
+    return;
+  }
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = 0.0f;
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int ifm_tile = 0; ifm_tile < 2; ++ifm_tile)
+        for (int oj = 0; oj < 12; ++oj)
+          for (int kj = 0; kj < 3; ++kj)
+            for (int ki = 0; ki < 3; ++ki)
+              for (int oi = 0; oi < 14; ++oi)
+                for (int ofm = 0; ofm < 16; ++ofm)
+                  for (int ifm = 0; ifm < 16; ++ifm)
+                    output[img][ofm_tile][oj][oi][ofm] +=
+                        filter[ofm_tile][ifm_tile][kj][ki][ifm][ofm] * input[img][ifm_tile][oj + kj][oi + ki][ifm];
+  for (int img = 0; img < 2; ++img)
+    for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
+      for (int oj = 0; oj < 12; ++oj)
+        for (int oi = 0; oi < 14; ++oi)
+          for (int ofm = 0; ofm < 16; ++ofm)
+            output[img][ofm_tile][oj][oi][ofm] = output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm] > 0.0f
+                                                     ? output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm]
+                                                     : 0.0f;
+}
+void conv_relu_release(void);
+void conv_relu_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_relu_missing(void);
+const char *conv_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

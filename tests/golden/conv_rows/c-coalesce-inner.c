@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm1_offsets_a[2] = {0, 256};
 static const long polydl_gemm1_offsets_b[2] = {0, 560};
 typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -110,7 +112,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A 1x1 convolution whose rows and columns may be one loop: of odd numbers, for no two threads. */
-void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
+#define conv_rows polydl_tuned_conv_rows
+static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
     float (*output_flat)[35][16] = (void *)output;
@@ -130,3 +133,32 @@ void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], cons
     }
   }
 }
+#undef conv_rows
+
+/* for all processors */
+void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_rows(output, filter, input);
+    return;
+  }
+  for (int o = 0; o < 3; o++)
+    for (int j = 0; j < 5; j++)
+      for (int i = 0; i < 7; i++)
+        for (int m = 0; m < 16; m++) {
+          output[o][j][i][m] = 0;
+          for (int t = 0; t < 2; t++)
+            for (int k = 0; k < 16; k++)
+              output[o][j][i][m] += filter[o][t][k][m] * input[t][j][i][k];
+        }
+}
+void conv_rows_release(void);
+void conv_rows_release(void)
+{
+}
+const char *conv_rows_missing(void);
+const char *conv_rows_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

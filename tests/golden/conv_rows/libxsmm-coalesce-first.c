@@ -1,8 +1,13 @@
-#include <libxsmm.h>
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
-static libxsmm_smmfunction polydl_gemm1_kernel[2][2][2][2];
+/* processor */
+typedef void (*polydl_gemm1_function)(
+    const float *a, const float *b, float *c, ...);
+polydl_gemm1_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm1_function polydl_gemm1_kernel[2][2][2][2];
 static void polydl_gemm1_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
   const long m = last_m ? 16 : 16, n = last_n ? 35 : 35, k = last_k ? 16 : 16;
@@ -21,7 +26,7 @@ static void polydl_gemm1_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm1_function kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
   if (kernel)
     kernel(a, b, c);
   else
@@ -31,23 +36,24 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 16, ldb = 16, ldc = 16;
+    const int lda = 16, ldb = 16, ldc = 16;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][0][0][0] =
         libxsmm_smmdispatch(16, 35, 16, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 16, ldb = 16, ldc = 16;
+    const int lda = 16, ldb = 16, ldc = 16;
     const float alpha = 1, beta = 0;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[1][0][0][0] =
         libxsmm_smmdispatch(16, 35, 16, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A 1x1 convolution whose rows and columns may be one loop: of odd numbers, for no two threads. */
-void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
+#define conv_rows polydl_tuned_conv_rows
+static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
     float (*output_flat)[35][16] = (void *)output;
@@ -61,3 +67,32 @@ void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], cons
     }
   }
 }
+#undef conv_rows
+
+/* for all processors */
+void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_rows(output, filter, input);
+    return;
+  }
+  for (int o = 0; o < 3; o++)
+    for (int j = 0; j < 5; j++)
+      for (int i = 0; i < 7; i++)
+        for (int m = 0; m < 16; m++) {
+          output[o][j][i][m] = 0;
+          for (int t = 0; t < 2; t++)
+            for (int k = 0; k < 16; k++)
+              output[o][j][i][m] += filter[o][t][k][m] * input[t][j][i][k];
+        }
+}
+void conv_rows_release(void);
+void conv_rows_release(void)
+{
+}
+const char *conv_rows_missing(void);
+const char *conv_rows_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

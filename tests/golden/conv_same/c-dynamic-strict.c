@@ -1,13 +1,16 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static inline int polydl_max(int a, int b) { return a > b ? a : b; }
 
 /* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
-void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
+#define conv_same polydl_tuned_conv_same
+static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   {
     #pragma omp parallel for
@@ -36,3 +39,37 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
     }
   }
 }
+#undef conv_same
+
+/* for all processors */
+void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_same(output, weights, input);
+    return;
+  }
+  for (int n = 0; n < 1; ++n)
+    for (int k = 0; k < 32; ++k)
+      for (int y = 0; y < 14; ++y)
+        for (int x = 0; x < 13; ++x) {
+          output[n][k][y][x] = 0.0f;
+          for (int c = 0; c < 16; ++c)
+            for (int r = 0; r < 3; ++r)
+              for (int s = 0; s < 3; ++s) {
+                int row = y + r - 1;
+                int column = x + s - 1;
+                if (row >= 0 && row < 14 && column >= 0 && column < 13)
+                  output[n][k][y][x] += weights[k][c][r][s] * input[n][c][row][column];
+              }
+        }
+}
+void conv_same_release(void);
+void conv_same_release(void)
+{
+}
+const char *conv_same_missing(void);
+const char *conv_same_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

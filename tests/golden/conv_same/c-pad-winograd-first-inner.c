@@ -1,21 +1,31 @@
+#include <stddef.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static _Thread_local void *polydl_kept[3];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 3, polydl_reserved = 3 };
+static const size_t polydl_sizes[polydl_arrays] = {50176, 32768, 100352};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[3] = {50176, 32768, 100352};
-  for (int i = 0; i < 3; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
+/* kept memory */
+/* for this one */
 static const long polydl_gemm5_offsets_a[1] = {0};
 static const long polydl_gemm5_offsets_b[1] = {0};
 typedef float polydl_gemm5_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -746,13 +756,14 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 }
 
 /* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
-void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
+#define conv_same polydl_tuned_conv_same
+static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
     float input_padded[1][16][16][15];
-    float (*input_padded_points)[49][16] = polydl_kept[0];
-    float (*weights_points)[16][32] = polydl_kept[1];
-    float (*output_points)[49][32] = polydl_kept[2];
+    float (*input_padded_points)[49][16] = polydl_kept(0);
+    float (*weights_points)[16][32] = polydl_kept(1);
+    float (*output_points)[49][32] = polydl_kept(2);
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
       for (int input_padded_2 = 0; input_padded_2 <= 15; ++input_padded_2) {
@@ -786,6 +797,7 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
     for (int y = 0; y <= 6; ++y) {
       polydl_result_S1(&output_points[0][7 * y][0], &output[0][0][2 * y][0], 13);
     }
+    polydl_leave();
   } else {
   for (int n = 0; n < 1; ++n)
     for (int k = 0; k < 32; ++k)
@@ -803,3 +815,41 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
         }
   }
 }
+#undef conv_same
+
+/* for all processors */
+void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_same(output, weights, input);
+    return;
+  }
+  for (int n = 0; n < 1; ++n)
+    for (int k = 0; k < 32; ++k)
+      for (int y = 0; y < 14; ++y)
+        for (int x = 0; x < 13; ++x) {
+          output[n][k][y][x] = 0.0f;
+          for (int c = 0; c < 16; ++c)
+            for (int r = 0; r < 3; ++r)
+              for (int s = 0; s < 3; ++s) {
+                int row = y + r - 1;
+                int column = x + s - 1;
+                if (row >= 0 && row < 14 && column >= 0 && column < 13)
+                  output[n][k][y][x] += weights[k][c][r][s] * input[n][c][row][column];
+              }
+        }
+}
+void conv_same_release(void);
+void conv_same_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_same_missing(void);
+const char *conv_same_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 
 /* B = A + u1 v1' + u2 v2', then x = beta B'y + z and w = alpha B x.
  *
@@ -11,8 +13,8 @@
 #ifndef N
 #define N 1024
 #endif
-
-void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+#define gemver polydl_tuned_gemver
+static void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
             const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
 {
   {
@@ -35,3 +37,41 @@ void gemver(const float alpha, const float beta, const float A[N][N], const floa
     }
   }
 }
+#undef gemver
+
+/* for all processors */
+void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+            const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
+{
+  if (polydl_fits()) {
+    polydl_tuned_gemver(alpha, beta, A, u1, v1, u2, v2, y, z, B, x, w);
+    return;
+  }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      B[i][j] = A[i][j] + u1[i] * v1[j] + u2[i] * v2[j];
+
+  for (int i = 0; i < N; ++i)
+    x[i] = z[i];
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      x[j] += beta * B[i][j] * y[i];
+
+  for (int i = 0; i < N; ++i)
+    w[i] = 0.0f;
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      w[i] += alpha * B[i][j] * x[j];
+}
+void gemver_release(void);
+void gemver_release(void)
+{
+}
+const char *gemver_missing(void);
+const char *gemver_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

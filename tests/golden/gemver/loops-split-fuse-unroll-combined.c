@@ -1,15 +1,24 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 #include <string.h>
-/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers. */
+/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers, and a
+   whole vector at once, since what is read in other parts than it was written doesn't either. */
 static inline float polydl_total_float(const float *lanes, int count)
 {
   float copy[16] = {0};
-  for (int lane = 0; lane < count; ++lane)
-    copy[lane] = lanes[lane];
+#ifdef __GNUC__
+  typedef float polydl_whole __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
+  if (count == 16)
+    *(polydl_whole *)copy = *(const polydl_whole *)lanes;
+  else
+#endif
+    for (int lane = 0; lane < count; ++lane)
+      copy[lane] = lanes[lane];
 #ifdef __GNUC__
   typedef float polydl_half __attribute__((vector_size(32)));
   typedef float polydl_quarter __attribute__((vector_size(16)));
@@ -37,8 +46,8 @@ static inline float polydl_total_float(const float *lanes, int count)
 #ifndef N
 #define N 1024
 #endif
-
-void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+#define gemver polydl_tuned_gemver
+static void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
             const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
 {
   {
@@ -87,3 +96,41 @@ void gemver(const float alpha, const float beta, const float A[N][N], const floa
     }
   }
 }
+#undef gemver
+
+/* for all processors */
+void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
+            const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
+{
+  if (polydl_fits()) {
+    polydl_tuned_gemver(alpha, beta, A, u1, v1, u2, v2, y, z, B, x, w);
+    return;
+  }
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      B[i][j] = A[i][j] + u1[i] * v1[j] + u2[i] * v2[j];
+
+  for (int i = 0; i < N; ++i)
+    x[i] = z[i];
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      x[j] += beta * B[i][j] * y[i];
+
+  for (int i = 0; i < N; ++i)
+    w[i] = 0.0f;
+
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j)
+      w[i] += alpha * B[i][j] * x[j];
+}
+void gemver_release(void);
+void gemver_release(void)
+{
+}
+const char *gemver_missing(void);
+const char *gemver_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,18 +1,28 @@
+#include <stddef.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
-static _Thread_local void *polydl_kept[3];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 3, polydl_reserved = 3 };
+static const size_t polydl_sizes[polydl_arrays] = {462336, 232960, 231168};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[3] = {462336, 232960, 231168};
-  for (int i = 0; i < 3; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
+/* kept memory */
+/* for this one */
 static const long polydl_gemm3_offsets_a[2] = {0, 29120};
 static const long polydl_gemm3_offsets_b[2] = {0, 57792};
 typedef float polydl_gemm3_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -261,12 +271,13 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
 }
 
 /* C += A * B, large enough for quarters of quarters. */
-void matmul(float C[256][256], const float A[256][256], const float B[256][256])
+#define matmul polydl_tuned_matmul
+static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
-    float (*A_points)[7][129][64] = polydl_kept[0];
-    float (*B_points)[7][65][64] = polydl_kept[1];
-    float (*C_points)[129][64] = polydl_kept[2];
+    float (*A_points)[7][129][64] = polydl_kept(0);
+    float (*B_points)[7][65][64] = polydl_kept(1);
+    float (*C_points)[129][64] = polydl_kept(2);
     #pragma omp parallel for
     for (int i = 0; i <= 127; ++i) {
       for (int k_block = 0; k_block <= 1; ++k_block) {
@@ -291,6 +302,7 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][128 * j_block_block]);
       }
     }
+    polydl_leave();
   } else {
   for (int i = 0; i < 256; ++i)
     for (int j = 0; j < 256; ++j)
@@ -298,3 +310,31 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
         C[i][j] += A[i][k] * B[k][j];
   }
 }
+#undef matmul
+
+/* for all processors */
+void matmul(float C[256][256], const float A[256][256], const float B[256][256])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 256; ++i)
+    for (int j = 0; j < 256; ++j)
+      for (int k = 0; k < 256; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+}
+void matmul_release(void);
+void matmul_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *matmul_missing(void);
+const char *matmul_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

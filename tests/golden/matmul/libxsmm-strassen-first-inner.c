@@ -1,21 +1,33 @@
-#include <libxsmm.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
-static _Thread_local void *polydl_kept[3];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 3, polydl_reserved = 3 };
+static const size_t polydl_sizes[polydl_arrays] = {462336, 232960, 231168};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[3] = {462336, 232960, 231168};
-  for (int i = 0; i < 3; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
-static libxsmm_smmfunction_reducebatch_offs polydl_gemm3_kernel[2][2][2][2];
+/* kept memory */
+/* for this one */
+typedef void (*polydl_gemm3_function)(
+    const float *a, const float *b, float *c, const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets, ...);
+polydl_gemm3_function libxsmm_smmdispatch_reducebatch_offs(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm3_function polydl_gemm3_kernel[2][2][2][2];
 static const unsigned long long polydl_gemm3_bytes_a[2] = {0ull, 116480ull};
 static const unsigned long long polydl_gemm3_bytes_b[2] = {0ull, 231168ull};
 static void polydl_gemm3_loops(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
@@ -36,7 +48,7 @@ static void polydl_gemm3_loops(const float *a, const float *b, float *c, int las
 }
 static inline void polydl_gemm3_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_smmfunction_reducebatch_offs kernel = polydl_gemm3_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm3_function kernel = polydl_gemm3_kernel[first][last_m][last_n][last_k];
   const unsigned long long length = (unsigned long long)count;
   if (kernel)
     kernel(a, b, c, &length, polydl_gemm3_bytes_a, polydl_gemm3_bytes_b);
@@ -134,28 +146,29 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 64, ldb = 64, ldc = 64;
+    const int lda = 64, ldb = 64, ldc = 64;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm3_kernel[0][0][0][0] =
         libxsmm_smmdispatch_reducebatch_offs(16, 64, 64, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 64, ldb = 64, ldc = 64;
+    const int lda = 64, ldb = 64, ldc = 64;
     const float alpha = 1, beta = 0;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm3_kernel[1][0][0][0] =
         libxsmm_smmdispatch_reducebatch_offs(16, 64, 64, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* C += A * B, large enough for quarters of quarters. */
-void matmul(float C[256][256], const float A[256][256], const float B[256][256])
+#define matmul polydl_tuned_matmul
+static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
-    float (*A_points)[7][129][64] = polydl_kept[0];
-    float (*B_points)[7][65][64] = polydl_kept[1];
-    float (*C_points)[129][64] = polydl_kept[2];
+    float (*A_points)[7][129][64] = polydl_kept(0);
+    float (*B_points)[7][65][64] = polydl_kept(1);
+    float (*C_points)[129][64] = polydl_kept(2);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 127; ++i) {
@@ -183,6 +196,7 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][128 * j_block_block]);
       }
     }
+    polydl_leave();
   } else {
   for (int i = 0; i < 256; ++i)
     for (int j = 0; j < 256; ++j)
@@ -190,3 +204,31 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
         C[i][j] += A[i][k] * B[k][j];
   }
 }
+#undef matmul
+
+/* for all processors */
+void matmul(float C[256][256], const float A[256][256], const float B[256][256])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 256; ++i)
+    for (int j = 0; j < 256; ++j)
+      for (int k = 0; k < 256; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+}
+void matmul_release(void);
+void matmul_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *matmul_missing(void);
+const char *matmul_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 typedef unsigned short bfloat16;
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
@@ -102,6 +104,7 @@ static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int
     polydl_gemm1_run_000(a, b, c, count);
 }
 
+/* for all processors */
 /* A product of bfloat16s summed as float, then ReLU. */
 /* bfloat16 in C: the upper half of a float. Loop nests compute with floats, and convert what they read and write. */
 #ifndef POLYDL_BFLOAT16_H
@@ -135,8 +138,9 @@ POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
 #endif
 
 enum { M = 48, N = 80, K = 96 };
-
-void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+/* for this one */
+#define matmul_bfloat16 polydl_tuned_matmul_bfloat16
+static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
     #pragma omp parallel for
@@ -159,3 +163,33 @@ void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][
     }
   }
 }
+#undef matmul_bfloat16
+
+/* for all processors */
+void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_bfloat16(C, A, B);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      C[i][j] = 0;
+  for (int i = 0; i < M; ++i)
+    for (int k = 0; k < K; ++k)
+      for (int j = 0; j < N; ++j)
+        C[i][j] += bfloat16_to_float(A[i][k]) * bfloat16_to_float(B[k][j]);
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+}
+void matmul_bfloat16_release(void);
+void matmul_bfloat16_release(void)
+{
+}
+const char *matmul_bfloat16_missing(void);
+const char *matmul_bfloat16_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

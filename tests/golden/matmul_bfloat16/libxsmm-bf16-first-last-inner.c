@@ -1,12 +1,17 @@
-#include <libxsmm.h>
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 typedef unsigned short bfloat16;
-static libxsmm_bsmmfunction polydl_gemm1_kernel[2][2][2][2];
+typedef void (*polydl_gemm1_function)(
+    const unsigned short *a, const unsigned short *b, float *c, ...);
+polydl_gemm1_function libxsmm_bsmmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const float *alpha, const float *beta, const int *flags, const int *prefetch);
+static polydl_gemm1_function polydl_gemm1_kernel[2][2][2][2];
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 static void polydl_gemm1_loops(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
@@ -42,7 +47,7 @@ static const bfloat16 *polydl_gemm1_in_groups(const bfloat16 *a, long m, long k,
 }
 static inline void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_bsmmfunction kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm1_function kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
   if (kernel) {
     const bfloat16 *groups = polydl_gemm1_in_groups(a, last_m ? 8 : 8, last_k ? 96 : 96, count);
     kernel((const unsigned short *)groups, (const unsigned short *)b, c);
@@ -53,21 +58,22 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 8, ldb = 96, ldc = 80;
+    const int lda = 8, ldb = 96, ldc = 80;
     const float alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A;
+    const int flags = 32768; /* A is in groups of k */
     polydl_gemm1_kernel[0][0][0][0] =
         libxsmm_bsmmdispatch(8, 48, 96, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 8, ldb = 96, ldc = 80;
+    const int lda = 8, ldb = 96, ldc = 80;
     const float alpha = 1, beta = 0;
-    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A;
+    const int flags = 32768; /* A is in groups of k */
     polydl_gemm1_kernel[1][0][0][0] =
         libxsmm_bsmmdispatch(8, 48, 96, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
+/* for all processors */
 /* A product of bfloat16s summed as float, then ReLU. */
 /* bfloat16 in C: the upper half of a float. Loop nests compute with floats, and convert what they read and write. */
 #ifndef POLYDL_BFLOAT16_H
@@ -101,8 +107,9 @@ POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
 #endif
 
 enum { M = 48, N = 80, K = 96 };
-
-void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+/* for this one */
+#define matmul_bfloat16 polydl_tuned_matmul_bfloat16
+static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
     pthread_once(&polydl_once, polydl_setup);
@@ -120,3 +127,33 @@ void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][
     }
   }
 }
+#undef matmul_bfloat16
+
+/* for all processors */
+void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_bfloat16(C, A, B);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      C[i][j] = 0;
+  for (int i = 0; i < M; ++i)
+    for (int k = 0; k < K; ++k)
+      for (int j = 0; j < N; ++j)
+        C[i][j] += bfloat16_to_float(A[i][k]) * bfloat16_to_float(B[k][j]);
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+}
+void matmul_bfloat16_release(void);
+void matmul_bfloat16_release(void)
+{
+}
+const char *matmul_bfloat16_missing(void);
+const char *matmul_bfloat16_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm0_offsets_a[34] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352, 4608, 4864, 5120, 5376, 5632, 5888, 6144, 6400, 6656, 6912, 7168, 7424, 7680, 7936, 0, 256};
 static const long polydl_gemm0_offsets_b[32] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 typedef int polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(1), may_alias));
@@ -109,8 +111,8 @@ static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *
 
 /* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
 enum { M = 48, N = 128, K = 128 };
-
-void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+#define matmul_int8 polydl_tuned_matmul_int8
+static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
@@ -133,3 +135,34 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     }
   }
 }
+#undef matmul_int8
+
+/* for all processors */
+void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+                 const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_int8(C, D, A, B, scale);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        for (int k = 0; k < K / 4; ++k)
+          for (int q = 0; q < 4; ++q)
+            C[i][jt][j] += (int)A[i][k][q] * (int)B[jt][k][j][q];
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        D[i][jt][j] = scale[jt][j] * (float)C[i][jt][j];
+}
+void matmul_int8_release(void);
+void matmul_int8_release(void)
+{
+}
+const char *matmul_int8_missing(void);
+const char *matmul_int8_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,13 +1,15 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 
 /* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
 enum { M = 48, N = 128, K = 128 };
-
-void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+#define matmul_int8 polydl_tuned_matmul_int8
+static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
@@ -39,3 +41,34 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     }
   }
 }
+#undef matmul_int8
+
+/* for all processors */
+void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+                 const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_int8(C, D, A, B, scale);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        for (int k = 0; k < K / 4; ++k)
+          for (int q = 0; q < 4; ++q)
+            C[i][jt][j] += (int)A[i][k][q] * (int)B[jt][k][j][q];
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        D[i][jt][j] = scale[jt][j] * (float)C[i][jt][j];
+}
+void matmul_int8_release(void);
+void matmul_int8_release(void)
+{
+}
+const char *matmul_int8_missing(void);
+const char *matmul_int8_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

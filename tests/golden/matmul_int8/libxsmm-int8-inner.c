@@ -1,11 +1,46 @@
-#include <libxsmm.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static libxsmm_subimmfunction polydl_gemm0_kernel[2][2][2][2];
+/* processor */
+#ifndef POLYDL_EXACT_BYTES
+#define POLYDL_EXACT_BYTES
+typedef void (*polydl_bytes)(const char *, const unsigned char *, int *, const unsigned long long *,
+                             const unsigned long long *, const unsigned long long *);
+/* Whether a kernel adds the product of the largest bytes k times. */
+static int polydl_is_exact(polydl_bytes kernel, int m, int n, int k, int lda, int ldb, int ldc, int first)
+{
+  const unsigned long long one = 1, zero = 0;
+  const size_t size_a = (size_t)lda * k, size_b = (size_t)ldb * n, size_c = (size_t)ldc * n;
+  char *a = malloc(size_a + 64); /* whose last lines may be read whole */
+  unsigned char *b = malloc(size_b + 64);
+  int *c = malloc(size_c * sizeof *c), exact = a && b && c;
+  if (exact) {
+    memset(a, 127, size_a);
+    memset(b, 255, size_b);
+    for (size_t place = 0; place < size_c; ++place)
+      c[place] = 7;
+    kernel(a, b, c, &one, &zero, &zero);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < m; ++i)
+        exact &= c[i + j * (size_t)ldc] == (first ? 0 : 7) + 127 * 255 * k;
+  }
+  free(a);
+  free(b);
+  free(c);
+  return exact;
+}
+#endif
+typedef void (*polydl_gemm0_function)(
+    const char *a, const unsigned char *b, int *c, ...);
+polydl_gemm0_function libxsmm_subimmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const int *alpha, const int *beta, const int *flags, const int *prefetch);
+static polydl_gemm0_function polydl_gemm0_kernel[2][2][2][2];
 static const long polydl_gemm0_offsets_a[32] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352, 4608, 4864, 5120, 5376, 5632, 5888, 6144, 6400, 6656, 6912, 7168, 7424, 7680, 7936};
 static const long polydl_gemm0_offsets_b[32] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 static void polydl_gemm0_loops(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
@@ -26,7 +61,7 @@ static void polydl_gemm0_loops(const signed char *a, const unsigned char *b, int
 }
 static inline void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_subimmfunction kernel = polydl_gemm0_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm0_function kernel = polydl_gemm0_kernel[first][last_m][last_n][last_k];
   if (kernel) {
     kernel((const char *)a, (const unsigned char *)b, c);
   } else
@@ -36,18 +71,20 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 64, ldb = 128, ldc = 128;
+    const int lda = 64, ldb = 128, ldc = 128;
     const int alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_VNNI_A;
+    const int flags = 32768; /* A is in groups of k */
     polydl_gemm0_kernel[0][0][0][0] =
         libxsmm_subimmdispatch(8, 16, 128, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
+    if (polydl_gemm0_kernel[0][0][0][0] && !polydl_is_exact((polydl_bytes)(void (*)(void))polydl_gemm0_kernel[0][0][0][0], 8, 16, 128, lda, ldb, ldc, 0))
+      polydl_gemm0_kernel[0][0][0][0] = NULL;
   }
 }
 
 /* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
 enum { M = 48, N = 128, K = 128 };
-
-void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+#define matmul_int8 polydl_tuned_matmul_int8
+static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
@@ -73,3 +110,34 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     }
   }
 }
+#undef matmul_int8
+
+/* for all processors */
+void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
+                 const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_int8(C, D, A, B, scale);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        for (int k = 0; k < K / 4; ++k)
+          for (int q = 0; q < 4; ++q)
+            C[i][jt][j] += (int)A[i][k][q] * (int)B[jt][k][j][q];
+  for (int i = 0; i < M; ++i)
+    for (int jt = 0; jt < N / 64; ++jt)
+      for (int j = 0; j < 64; ++j)
+        D[i][jt][j] = scale[jt][j] * (float)C[i][jt][j];
+}
+void matmul_int8_release(void);
+void matmul_int8_release(void)
+{
+}
+const char *matmul_int8_missing(void);
+const char *matmul_int8_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,22 +1,31 @@
-#include <stdlib.h>
+#include <stddef.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static _Thread_local void *polydl_kept[1];
-static int polydl_reserve(void)
+/* processor */
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {65536};
+/* for all processors */
+static void *polydl_allocated(size_t size)
 {
-  static const size_t sizes[1] = {65536};
-  for (int i = 0; i < 1; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = aligned_alloc(64, sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
   }
-  return 1;
+#endif
+  return aligned_alloc(64, size);
 }
+/* kept memory */
+/* for this one */
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -379,10 +388,11 @@ static void polydl_setup(void)
 }
 
 /* C = A * B of sizes for which B is packed. */
-void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
+#define matmul_panels polydl_tuned_matmul_panels
+static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
-    float (*B_tile)[64] = polydl_kept[0];
+    float (*B_tile)[64] = polydl_kept(0);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 111; ++i) {
@@ -405,6 +415,7 @@ void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1
         polydl_gemm2_run(&B_tile[0][0], &A[0][256 * k_block], &C[0][64 * j_block], 0, 0, 0, 1, 0);
       }
     }
+    polydl_leave();
   } else {
   for (int i = 0; i < 112; i++)
     for (int j = 0; j < 1152; j++) {
@@ -414,3 +425,33 @@ void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1
     }
   }
 }
+#undef matmul_panels
+
+/* for all processors */
+void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_panels(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 112; i++)
+    for (int j = 0; j < 1152; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 1280; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+}
+void matmul_panels_release(void);
+void matmul_panels_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *matmul_panels_missing(void);
+const char *matmul_panels_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,3 +1,5 @@
+#include <stddef.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
@@ -5,6 +7,10 @@
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {5898240};
+/* for all processors */
 static void *polydl_allocated(size_t size)
 {
 #ifdef MADV_HUGEPAGE
@@ -18,18 +24,8 @@ static void *polydl_allocated(size_t size)
 #endif
   return aligned_alloc(64, size);
 }
-static _Thread_local void *polydl_kept[1];
-static int polydl_reserve(void)
-{
-  static const size_t sizes[1] = {5898240};
-  for (int i = 0; i < 1; ++i) {
-    if (!polydl_kept[i])
-      polydl_kept[i] = polydl_allocated(sizes[i]);
-    if (!polydl_kept[i])
-      return 0;
-  }
-  return 1;
-}
+/* kept memory */
+/* for this one */
 static const long polydl_gemm2_offsets_a[1] = {0};
 static const long polydl_gemm2_offsets_b[1] = {0};
 typedef float polydl_gemm2_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -140,10 +136,11 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 }
 
 /* C = A * B of sizes for which B is packed. */
-void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
+#define matmul_panels polydl_tuned_matmul_panels
+static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
-    float (*B_panels)[1280][64] = polydl_kept[0];
+    float (*B_panels)[1280][64] = polydl_kept(0);
     for (int B_0 = 0; B_0 <= 17; ++B_0) {
       for (int B_1 = 0; B_1 <= 1279; ++B_1) {
         #pragma omp simd simdlen(16)
@@ -167,6 +164,7 @@ void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1
         }
       }
     }
+    polydl_leave();
   } else {
   for (int i = 0; i < 112; i++)
     for (int j = 0; j < 1152; j++) {
@@ -176,3 +174,33 @@ void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1
     }
   }
 }
+#undef matmul_panels
+
+/* for all processors */
+void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_panels(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 112; i++)
+    for (int j = 0; j < 1152; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 1280; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+}
+void matmul_panels_release(void);
+void matmul_panels_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *matmul_panels_missing(void);
+const char *matmul_panels_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

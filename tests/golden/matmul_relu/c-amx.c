@@ -1,9 +1,11 @@
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -363,7 +365,8 @@ static void polydl_setup(void)
 }
 
 /* A product from zero with ReLU behind it. */
-void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
+#define matmul_relu polydl_tuned_matmul_relu
+static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
     pthread_once(&polydl_once, polydl_setup);
@@ -384,3 +387,33 @@ void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96]
     }
   }
 }
+#undef matmul_relu
+
+/* for all processors */
+void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_relu(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      C[i][j] = 0.0f;
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      for (int k = 0; k < 128; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+}
+void matmul_relu_release(void);
+void matmul_relu_release(void)
+{
+}
+const char *matmul_relu_missing(void);
+const char *matmul_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

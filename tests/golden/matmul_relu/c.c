@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -70,7 +72,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A product from zero with ReLU behind it. */
-void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
+#define matmul_relu polydl_tuned_matmul_relu
+static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
     #pragma omp parallel for
@@ -93,3 +96,33 @@ void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96]
     }
   }
 }
+#undef matmul_relu
+
+/* for all processors */
+void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_relu(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      C[i][j] = 0.0f;
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      for (int k = 0; k < 128; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 96; ++j)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+}
+void matmul_relu_release(void);
+void matmul_relu_release(void)
+{
+}
+const char *matmul_relu_missing(void);
+const char *matmul_relu_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

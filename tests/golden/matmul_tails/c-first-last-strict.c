@@ -1,5 +1,7 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 struct polydl_gemm1_operands { double *x0; const double *x1; };
 static inline __attribute__((always_inline)) void polydl_gemm1_finished(const double *sums, double *x0, const double *x1, long rows)
@@ -267,7 +269,8 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 }
 
 /* A product of sizes that no vector and no tile divides, summed in a local scalar. */
-void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+#define matmul_tails polydl_tuned_matmul_tails
+static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {
     for (int j_t1 = 0; j_t1 <= 3; ++j_t1) {
@@ -287,3 +290,30 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
     }
   }
 }
+#undef matmul_tails
+
+/* for all processors */
+void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_tails(n, C, A, B, factor);
+    return;
+  }
+  for (int i = 0; i < 37; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int k = 0; k < 41; k++)
+        sum += A[i][k] * B[k][j];
+      C[i][j] = factor * sum;
+    }
+}
+void matmul_tails_release(void);
+void matmul_tails_release(void)
+{
+}
+const char *matmul_tails_missing(void);
+const char *matmul_tails_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

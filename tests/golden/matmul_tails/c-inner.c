@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 typedef double polydl_gemm1_vector4 __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));
@@ -151,7 +153,8 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 }
 
 /* A product of sizes that no vector and no tile divides, summed in a local scalar. */
-void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+#define matmul_tails polydl_tuned_matmul_tails
+static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {
     #pragma omp parallel for
@@ -184,3 +187,30 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
     }
   }
 }
+#undef matmul_tails
+
+/* for all processors */
+void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_tails(n, C, A, B, factor);
+    return;
+  }
+  for (int i = 0; i < 37; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int k = 0; k < 41; k++)
+        sum += A[i][k] * B[k][j];
+      C[i][j] = factor * sum;
+    }
+}
+void matmul_tails_release(void);
+void matmul_tails_release(void)
+{
+}
+const char *matmul_tails_missing(void);
+const char *matmul_tails_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

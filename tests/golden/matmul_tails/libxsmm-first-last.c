@@ -1,11 +1,16 @@
-#include <libxsmm.h>
+#include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
-static libxsmm_dmmfunction polydl_gemm1_kernel[2][2][2][2];
+/* processor */
+typedef void (*polydl_gemm1_function)(
+    const double *a, const double *b, double *c, ...);
+polydl_gemm1_function libxsmm_dmmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
+    const double *alpha, const double *beta, const int *flags, const int *prefetch);
+static polydl_gemm1_function polydl_gemm1_kernel[2][2][2][2];
 static void polydl_gemm1_loops(const double *a, const double *b, double *c, int last_m, int last_n, int last_k, long count, int first)
 {
   const long m = last_m ? 50 : 50, n = last_n ? 37 : 37, k = last_k ? 41 : 41;
@@ -24,7 +29,7 @@ static void polydl_gemm1_loops(const double *a, const double *b, double *c, int 
 }
 static inline void polydl_gemm1_run(const double *a, const double *b, double *c, int last_m, int last_n, int last_k, long count, int first)
 {
-  const libxsmm_dmmfunction kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
+  const polydl_gemm1_function kernel = polydl_gemm1_kernel[first][last_m][last_n][last_k];
   if (kernel)
     kernel(a, b, c);
   else
@@ -34,23 +39,24 @@ static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
 {
   {
-    const libxsmm_blasint lda = 50, ldb = 41, ldc = 50;
+    const int lda = 50, ldb = 41, ldc = 50;
     const double alpha = 1, beta = 1;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[0][0][0][0] =
         libxsmm_dmmdispatch(50, 37, 41, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
   {
-    const libxsmm_blasint lda = 50, ldb = 41, ldc = 50;
+    const int lda = 50, ldb = 41, ldc = 50;
     const double alpha = 1, beta = 0;
-    const int flags = LIBXSMM_GEMM_FLAG_NONE;
+    const int flags = 0;
     polydl_gemm1_kernel[1][0][0][0] =
         libxsmm_dmmdispatch(50, 37, 41, &lda, &ldb, &ldc, &alpha, &beta, &flags, NULL);
   }
 }
 
 /* A product of sizes that no vector and no tile divides, summed in a local scalar. */
-void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+#define matmul_tails polydl_tuned_matmul_tails
+static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {
     pthread_once(&polydl_once, polydl_setup);
@@ -71,3 +77,30 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
     }
   }
 }
+#undef matmul_tails
+
+/* for all processors */
+void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
+{
+  if (polydl_fits()) {
+    polydl_tuned_matmul_tails(n, C, A, B, factor);
+    return;
+  }
+  for (int i = 0; i < 37; i++)
+    for (int j = 0; j < n; j++) {
+      double sum = 0;
+      for (int k = 0; k < 41; k++)
+        sum += A[i][k] * B[k][j];
+      C[i][j] = factor * sum;
+    }
+}
+void matmul_tails_release(void);
+void matmul_tails_release(void)
+{
+}
+const char *matmul_tails_missing(void);
+const char *matmul_tails_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

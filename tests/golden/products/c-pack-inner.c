@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static const long polydl_gemm2_offsets_a[1] = {0};
 static const long polydl_gemm2_offsets_b[1] = {0};
@@ -65,7 +67,8 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 }
 
 /* Two products, one after the other: the second reads what the first has made. */
-void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
+#define products polydl_tuned_products
+static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {
     float c_packed[32][24];
@@ -103,3 +106,31 @@ void products(float out[40][24], float mid[40][32], const float a[40][50], const
     }
   }
 }
+#undef products
+
+/* for all processors */
+void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
+{
+  if (polydl_fits()) {
+    polydl_tuned_products(out, mid, a, b, c);
+    return;
+  }
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 32; j++)
+      for (int k = 0; k < 50; k++)
+        mid[i][j] += a[i][k] * b[j][k];
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 32; k++)
+        out[i][j] += mid[i][k] * c[j][k];
+}
+void products_release(void);
+void products_release(void)
+{
+}
+const char *products_missing(void);
+const char *products_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

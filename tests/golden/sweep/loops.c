@@ -1,11 +1,14 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 
 /* Loops that only some orders keep, one of them backwards. */
-void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
+#define sweep polydl_tuned_sweep
+static void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
 {
   {
     for (int i = 1; i <= 29; ++i) {
@@ -24,3 +27,31 @@ void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
     }
   }
 }
+#undef sweep
+
+/* for all processors */
+void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
+{
+  if (polydl_fits()) {
+    polydl_tuned_sweep(A, x, L, b);
+    return;
+  }
+  for (int i = 1; i < 30; i++)
+    for (int j = 1; j < 30; j++)
+      A[i][j] = 0.5f * (A[i - 1][j + 1] + A[i][j - 1]);
+  for (int i = 39; i >= 0; i--) {
+    x[i] = b[i];
+    for (int j = i + 1; j < 40; j++)
+      x[i] = x[i] - L[i][j] * x[j];
+  }
+}
+void sweep_release(void);
+void sweep_release(void)
+{
+}
+const char *sweep_missing(void);
+const char *sweep_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,8 +1,10 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 static const long polydl_gemm0_offsets_a[1] = {0};
 static const long polydl_gemm0_offsets_b[1] = {0};
 typedef double polydl_gemm0_vector8 __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
@@ -77,7 +79,8 @@ static void polydl_gemm0_run(const double *a, const double *b, double *c, int la
 }
 
 /* A product with a triangular matrix in blocks, and a pass over a triangle. */
-void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
+#define triangle polydl_tuned_triangle
+static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
     #pragma omp parallel for
@@ -97,3 +100,32 @@ void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16
     }
   }
 }
+#undef triangle
+
+/* for all processors */
+void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
+{
+  if (polydl_fits()) {
+    polydl_tuned_triangle(C, D, A, B);
+    return;
+  }
+  for (int it = 0; it < 4; it++)
+    for (int kt = 0; kt <= it; kt++)
+      for (int i = 0; i < 40; i++)
+        for (int k = 0; k < 16; k++)
+          for (int j = 0; j < 24; j++)
+            C[it][i][j] += A[it][kt][i][k] * B[kt][k][j];
+  for (int i = 0; i < 61; i++)
+    for (int j = 0; j <= i; j++)
+      D[i][j] = 2.0 * D[i][j] + 1.0;
+}
+void triangle_release(void);
+void triangle_release(void)
+{
+}
+const char *triangle_missing(void);
+const char *triangle_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

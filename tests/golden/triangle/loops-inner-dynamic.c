@@ -1,11 +1,14 @@
+#include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
 
+/* processor */
 
 /* A product with a triangular matrix in blocks, and a pass over a triangle. */
-void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
+#define triangle polydl_tuned_triangle
+static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
     for (int kt = 0; kt <= 3; ++kt) {
@@ -32,3 +35,32 @@ void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16
     }
   }
 }
+#undef triangle
+
+/* for all processors */
+void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
+{
+  if (polydl_fits()) {
+    polydl_tuned_triangle(C, D, A, B);
+    return;
+  }
+  for (int it = 0; it < 4; it++)
+    for (int kt = 0; kt <= it; kt++)
+      for (int i = 0; i < 40; i++)
+        for (int k = 0; k < 16; k++)
+          for (int j = 0; j < 24; j++)
+            C[it][i][j] += A[it][kt][i][k] * B[kt][k][j];
+  for (int i = 0; i < 61; i++)
+    for (int j = 0; j <= i; j++)
+      D[i][j] = 2.0 * D[i][j] + 1.0;
+}
+void triangle_release(void);
+void triangle_release(void)
+{
+}
+const char *triangle_missing(void);
+const char *triangle_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,0 +1,85 @@
+"""Products small enough to check a kernel that reads A in groups, with values that tempt it to saturate."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Kernel = Callable[[Any, Any, Any], None]
+"""Adds a product to C; takes A, B and C as ctypes arrays."""
+
+_SIZES = ((16, 3, 8), (64, 5, 16), (65, 2, 12))
+# Where instructions add two products of bytes in 16 bits, those of the largest values don't fit.
+_EXTREMES = ((127, 255), (-128, 255), (-128, 0), (127, 1))
+
+
+@dataclass(frozen=True)
+class GroupedProduct:
+    """C (m by n, column-major) plus A times B; A has ``group`` steps of k side by side, B's columns are contiguous."""
+
+    m: int
+    n: int
+    k: int
+    group: int
+    #: in the order of their memory
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+
+    def expected(self, row: int, column: int) -> int:
+        """The element of C, which was its place in memory before."""
+        start, column_b = row * self.group, column * self.k
+        terms = (
+            self.a[start + step // self.group * self.m * self.group + step % self.group] * self.b[column_b + step]
+            for step in range(self.k)
+        )
+        return row + column * self.m + sum(terms)
+
+
+def _products(group: int, of_bytes: bool) -> Iterator[GroupedProduct]:
+    for m, n, k in _SIZES:
+        # Small integers, which bfloat16s hold exactly.
+        small = [(7 * place) % 11 - 5 for place in range(m * k)], [(5 * place) % 13 for place in range(n * k)]
+        values: list[tuple[Sequence[int], Sequence[int]]] = [small]
+        if of_bytes:
+            values += [((one,) * (m * k), (other,) * (n * k)) for one, other in _EXTREMES]
+            mixed = [_EXTREMES[place * place % 7 % 4] for place in range(max(m, n) * k)]
+            values.append(([one for one, _ in mixed[: m * k]], [other for _, other in mixed[: n * k]]))
+        for a, b in values:
+            yield GroupedProduct(m, n, k, group, tuple(a), tuple(b))
+
+
+def first_wrong(
+    kernel_for: Callable[[int, int, int], Kernel | None], *, group: int, element_bytes: int, of_floats: bool
+) -> str | None:
+    """What is wrong with a kernel's sums, or that there is none for some size; None if all are right.
+
+    ``kernel_for`` returns the kernel for m, n and k. Elements of one byte are signed in A and unsigned in B; of two,
+    they are bfloat16s. C holds floats or ints.
+    """
+    of_bytes = element_bytes == 1
+    type_a, type_b = (ctypes.c_byte, ctypes.c_ubyte) if of_bytes else (ctypes.c_uint16, ctypes.c_uint16)
+    bits = int if of_bytes else _as_bits
+    for product in _products(group, of_bytes):
+        kernel = kernel_for(product.m, product.n, product.k)
+        if kernel is None:
+            return "has no such kernels for this processor"
+        a = (type_a * len(product.a))(*map(bits, product.a))
+        b = (type_b * len(product.b))(*map(bits, product.b))
+        places = product.m * product.n
+        c = ((ctypes.c_float if of_floats else ctypes.c_int) * places)(*range(places))
+        kernel(a, b, c)
+        for column in range(product.n):
+            for row in range(product.m):
+                expected = product.expected(row, column)
+                value = c[row + column * product.m]
+                if value != expected:
+                    terms = f"{product.k} products, {product.a[0]} * {product.b[0]} the first, add up to"
+                    return f"computes wrong sums on this processor: {terms} {value:g}, and {expected} is right"
+    return None
+
+
+def _as_bits(value: int) -> int:
+    """The bfloat16: the upper half of the float's bits."""
+    return int.from_bytes(bytes(ctypes.c_float(value))[2:], "little")

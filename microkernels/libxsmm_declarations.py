@@ -1,0 +1,32 @@
+"""LIBXSMM's functions as emitted C declares them, so that it needs no header (LIBXSMM 1.17, ``libxsmm.h``)."""
+
+from __future__ import annotations
+
+#: Of LIBXSMM's flags: how operands are stored.
+TRANSPOSED_B, GROUPED_A = 2, 32768
+
+
+def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str, *, many: bool) -> str:
+    """C of ``<prefix>_function``, the type of a kernel, and of the function that makes kernels.
+
+    ``stem`` is what the names of both have; ``operands`` are the types of A's and B's elements. With ``many``, the
+    kernel sums up products at offsets in bytes.
+    """
+    a, b = operands
+    batch = (
+        ", const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets"
+    )
+    return "\n".join(
+        [
+            f"typedef void (*{prefix}_function)(",
+            f"    const {a} *a, const {b} *b, {accumulator} *c{batch if many else ''}, ...);",
+            f"{prefix}_function {dispatch_name(stem, many=many)}(int m, int n, int k, const int *lda, const int *ldb, "
+            f"const int *ldc,",
+            f"    const {accumulator} *alpha, const {accumulator} *beta, const int *flags, const int *prefetch);",
+        ]
+    )
+
+
+def dispatch_name(stem: str, *, many: bool) -> str:
+    """The function that makes a kernel for a shape."""
+    return f"libxsmm_{stem}dispatch{'_reducebatch_offs' if many else ''}"

@@ -1,0 +1,156 @@
+"""The header of a kernel: its prototype, what callers can rely on, and the two functions beside it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Collection
+
+from polydl.codegen.kept_memory import KeptMemory
+from polydl.errors import UnsupportedConstructError
+from polydl.ir.interface import Clause, Interface
+from polydl.ir.scop import Scop
+
+_WIDTH = 110
+# Microkernels that copy operands to memory of their own.
+_COPYING = frozenset({"c-amx", "libxsmm-bf16", "libxsmm-int8"})
+
+
+def prototype(scop: Scop, exported: str = "") -> str:
+    """The function's, under its own name or the one that it is exported under."""
+    function = scop.function
+    parameters = ", ".join(parameter.declaration for parameter in function.parameters) or "void"
+    return f"{function.return_type} {exported or function.name}({parameters})"
+
+
+def interface(
+    scop: Scop, memory: KeptMemory, kernels: Collection[str] = (), *, threaded: bool, exported: str = ""
+) -> Interface:
+    """What callers of a variant are told, which calls these microkernels.
+
+    ``threaded`` says whether it runs loops on OpenMP's threads, ``exported`` how the function is called there if not as
+    in the source. Raises UnsupportedConstructError if the source has names that the emitted functions need.
+    """
+    plain = Interface(exported or scop.function.name, prototype(scop, exported))
+    renamed = [plain.function] if plain.function != scop.function.name else []
+    for name in (*renamed, plain.release, plain.missing):
+        taken = re.search(rf"\b{name}\b", scop.source)
+        if taken:
+            raise UnsupportedConstructError(
+                f"the emitted library has a function {name} of its own",
+                file=scop.file,
+                construct=name,
+                remedy=f"rename the source's {name}, or name the emitted function otherwise (--name)",
+            )
+    return Interface(
+        plain.function,
+        plain.prototype,
+        (
+            Clause("Sizes", _sizes(scop)),
+            Clause("Alignment", "That of each element's type suffices."),
+            Clause("Overlap", _overlap(scop)),
+            *_variables(scop),
+            Clause("Threads", _threads(memory, threaded)),
+            Clause("Memory", _memory(plain, memory, kernels)),
+        ),
+    )
+
+
+def _sizes(scop: Scop) -> str:
+    fixed = ", ".join(f"{p.name} = {p.value}" for p in scop.function.parameters if p.value is not None)
+    if not fixed:
+        return "Those of the prototype."
+    return f"Made for {fixed}. For other values the loops run as they were written."
+
+
+def _overlap(scop: Scop) -> str:
+    written = {access.array for statement in scop.statements for access in statement.writes}
+    passed = [array for array in scop.arrays if array.storage in ("parameter", "global")]
+    outputs = ", ".join(array.name for array in passed if array.name in written)
+    return f"What is written ({outputs}) must share no memory with any other array."
+
+
+def _variables(scop: Scop) -> list[Clause]:
+    """What a program that defines them as well has to know of the source's global variables."""
+    names = [array.name for array in scop.arrays if array.storage == "global"]
+    shared, private = ([name for name in names if (name in scop.private) == alone] for alone in (False, True))
+    texts = []
+    if shared:
+        texts.append(f"{', '.join(shared)}: the program's, where it defines them, too (here they are weak).")
+    if private:
+        texts.append(
+            f"{', '.join(private)}: static in the source, so that these are others than the source's. "
+            "To share them, leave out static."
+        )
+    return [Clause("Variables", " ".join(texts))] if texts else []
+
+
+def _threads(memory: KeptMemory, threaded: bool) -> str:
+    where = "On the calling thread alone."
+    if threaded:
+        where = (
+            "On as many threads as OpenMP is told to use (OMP_NUM_THREADS, omp_set_num_threads); within a parallel "
+            "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one."
+        )
+    signals = " Not to be called in a signal handler." if memory.reserved else ""
+    return (
+        f"{where} Several threads may call the function at once, unless one writes an array that another uses, "
+        f"global and static ones of the source included.{signals}"
+    )
+
+
+def _memory(plain: Interface, memory: KeptMemory, kernels: Collection[str]) -> str:
+    if memory.reserved:
+        text = (
+            f"Each calling thread keeps {memory.bytes:,} bytes for its next call, until it ends, calls "
+            f"{plain.release}, or the library is closed. If there is no memory, the loops run as they were written."
+        )
+    else:
+        text = f"None is allocated and kept from one call to the next; {plain.release} has nothing to do."
+    copying = sorted(_COPYING.intersection(kernels))
+    if copying:
+        text += f" The copies of {', '.join(copying)} are thread-local variables, which go with their threads."
+    if any(name.startswith("libxsmm") for name in kernels):
+        text += " LIBXSMM keeps the code that it makes at the first call until the process ends."
+    return text
+
+
+def header(content: Interface) -> str:
+    """The text of a header, for C and C++."""
+    guard = f"POLYDL_{content.function.upper()}_H"
+    indent = " " * (2 + max((len(clause.topic) for clause in content.clauses), default=0))
+    rows = [
+        line
+        for clause in content.clauses
+        for line in textwrap.wrap(
+            clause.text, _WIDTH, initial_indent=f"{clause.topic:{len(indent)}}", subsequent_indent=indent
+        )
+    ]
+    lines = [
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        "/*",
+        *(f" * {row}".replace("*/", "* /") for row in rows),
+        " */",
+        "",
+        "#ifdef __cplusplus",
+        'extern "C" {',
+        "#endif",
+        "",
+        f"{content.prototype};",
+        "",
+        "/* Frees what the calling thread keeps. Its next call allocates it again. */",
+        f"void {content.release}(void);",
+        "",
+        "/* An instruction set that the function was compiled to use and this processor lacks, or 0 if it lacks none.",
+        "   Where it lacks one, the loops run as they were written. */",
+        f"const char *{content.missing}(void);",
+        "",
+        "#ifdef __cplusplus",
+        "}",
+        "#endif",
+        "",
+        "#endif",
+    ]
+    return "\n".join([*lines, ""])

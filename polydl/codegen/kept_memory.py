@@ -1,0 +1,70 @@
+"""C of the memory that threads keep from call to call: allocated, found again, and freed in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from polydl.codegen import processor
+
+# Arrays of this size are asked to be in pages of it: those of 4 KiB would come to more than a core keeps addresses of.
+_LARGE_PAGE = 1 << 21
+_ALLOCATED = f"""\
+static void *polydl_allocated(size_t size)
+{{
+#ifdef MADV_HUGEPAGE
+  const size_t page = {_LARGE_PAGE}, whole = (size + page - 1) / page * page;
+  if (size >= page) {{
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
+  }}
+#endif
+  return aligned_alloc(64, size);
+}}"""
+
+
+@cache
+def support() -> str:
+    """What is the same in all files."""
+    return Path(__file__).with_name("kept_memory.c").read_text(encoding="utf-8").rstrip("\n")
+
+
+@dataclass(frozen=True)
+class KeptMemory:
+    """The arrays that each thread keeps. Generated code gets them as ``polydl_kept(number)``.
+
+    It calls ``polydl_reserve()`` first, and ``polydl_leave()`` last if that was true.
+    """
+
+    #: bytes of each array of a thread that calls the function, whole cache lines; a call needs all of them
+    reserved: tuple[int, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """What a calling thread keeps at most."""
+        return sum(-(-size // _LARGE_PAGE) * _LARGE_PAGE if size >= _LARGE_PAGE else size for size in self.reserved)
+
+    @property
+    def includes(self) -> tuple[str, ...]:
+        return ("pthread.h", "stdlib.h", "sys/mman.h") if self.reserved else ()
+
+    def definitions(self) -> Sequence[str]:
+        """C at file scope."""
+        if not self.reserved:
+            return ()
+        sizes = ", ".join(map(str, self.reserved))
+        count = len(self.reserved)
+        return (
+            f"enum {{ polydl_arrays = {count}, polydl_reserved = {count} }};",
+            f"static const size_t polydl_sizes[polydl_arrays] = {{{sizes}}};",
+            processor.for_all(_ALLOCATED, support()),
+        )
+
+    def release(self, name: str) -> str:
+        """C of a function of that name, which frees what the calling thread keeps."""
+        body = ["  if (polydl_enter()) {", "    polydl_drop();", "    polydl_leave();", "  }"] if self.reserved else []
+        return "\n".join([f"void {name}(void);", f"void {name}(void)", "{", *body, "}"])

@@ -1,0 +1,193 @@
+"""The source with OpenMP's directive before each outermost loop whose iterations are proved independent.
+
+The text is the user's own but for these lines. Where it can't be told which loop of the text is which, there is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.poly.counting import limited
+from polydl.poly.dependences import Dependence
+
+# Comments, literals and directives: what may hold brackets and words that are no part of the loops.
+_NO_CODE = re.compile(
+    r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+(?:omp|GCC|clang|acc)\b|if|el|endif|define|undef|include)", re.M)
+_HEAD = re.compile(r"\bfor\s*\(")
+_NAME = r"[A-Za-z_]\w*"
+_START = re.compile(rf"\s*(?:{_NAME}\s+)*({_NAME})\s*=")
+_ASSIGNED = re.compile(
+    rf"(?P<before>[*.\w>\])]?)\s*(?<![\w.])(?P<name>{_NAME})\s*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)"
+    rf"|(?:\+\+|--)\s*(?P<counted>{_NAME})\b(?!\s*\[)"
+)
+_DECLARATION = re.compile(
+    rf"(?<=[{{}};()])\s*(?!(?:else|return|goto|case)\b)(?:{_NAME}\s+)+\**\s*({_NAME}\b[^;{{}}]*)(?=;)"
+)
+_FLAT_HEAD = re.compile(r"\bfor\s*\([^()]*\)")
+_GROUP, _BLOCK = re.compile(r"\([^();]*\)|\[[^\[\];]*\]"), re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True)
+class _TextLoop:
+    """A ``for`` of the text."""
+
+    #: offsets of the whole loop, end exclusive
+    start: int
+    end: int
+    iterator: str
+    inner: tuple[_TextLoop, ...]
+
+
+@limited
+def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: int) -> str | None:
+    """The source with ``#pragma omp parallel for`` before each outermost loop of the region that may run in parallel.
+
+    A loop with fewer iterations than there are ``threads`` is passed over for those inside of it. None where no loop
+    is proved parallel, where the region has directives of its own, or where it isn't known how text and model belong
+    together. Raises AnalysisError when isl's quota is used up.
+    """
+    first, last = scop.region
+    if _DIRECTIVE.search(scop.source[first:last]):
+        return None
+    text = _blanked(scop.source)
+    lines = range(scop.source.count("\n", 0, first) + 1, scop.source.count("\n", 0, last) + 2)
+    if any(statement.line not in lines for statement in scop.statements):
+        return None
+    loops = tuple(_loops(text, first, last))
+    chosen = [each for loop in loops for each in _parallel(scop, dependences, threads, text, loop, 0)]
+    if not chosen or any(names is None for _, names in chosen):
+        return None
+    source = scop.source
+    for loop, names in sorted(chosen, key=lambda entry: entry[0].start, reverse=True):
+        clause = f" lastprivate({', '.join(names)})" if names else ""
+        indent = source[source.rfind("\n", 0, loop.start) + 1 : loop.start]
+        start, indent = ("", indent) if indent.isspace() or not indent else ("\n", "")
+        line = f"{start}#pragma omp parallel for{clause}\n{indent}"
+        source = f"{source[: loop.start]}{line}{source[loop.start :]}"
+    return source
+
+
+def _blanked(text: str) -> str:
+    """The text with a space for each character that is no code; line breaks stay."""
+    return _NO_CODE.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+
+
+def _closing(text: str, opening: int, end: int) -> int | None:
+    """The offset behind the bracket that closes the one at ``opening``."""
+    pairs = {"(": ")", "{": "}"}
+    closes, opens, depth = pairs[text[opening]], text[opening], 0
+    for place in range(opening, end):
+        if text[place] in (opens, closes):
+            depth += 1 if text[place] == opens else -1
+            if depth == 0:
+                return place + 1
+    return None
+
+
+def _loops(text: str, start: int, end: int) -> Iterator[_TextLoop]:
+    """The outermost loops of a part of the text."""
+    place = start
+    while (match := _HEAD.search(text, place, end)) is not None:
+        body = _closing(text, match.end() - 1, end)
+        begins = _START.match(text, match.end())
+        stop = None if body is None else _statement_end(text, body, end)
+        if body is None or stop is None or begins is None:
+            return
+        yield _TextLoop(match.start(), stop, begins.group(1), tuple(_loops(text, body, stop)))
+        place = stop
+
+
+def _statement_end(text: str, start: int, end: int) -> int | None:
+    """The offset behind the statement that begins at ``start``."""
+    while start < end and text[start].isspace():
+        start += 1
+    if text[start : start + 1] == "{":
+        return _closing(text, start, end)
+    control = re.compile(r"(?:for|if)\s*\(").match(text, start, end)
+    if control is None:
+        behind = text.find(";", start, end)
+        return None if behind < 0 else behind + 1
+    body = _closing(text, control.end() - 1, end)
+    stop = None if body is None else _statement_end(text, body, end)
+    if stop is None:
+        return None
+    otherwise = re.compile(r"\s*else\b").match(text, stop, end)
+    return stop if otherwise is None else _statement_end(text, otherwise.end(), end)
+
+
+def _parallel(
+    scop: Scop, dependences: Sequence[Dependence], threads: int, text: str, loop: _TextLoop, depth: int
+) -> Iterator[tuple[_TextLoop, tuple[str, ...] | None]]:
+    """The outermost parallel loops of a loop, itself or some inside, each with the scalars that its threads keep.
+
+    These are None where a value goes through a pointer.
+    """
+    first, last = (text.count("\n", 0, place) + 1 for place in (loop.start, loop.end))
+    inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
+    shallow = any(first < each.line <= last and each.depth <= depth for each in scop.statements)
+    if shallow or not inside or any(each.iterators[depth] != loop.iterator for each in inside):
+        return
+    few = all(each.box is not None and each.extents[depth] < threads for each in inside)
+    if few or _carried(inside, dependences, depth):
+        for inner in loop.inner:
+            yield from _parallel(scop, dependences, threads, text, inner, depth + 1)
+        return
+    yield loop, _kept(text[scop.definition[1] : loop.start], text[loop.start : loop.end], loop.iterator)
+
+
+def _carried(statements: Sequence[Statement], dependences: Sequence[Dependence], depth: int) -> bool:
+    """Whether iterations of the loop at ``depth`` around the statements depend on each other, sums included."""
+    names = {statement.name for statement in statements}
+    for dependence in dependences:
+        if dependence.source not in names or dependence.target not in names:
+            continue
+        relation = isl.Map(dependence.relation)
+        for outer in range(depth):
+            relation = relation.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
+        apart = relation.subtract(relation.equate(isl.dim_type.in_, depth, isl.dim_type.out, depth))
+        if not apart.is_empty():
+            return True
+    return False
+
+
+def _kept(before: str, text: str, iterator: str) -> tuple[str, ...] | None:
+    """Scalars from outside of a loop that it assigns; ``before`` is the function's text up to it.
+
+    The loop was proved parallel without them, so each iteration assigns them before it reads them. None where values go
+    through pointers, or a name stands for two variables.
+    """
+    declared = _declared(text)
+    outer = _until_stable(_BLOCK, _FLAT_HEAD.sub("", _until_stable(_GROUP, before, " ")), ";")
+    assigned: list[str] = []
+    for match in _ASSIGNED.finditer(text):
+        if match.group("before") in ("*", ">", "."):
+            return None
+        assigned.append(match.group("name") or match.group("counted"))
+    if declared & set(assigned) & _declared(f";{outer}"):
+        return None
+    return tuple(dict.fromkeys(name for name in assigned if name not in declared and name != iterator))
+
+
+def _declared(text: str) -> set[str]:
+    """The variables that are declared in a text."""
+    flat = _until_stable(_GROUP, text, " ")
+    return {
+        re.split(r"[\s=]", part.strip().lstrip("*"), maxsplit=1)[0]
+        for match in _DECLARATION.finditer(flat)
+        for part in _until_stable(_BLOCK, match.group(1), " ").split(",")
+    }
+
+
+def _until_stable(pattern: re.Pattern[str], text: str, replacement: str) -> str:
+    """The text with what matches replaced, from the inside outwards."""
+    while (shorter := pattern.sub(replacement, text)) != text:
+        text = shorter
+    return text

@@ -1,0 +1,44 @@
+"""The plain nest as emitted C: the source's own loops, with a directive where a build of it had one."""
+
+from __future__ import annotations
+
+from polydl.codegen import function_text, processor
+from polydl.codegen.header import interface
+from polydl.codegen.kept_memory import KeptMemory
+from polydl.codegen.original import defines, harness
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+
+
+def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> KernelSource:
+    """What a build of the plain nest is taken home as, ``exported`` under that name.
+
+    ``region`` is the text of the loops as the build has it. Its directives were proved legal for the bound sizes alone:
+    for others the loops run as they were written.
+    """
+    memory = KeptMemory(())
+    threaded = "#pragma omp" in region or any(flag.startswith("-ftree-parallelize") for flag in build.compile_flags)
+    contents = interface(scop, memory, threaded=threaded, exported=exported)
+    beside = [memory.release(contents.release), processor.question(contents.missing)]
+    sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
+    written = function_text.region(scop)
+    tuned = (
+        [region]
+        if region == written or not sizes
+        else [f"  if ({' && '.join(sizes)}) {{", region, "  } else {", written, "  }"]
+    )
+    return KernelSource(
+        id=build.id,
+        function=contents.function,
+        c="\n".join(
+            [
+                "#include <stddef.h>",
+                processor.definitions(),
+                "",
+                defines(scop) + function_text.with_both(scop, tuned, beside, contents.function),
+            ]
+        ),
+        interface=contents,
+        harness=harness(scop, contents.function),
+        compile_flags=build.compile_flags,
+    )

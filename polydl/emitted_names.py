@@ -1,0 +1,69 @@
+"""The names of what a winner is written to: its function, and its files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from polydl.errors import OptionError
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_RESERVED = re.compile(r"polydl_|POLYDL_|libxsmm_|omp_|GOMP_|kmp_|__|_[A-Z]")
+# fmt: off
+_KEYWORDS = frozenset((
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
+    "for", "goto", "if", "inline", "int", "long", "main", "register", "restrict", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
+))
+# fmt: on
+FileKind = Literal["c", "header", "library", "readme", "cmake", "archive", "licence"]
+FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
+#: those of a static library, which not every winner calls
+OPTIONAL_FILES: frozenset[FileKind] = frozenset(("archive", "licence"))
+
+
+@dataclass(frozen=True)
+class Naming:
+    """What the user wants the emitted function to be called."""
+
+    #: in place of the source's; "" for that
+    name: str = ""
+    #: of all that the emitted library exports
+    prefix: str = ""
+
+    def of(self, function: str) -> str:
+        """The name under which a function of the source is exported. Raises OptionError for what C can't have."""
+        exported = self.prefix + (self.name or function)
+        if exported == function:
+            return exported
+        option = "--name" if self.name else "--prefix"
+        if not _IDENTIFIER.fullmatch(exported):
+            raise OptionError(f"{option}: {exported!r} is no C identifier", remedy=f"write {option} fast_{function}")
+        if exported in _KEYWORDS or _RESERVED.match(exported):
+            raise OptionError(f"{option}: {exported} is reserved", remedy=f"write {option} fast_{function}")
+        return exported
+
+
+def package_name(exported: str) -> str:
+    """What CMake's ``find_package`` calls the folder of a function's files."""
+    return f"{exported}_polydl"
+
+
+def emitted_names(exported: str, directory: Path) -> Mapping[FileKind, Path]:
+    """The paths in a directory, by kind, for the winner of the nest in a function that is exported under that name.
+
+    Those of ``OPTIONAL_FILES`` are there only if the winner calls a library.
+    """
+    package = package_name(exported)
+    return {
+        "c": directory / f"{package}.c",
+        "header": directory / f"{package}.h",
+        "library": directory / f"lib{package}.so",
+        "readme": directory / "README.txt",
+        "cmake": directory / f"{package}Config.cmake",
+        "archive": directory / "libpolydl_xsmm.a",
+        "licence": directory / "LICENSE.libxsmm.txt",
+    }

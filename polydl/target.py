@@ -1,0 +1,89 @@
+"""Code for other processors than the one at hand: what these have is asked of the compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from polydl import registry
+from polydl.codegen.processor import used_sets
+from polydl.errors import OptionError
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.pipeline import AUTOMATIC, NO_MICROKERNEL
+
+# Bytes of vectors, by the macro of the first instruction set that has them.
+_VECTORS = {"__AVX512F__": 64, "__AVX2__": 32}
+_LEAST_VECTOR = 16
+
+
+@dataclass(frozen=True)
+class TargetProcessors:
+    """The processors that code is made for."""
+
+    #: as the compiler calls them
+    march: str
+    toolchain: Toolchain
+    #: the machine at hand, with vectors and instruction sets of these processors
+    machine: Machine
+    #: names of the microkernels that they can run
+    microkernels: tuple[str, ...]
+    #: instruction sets that the compiler may use and the processor at hand lacks; if there are any, nothing can be run
+    lacking: tuple[str, ...]
+
+    @staticmethod
+    def find(march: str, machine: Machine, compiler: str | None = None) -> TargetProcessors:
+        """What the compiler knows of such processors. Raises OptionError if it knows none of that name."""
+        toolchain, native = Toolchain.find(compiler, march), Toolchain.find(compiler)
+        macros, present = toolchain.macros(), native.macros()
+        lacking = tuple(name for name in used_sets(macros) if name not in used_sets(present))
+        width, widest = _vector_bytes(macros), _vector_bytes(present)
+        kernels = []
+        for name in registry.names("microkernels"):
+            kernel = registry.load("microkernels", name)
+            # A library makes code for the processor that it runs on.
+            if kernel.macros <= macros and (not kernel.library or (width == widest and not lacking)):
+                kernels.append(name)
+        return TargetProcessors(march, toolchain, _restricted(machine, macros, width), tuple(kernels), lacking)
+
+    def microkernel(self, asked: str) -> str:
+        """The microkernels of an option that these processors can run. Raises OptionError for one that they can't."""
+        if asked == NO_MICROKERNEL:
+            return asked
+        names = self.microkernels if asked == AUTOMATIC else tuple(asked.split(","))
+        others = [name for name in names if name not in self.microkernels]
+        if others:
+            raise OptionError(
+                f"the microkernel {others[0]} makes no code for {self.march}",
+                remedy=f"name another (--microkernel {self.microkernels[0]}), or leave out --march",
+            )
+        return ",".join(names)
+
+
+def _vector_bytes(macros: Collection[str]) -> int:
+    return next((size for macro, size in _VECTORS.items() if macro in macros), _LEAST_VECTOR)
+
+
+def _restricted(machine: Machine, macros: Collection[str], vector_bytes: int) -> Machine:
+    """The machine with the instruction sets and the vectors of the compiler's target."""
+    known = {_plain(macro) for macro in macros}
+    added = (name.lower().replace("-", "_").replace(".", "_") for name in used_sets(macros))
+    isa = [*(name for name in machine.isa if _plain(name) in known), *added]
+    if vector_bytes == machine.vector_bytes:
+        return replace(machine, isa=tuple(sorted(set(isa))))
+    share = vector_bytes / machine.vector_bytes
+    return replace(
+        machine,
+        isa=tuple(sorted(set(isa))),
+        vector_bytes=vector_bytes,
+        peak_gflops=machine.peak_gflops * share,
+        total_peak_gflops=machine.total_peak_gflops * share,
+        # They were measured with other vectors.
+        throughputs=(),
+    )
+
+
+def _plain(name: str) -> str:
+    """An instruction set as systems and compilers both write it, but for underscores."""
+    return re.sub(r"\W|_", "", name).lower()

@@ -1,0 +1,297 @@
+"""Emitted code in programs of others: it brings what it needs, and nothing that the program has itself."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import polydl
+from polydl.emitted_names import Naming
+from polydl.errors import ExecutionError, OptionError, UnsupportedConstructError
+from polydl.execute.toolchain import Toolchain
+from polydl.microkernels.libxsmm import LIBXSMM
+
+pytestmark = pytest.mark.native
+ROOT = Path(__file__).parents[1]
+needs_libxsmm = pytest.mark.skipif(LIBXSMM.static_library() is None, reason="LIBXSMM is not installed")
+
+PROGRAM = """\
+#include <stdio.h>
+#define N 32
+void *polybench_alloc_data(unsigned long long n, int size);
+static float A[N][N], B[N][N], C[N][N];
+float bias[N];
+float half(float x) { return x * 0.5f; }
+#ifdef FAST
+#include "kernel_polydl.h"
+#else
+static void kernel(float c[N][N], float a[N][N], float b[N][N])
+{
+#pragma scop
+  for (int i = 0; i < N; ++i)
+    for (int j = 0; j < N; ++j) {
+      c[i][j] = half(bias[j]);
+      for (int k = 0; k < N; ++k)
+        c[i][j] += a[i][k] * b[k][j];
+    }
+#pragma endscop
+}
+#endif
+int main(void)
+{
+  float *ones = polybench_alloc_data(N, sizeof(float));
+  for (int i = 0; i < N; ++i) {
+    bias[i] = 2 * i;
+    for (int j = 0; j < N; ++j) {
+      A[i][j] = ones[j];
+      B[i][j] = i + j;
+    }
+  }
+  kernel(C, A, B);
+  printf("%g %g %g\\n", C[0][0], C[3][5], half(1));
+  return 0;
+}
+"""
+ALLOCATION = """\
+#include <stdlib.h>
+void *polybench_alloc_data(unsigned long long n, int size) {
+  float *made = malloc(n * size);
+  for (unsigned long long i = 0; i < n; ++i)
+    made[i] = 1;
+  return made;
+}
+"""
+
+
+def optimized(path: Path, out: Path, **options: object) -> polydl.Optimization:
+    quick = {"top_k": 1, "max_variants": 3, "microkernel": "c", "records": False}
+    return polydl.optimize(path, out=out, **{**quick, **options})  # type: ignore[arg-type]
+
+
+def ran(folder: Path, *command: str) -> str:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_program_with_main_and_an_external_runs_with_the_kernel(tmp_path: Path) -> None:
+    program, compiler = tmp_path / "program.c", str(Toolchain.find().path)
+    program.write_text(PROGRAM)
+    (tmp_path / "allocation.c").write_text(ALLOCATION)
+    result = optimized(program, tmp_path, function="kernel")
+    exported = ran(tmp_path, "nm", "-D", "--defined-only", str(result.files["library"]))
+    names = {line.split()[-1] for line in exported.splitlines()}
+    assert names == {"kernel", "kernel_release", "kernel_missing", "bias"}
+    ran(tmp_path, compiler, "program.c", "allocation.c", "-o", "plain")
+    ran(tmp_path, compiler, "-O2", "-march=native", "-fopenmp", "-c", "kernel_polydl.c")
+    sources = ("program.c", "allocation.c", "kernel_polydl.o")
+    ran(tmp_path, compiler, "-DFAST", "-fopenmp", *sources, "-o", "fast", "-lm")
+    # bias[j] is what main has stored, since the kernel's own is weak.
+    assert ran(tmp_path, "./fast") == ran(tmp_path, "./plain") == "496 661 0.5\n"
+
+
+PRODUCT = """\
+void product(int n, float c[8][n], const float a[8][8], const float b[8][n])
+{
+#pragma scop
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < 8; ++k)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+# Calls both functions, each for its own size and for another.
+CALLS = """\
+#include <stdio.h>
+#include "small_polydl.h"
+#include "my_large_polydl.h"
+static float c[8][64], a[8][8], b[8][64];
+static float largest(void (*function)(int n, float (*)[], const float[8][8], const float (*)[]), int n)
+{
+  for (int i = 0; i < 512; ++i)
+    c[0][i] = 0, b[0][i] = 2, a[0][i % 64] = 1;
+  function(n, (void *)c, a, (void *)b);
+  return c[0][n - 1];
+}
+int main(void)
+{
+  printf("%g %g ", largest((void *)small, 16), largest((void *)small, 24));
+  printf("%g %g\\n", largest((void *)my_large, 64), largest((void *)my_large, 16));
+  small_release();
+  my_large_release();
+  return small_missing() || my_large_missing();
+}
+"""
+
+
+@needs_libxsmm
+def test_two_shapes_of_one_function_in_one_program_built_with_cmake(tmp_path: Path) -> None:
+    (tmp_path / "product.c").write_text(PRODUCT)
+    folders = tmp_path / "small folder", tmp_path / "large"
+    common: dict[str, object] = {"microkernel": "libxsmm", "max_variants": 1}
+    small = optimized(tmp_path / "product.c", folders[0], name="small", defines={"n": 16}, **common)
+    large = optimized(tmp_path / "product.c", folders[1], name="large", prefix="my_", defines={"n": 64}, **common)
+    assert "libpolydl_xsmm.a" in (folders[0] / "README.txt").read_text()
+    assert "Made for n = 16. For other values the loops run as they were written." in small.files["header"].read_text()
+    # Nothing there names a place outside of the folder.
+    for kind in ("c", "header", "readme", "cmake"):
+        assert "site-packages" not in large.files[kind].read_text()
+        assert str(tmp_path) not in large.files[kind].read_text()
+    program = tmp_path / "program"
+    program.mkdir()
+    (program / "main.c").write_text(CALLS)
+    (program / "CMakeLists.txt").write_text(f"""\
+cmake_minimum_required(VERSION 3.20)
+project(both LANGUAGES C)
+find_package(small_polydl REQUIRED PATHS "{folders[0]}" NO_DEFAULT_PATH)
+find_package(my_large_polydl REQUIRED PATHS "{folders[1]}" NO_DEFAULT_PATH)
+add_executable(both main.c)
+target_link_libraries(both PRIVATE polydl::small polydl::my_large)
+""")
+    ran(program, "cmake", "-S", ".", "-B", "build", f"-DCMAKE_C_COMPILER={Toolchain.find().path}")
+    ran(program, "cmake", "--build", "build")
+    assert ran(program, "build/both") == "16 16 16 16\n"
+    # In Python each is called by its own name.
+    assert repr(large.best) == "<compiled kernel my_large(n, c, a, b)>"
+
+
+@needs_libxsmm
+def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> None:
+    (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
+    folder = tmp_path / "out"
+    result = optimized(tmp_path / "product.c", folder, microkernel="libxsmm", max_variants=1, defines={"n": 16})
+    text = (folder / "README.txt").read_text()
+    lines = [line.strip() for line in text.splitlines() if line.startswith(("  gcc ", "  clang ", "  cc "))]
+    assert len(lines) == 3
+    assert all(f" *   {line}\n" in result.files["c"].read_text() for line in lines)
+    result.files["library"].unlink()
+    (folder / "program.c").write_text(
+        '#include "product_polydl.h"\n#include <stdlib.h>\n'
+        "int main(void) {\n  static float c[8][16], a[8][8], b[8][16];\n  a[7][7] = b[7][15] = 2;\n"
+        '  product(c, a, b);\n  return c[7][15] == 4 && !getenv("OMP_PROC_BIND") ? 0 : 1;\n}\n'
+    )
+    for line in lines:
+        ran(folder, "env", "-u", "OMP_PROC_BIND", "sh", "-c", line)
+    ran(folder, "env", "-u", "OMP_PROC_BIND", "./program")
+    exported = ran(folder, "nm", "-D", "--defined-only", str(result.files["library"]))
+    assert {line.split()[-1] for line in exported.splitlines()} == {"product", "product_missing", "product_release"}
+
+
+SGEMM = """\
+void sgemm(int m, int n, int k, float alpha, const float *a, int lda, const float *b, int ldb, float *c, int ldc)
+{
+#pragma scop
+  for (int i = 0; i < m; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int p = 0; p < k; ++p)
+        c[i * ldc + j] += alpha * a[i * lda + p] * b[p * ldb + j];
+#pragma endscop
+}
+"""
+BOTH = """\
+#include <math.h>
+#include "conv_polydl.h"
+#include "sgemm_polydl.h"
+static float a[16][24], b[20][32], c[16][40], out[1][1][6][6][16], weights[1][1][3][3][16][16], in[1][1][8][8][16];
+int main(void)
+{
+  for (int i = 0; i < 16 * 24; ++i)
+    a[0][i] = i % 7 - 3;
+  for (int i = 0; i < 20 * 32; ++i)
+    b[0][i] = i % 5 - 2;
+  for (int i = 0; i < 9 * 16 * 16; ++i)
+    ((float *)weights)[i] = i % 3 - 1;
+  for (int i = 0; i < 64 * 16; ++i)
+    ((float *)in)[i] = i % 11 - 5;
+  sgemm(16, 32, 20, 0.5f, a[0], 24, b[0], 32, c[0], 40);
+  conv(out, weights, in);
+  float sum = 0, pixel = 0;
+  for (int p = 0; p < 20; ++p)
+    sum += 0.5f * a[5][p] * b[p][7];
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 3; ++x)
+      for (int i = 0; i < 16; ++i)
+        pixel += weights[0][0][y][x][i][9] * in[0][0][2 + y][4 + x][i];
+  return fabsf(c[5][7] - sum) < 1e-3f && fabsf(out[0][0][2][4][9] - pixel) < 1e-3f && pixel ? 0 : 1;
+}
+"""
+
+
+def test_a_product_and_a_convolution_are_built_with_cmake_without_polydl(tmp_path: Path) -> None:
+    made, alone = tmp_path / "made", tmp_path / "alone"
+    (tmp_path / "sgemm.c").write_text(SGEMM)
+    sizes = {"m": 16, "n": 32, "k": 20, "lda": 24, "ldb": 32, "ldc": 40}
+    optimized(tmp_path / "sgemm.c", made / "sgemm", defines=sizes)
+    small = {"nImg": 1, "nOfm": 16, "nIfm": 16, "ofh": 6, "ofw": 6, "kh": 3, "kw": 3, "GEMM_BLOCK": 16}
+    optimized(ROOT / "examples" / "conv.c", made / "conv", defines=small)
+    shutil.copytree(made, alone / "libraries")
+    shutil.rmtree(made)
+    (alone / "main.c").write_text(BOTH)
+    (alone / "CMakeLists.txt").write_text("""\
+cmake_minimum_required(VERSION 3.20)
+project(both LANGUAGES C)
+list(APPEND CMAKE_PREFIX_PATH "${CMAKE_SOURCE_DIR}/libraries/conv" "${CMAKE_SOURCE_DIR}/libraries/sgemm")
+find_package(conv_polydl REQUIRED)
+find_package(sgemm_polydl REQUIRED)
+add_executable(both main.c)
+target_link_libraries(both PRIVATE polydl::conv polydl::sgemm)
+""")
+    ran(alone, "cmake", "-S", ".", "-B", "build", f"-DCMAKE_C_COMPILER={Toolchain.find().path}")
+    ran(alone, "cmake", "--build", "build")
+    ran(alone, "build/both")
+
+
+@pytest.mark.parametrize(
+    ("name", "prefix", "reason"),
+    [("two words", "", "no C identifier"), ("", "1", "no C identifier"), ("int", "", "reserved"),
+     ("x", "polydl_", "reserved"), ("", "__", "reserved")],
+)  # fmt: skip
+def test_names_that_c_can_not_have(name: str, prefix: str, reason: str) -> None:
+    with pytest.raises(OptionError, match=reason):
+        Naming(name, prefix).of("product")
+
+
+def test_the_source_may_not_have_the_emitted_name(tmp_path: Path) -> None:
+    path = tmp_path / "product.c"
+    path.write_text(
+        "static inline float twice(float x) { return 2 * x; }\n" + PRODUCT.replace("b[k]", "twice(1) * b[k]")
+    )
+    with pytest.raises(UnsupportedConstructError, match="twice"):
+        optimized(path, tmp_path, defines={"n": 8}, name="twice")
+
+
+def test_an_external_of_the_function_itself_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "timed.c"
+    path.write_text("""\
+void polybench_start_instruments(void);
+void f(float a[8])
+{
+  polybench_start_instruments();
+#pragma scop
+  for (int i = 0; i < 8; ++i)
+    a[i] = 0;
+#pragma endscop
+}
+""")
+    with pytest.raises(ExecutionError, match="polybench_start_instruments is in another file") as caught:
+        optimized(path, tmp_path)
+    assert "move the loops to a function" in (caught.value.remedy or "")
+
+
+def test_constants_keep_their_values_while_a_kernel_is_tried(tmp_path: Path) -> None:
+    path = tmp_path / "filter.c"
+    path.write_text("""\
+static const float weights[3] = {1, 2, 3};
+void f(float a[8], const float b[10])
+{
+  for (int i = 0; i < 8; ++i)
+    for (int k = 0; k < 3; ++k)
+      a[i] += weights[k] * b[i + k];
+}
+""")
+    best = optimized(path, tmp_path).best
+    assert "weights" not in repr(best)

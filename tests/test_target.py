@@ -1,0 +1,91 @@
+"""Code for other processors than the one at hand."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import polydl
+from polydl.errors import MissingComponentError, OptionError
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.target import TargetProcessors
+
+pytestmark = pytest.mark.native
+
+PRODUCT = """\
+void product(float c[16][32], const float a[16][8], const float b[8][32])
+{
+#pragma scop
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 32; ++j)
+      for (int k = 0; k < 8; ++k)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+# Its FMA4 and XOP were given up after it.
+ONLY_OLD = "bdver4"
+
+
+def optimized(folder: Path, march: str, **options: object) -> polydl.Optimization:
+    path = folder / "product.c"
+    path.write_text(PRODUCT)
+    quick = {"top_k": 1, "max_variants": 3, "records": False}
+    return polydl.optimize(path, out=folder, march=march, **{**quick, **options})  # type: ignore[arg-type]
+
+
+def test_code_for_lesser_processors_has_their_vectors(tmp_path: Path) -> None:
+    result = optimized(tmp_path, "x86-64-v2")
+    assert result.winner is not None
+    assert result.machine.vector_bytes == 16
+    assert not {"avx", "avx2", "fma", "avx512f"} & set(result.machine.isa)
+    assert {use.name for use in result.winner.kernel.microkernels} <= {"c"}
+    text = result.files["readme"].read_text()
+    assert "gcc -O3 -march=x86-64-v2" in text or "clang -O3 -march=x86-64-v2" in text
+    sets = re.search(r"That uses ([^.]*\.[^.]*)", " ".join(text.split()))
+    assert sets is not None
+    assert "SSE4" in sets[1]
+    assert "AVX" not in sets[1]
+
+
+def test_what_this_processor_lacks_is_written_and_not_run(tmp_path: Path) -> None:
+    result = optimized(tmp_path, ONLY_OLD)
+    assert result.winner is None
+    assert not result.tried
+    assert {"FMA4", "XOP"} <= set(result.lacking)
+    assert "Neither run nor checked" in result.source
+    assert "Rounding errors were not measured" in " ".join(result.files["header"].read_text().split())
+    with pytest.raises(MissingComponentError, match="which this processor lacks"):
+        _ = result.best
+
+
+def test_the_machine_is_the_one_at_hand_but_for_its_instructions() -> None:
+    machine = Machine.detect()
+    target = TargetProcessors.find("x86-64-v2", machine)
+    assert target.machine.caches == machine.caches
+    assert target.machine.cycle_seconds == pytest.approx(machine.cycle_seconds, rel=0.5)
+    assert not target.lacking
+    assert {"sse4_2", "ssse3"} <= set(target.machine.isa)
+    # Once more, it is the same.
+    assert TargetProcessors.find("x86-64-v2", target.machine).machine == target.machine
+
+
+@pytest.mark.parametrize(("asked", "given"), [("none", "none"), ("c", "c"), ("auto", "c,c-int8")])
+def test_microkernels_that_are_made_for_the_machine_at_hand_take_no_part(asked: str, given: str) -> None:
+    assert TargetProcessors.find("x86-64-v2", Machine.detect()).microkernel(asked) == given
+
+
+def test_a_microkernel_that_has_no_code_for_the_target_is_refused() -> None:
+    target = TargetProcessors.find("x86-64-v2", Machine.detect())
+    for name in ("libxsmm", "c-amx"):
+        with pytest.raises(OptionError, match=f"{name} makes no code for x86-64-v2"):
+            target.microkernel(name)
+
+
+def test_processors_that_the_compiler_does_not_know() -> None:
+    with pytest.raises(OptionError, match="doesn't compile for nonsense") as caught:
+        Toolchain.find(march="nonsense")
+    assert caught.value.construct == "--march nonsense"
