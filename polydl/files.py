@@ -1,32 +1,161 @@
-"""Files that are complete or not there."""
+"""Files that are complete or not there, and temporary ones that don't outlive the process that made them for long.
+
+A process holds a lock (``flock``) on each temporary file and folder of its own. The system takes the lock away when the
+process ends, however it ends, and so the next process tells what a killed one has left from what is in use.
+"""
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
+import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 
 from polydl.errors import ResourceError
+from polydl.interruption import INTERRUPTION
+
+_PREFIX = "polydl-tmp-"
+# What ``tempfile`` appends to a prefix.
+_RANDOM = "[a-z0-9_]{8}"
+# To empty a folder in which processes that were just killed may still write.
+_ATTEMPTS = 3
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
+def temporary_directory() -> Iterator[Path]:
+    """A folder for this process alone, which is removed at the end. Raises ResourceError.
+
+    Folders that processes of the same user left when they were killed are removed first, once in each process.
+    """
+    path, descriptor = None, -1
+    try:
+        try:
+            parent = Path(tempfile.gettempdir())
+            _sweep_once(parent)
+            with INTERRUPTION.deferred():
+                path, descriptor = _new_directory(parent)
+        except OSError as error:
+            raise ResourceError(
+                f"no temporary folder can be made: {error.strerror}",
+                file=error.filename,
+                remedy="free some space there, or name another place in TMPDIR",
+            ) from None
+        yield path
+    finally:
+        if path is not None:
+            with INTERRUPTION.deferred():
+                _remove(path)
+                os.close(descriptor)
+
+
+def _new_directory(parent: Path) -> tuple[Path, int]:
+    """A new folder, and the descriptor that holds its lock. Raises OSError."""
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=parent))
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            if _claimed(descriptor, path):
+                return path, descriptor
+            os.close(descriptor)
+
+
+def _remove(folder: Path) -> None:
+    for _ in range(_ATTEMPTS):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists():
+            return
+
+
+@cache
+def _sweep_once(parent: Path) -> None:
+    sweep(parent, re.compile(_PREFIX + _RANDOM))
+
+
+def sweep(parent: Path | int, pattern: re.Pattern[str]) -> None:
+    """Remove files and folders that a process of this user has left when it was killed.
+
+    These are the entries of ``parent``, a path or a descriptor, whose whole name fits the pattern, that belong to this
+    user and that no process has locked. Nothing is raised for what can't be removed.
+    """
+    with suppress(OSError):
+        descriptor = parent if isinstance(parent, int) else os.open(parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            for name in os.listdir(descriptor):
+                if pattern.fullmatch(name):
+                    with suppress(OSError):
+                        _remove_unlocked(name, descriptor)
+        finally:
+            if descriptor != parent:
+                os.close(descriptor)
+
+
+def _remove_unlocked(name: str, parent: int) -> None:
+    """Raises OSError, also if it is in use."""
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=parent)
+    try:
+        status = os.fstat(descriptor)
+        if status.st_uid != os.geteuid():
+            return
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if stat.S_ISDIR(status.st_mode):
+            shutil.rmtree(name, dir_fd=parent)
+        elif stat.S_ISREG(status.st_mode):
+            os.unlink(name, dir_fd=parent)
+    finally:
+        os.close(descriptor)
+
+
+def _claimed(descriptor: int, path: Path) -> bool:
+    """Lock a temporary file or folder. False if another process swept it before."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True  # a file system without locks, on which nobody can sweep either
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))
+    return False
+
+
+@contextmanager
+def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     """A file beside the path, which is renamed once it is complete: a reader sees the old file or the whole new one.
 
-    Raises OSError.
+    The new one is on the disk before it takes the old one's place. Raises OSError.
     """
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    prefix = f".{path.name}."
+    sweep(path.parent, re.compile(re.escape(prefix) + _RANDOM))
+    temporary, handle = None, -1
     try:
+        with INTERRUPTION.deferred():
+            temporary, handle = _new_file(path.parent, prefix)
         with os.fdopen(handle, "wb") as stream:
             yield stream
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+            stream.flush()
+            os.fchmod(handle, mode)
+            os.fsync(handle)
+            os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        if temporary is not None:
+            temporary.unlink(missing_ok=True)
         raise
+
+
+def _new_file(parent: Path, prefix: str) -> tuple[Path, int]:
+    """A new file, and its descriptor, which holds its lock. Raises OSError."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=prefix, dir=parent)
+        if _claimed(handle, Path(name)):
+            return Path(name), handle
+        os.close(handle)
 
 
 @contextmanager

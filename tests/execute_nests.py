@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Array, Function, Parameter, Scop
 from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
-BYTES = {"float": 4, "double": 8, "signed char": 1, "int": 4}
+BYTES = {"float": 4, "double": 8, "signed char": 1, "unsigned char": 1, "int": 4}
 
 M, N, K = 24, 20, 16
 MATMUL_SIGNATURE = f"void matmul(float C[{M}][{N}], const float A[{M}][{K}], const float B[{K}][{N}])"
@@ -84,6 +85,7 @@ def scop(
         schedule="",
         source="",
         region=(0, 0),
+        definition=(0, 0, 0),
         line=1,
     )
 
@@ -110,8 +112,9 @@ def kernel(
             "}",
         ]
     )
+    interface = Interface(nest.function.name, "")
     return KernelSource(
-        identity, nest.function.name, c, "", harness, compile_flags=compile_flags, link_flags=link_flags
+        identity, nest.function.name, c, interface, harness, compile_flags=compile_flags, link_flags=link_flags
     )
 
 

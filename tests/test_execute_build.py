@@ -171,8 +171,7 @@ def test_a_full_disk_under_the_worker(gcc: Toolchain, tmp_path: Path) -> None:
             parameters=[array | {"name": name} for name in "CAB"],
             global_arrays=[],
             cores=list(cores),
-            seed=0,
-            signed=True,
+            data={"seed": 0, "signed": True},
         )
         child.request("run", 30)
         with pytest.raises(ResourceError, match="disk is full"):

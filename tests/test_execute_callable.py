@@ -47,6 +47,31 @@ def test_a_product(product: LoadedKernel) -> None:
     np.testing.assert_allclose(given["C"], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("named", [0, 1, 2])
+def test_arguments_without_a_name_are_in_the_order_of_the_function(product: LoadedKernel, named: int) -> None:
+    given = operands()
+    expected = given["C"] + given["A"] @ given["B"]
+    order = [parameter.name for parameter in matmul().function.parameters if parameter.name in given]
+    positional, by_name = order[: 3 - named], order[3 - named :]
+    product(*(given[name] for name in positional), **{name: given[name] for name in by_name})
+    np.testing.assert_allclose(given["C"], expected, rtol=1e-5)
+
+
+def test_too_many_arguments_without_a_name(product: LoadedKernel) -> None:
+    given = operands()
+    with pytest.raises(ArgumentError, match="fit: 5") as caught:
+        product(*given.values(), *list(given.values())[:2])
+    assert str(caught.value.remedy).startswith("pass ")
+    with pytest.raises(ArgumentError, match="fit: 1"):
+        product(given["C"], **given)
+
+
+def test_a_kernel_says_its_arguments(product: LoadedKernel) -> None:
+    assert (
+        repr(product) == f"<compiled kernel {product.name}({', '.join(p.name for p in matmul().function.parameters)})>"
+    )
+
+
 def read_only(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     values = values.copy()
     values.flags.writeable = False

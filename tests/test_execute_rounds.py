@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import statistics
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -18,9 +20,10 @@ from polydl.execute.rounds import (
     spread,
     summarise,
     takes_part,
+    times_as_fast,
     usual_rate,
 )
-from polydl.ir.measurement import Sample
+from polydl.ir.measurement import Measurement, Sample
 
 POLICY = TimingPolicy(rounds=8)
 
@@ -127,3 +130,33 @@ def test_the_spread_is_that_of_the_middle_half() -> None:
     samples = [Sample(seconds, (100.0, 100.0), False) for seconds in (1.0, 2.0, 2.0, 3.0, 50.0)]
     assert spread([*samples, Sample(99.0, (1.0, 1.0), True)]) == pytest.approx((3.0 - 2.0) / 2.0)
     assert spread(samples[:1]) is None
+
+
+def timed(*seconds: float, disturbed: int = 0) -> Measurement:
+    """With so many disturbed samples before the others."""
+    samples = tuple(Sample(each, (100.0, 100.0), False) for each in seconds)
+    median = statistics.median(seconds)
+    return Measurement("x", "ok", (*[Sample(99.0, (1.0, 100.0), True)] * disturbed, *samples), min(seconds), median)
+
+
+def test_a_speed_up_is_of_medians_of_equally_many_samples() -> None:
+    original = timed(8.0, 9.0, 12.0)
+    assert times_as_fast(timed(3.0, 2.0, 4.0), original) == 3.0
+    drifting = timed(*(float(each) for each in range(1, 10)), disturbed=2)
+    assert times_as_fast(drifting, original) == 9.0 / 5.0, "of the whole time, not of its beginning"
+    assert times_as_fast(timed(1.0, 1.0, 1.0, 4.0, 5.0, 6.0, 7.0), timed(8.0)) == 2.0
+    assert times_as_fast(Measurement("x", "crash"), original) is None
+    assert times_as_fast(original, Measurement("x", "crash")) is None
+    recorded = Measurement("x", "ok", seconds_minimum=1.0, seconds_median=2.0)
+    assert times_as_fast(recorded, replace(recorded, seconds_median=5.0)) == 2.5, "samples are not known"
+
+
+def test_many_samples_are_no_advantage() -> None:
+    """The shortest of 25 samples lies below that of three; the ratio of medians stays at 1, skewed noise or not."""
+    generator = random.Random(3)
+
+    def noisy(count: int) -> Measurement:
+        return timed(*(1.0 + generator.expovariate(20.0) for _ in range(count)))
+
+    ratios = [times_as_fast(noisy(25), noisy(3)) or 0.0 for _ in range(4000)]
+    assert statistics.fmean(ratios) == pytest.approx(1.0, abs=3e-3)

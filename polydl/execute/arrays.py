@@ -64,6 +64,11 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
     return dtype.kind == "f" or _is_bfloat16(dtype)
 
 
+def spacing(dtype: np.dtype[Any]) -> float:
+    """From 1 to the next larger number of a floating-point type."""
+    return 2.0**-7 if _is_bfloat16(dtype) else float(np.finfo(dtype).eps)
+
+
 def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
     """The values of elements of that type as numbers: bfloat16 bits become floats, others stay as they are."""
     return bfloat16.to_float(values) if _is_bfloat16(dtype) else values
@@ -71,20 +76,27 @@ def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
 
 @dataclass(frozen=True)
 class Data:
-    """The random contents of all arrays, the same in every process with the same seed.
+    """The random contents of all arrays, the same in every process with the same fields.
 
-    Each chunk of each array has a random stream of its own, so that any part can be generated again. No integer is
-    zero, since it may be a divisor.
+    Each chunk of each array has a random stream of its own, so that any part can be generated again.
     """
 
     seed: int
-    #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); integers are from -8 to 8 or from 1 to 8
+    #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); no integers are negative unless signed
     signed: bool
+    #: whether integers have magnitude 1 to 8, since one may be a divisor; else they are from the type's whole range,
+    #: and one in eight is its smallest or its largest
+    narrow: bool = False
+    #: the first chunk of each array has other contents in each turn, the rest the same
+    turn: int = 0
+    #: whether ``double`` holds what ``float`` otherwise does, and ``long double`` what ``double`` does
+    widened: bool = False
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
         for start in range(0, elements, CHUNK):
-            yield start, self._draw((self.seed, stream, start // CHUNK), dtype, min(CHUNK, elements - start))
+            key = (self.seed, stream, start // CHUNK, *((self.turn,) if self.turn and not start else ()))
+            yield start, self._draw(key, dtype, min(CHUNK, elements - start))
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = np.random.default_rng(key)
@@ -93,14 +105,25 @@ class Data:
         if dtype.kind == "b":
             return generator.integers(0, 2, count).astype(dtype)
         if dtype.kind == "f":
-            unit = generator.random(count, np.float32 if dtype.itemsize <= 4 else np.float64)
+            single = dtype.itemsize <= (8 if self.widened else 4)
+            unit = generator.random(count, np.float32 if single else np.float64)
             unit *= 2.0 if self.signed else 0.5
             unit += -1.0 if self.signed else 0.5
             return unit.astype(dtype, copy=False)
-        magnitude = generator.integers(1, 9, count, np.int8)
-        if dtype.kind == "i" and self.signed:
-            magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1
-        return magnitude.astype(dtype)
+        return self._integers(generator, dtype, count)
+
+    def _integers(self, generator: np.random.Generator, dtype: np.dtype[Any], count: int) -> Values:
+        if self.narrow:
+            magnitude = generator.integers(1, 9, count, np.int8)
+            if dtype.kind == "i" and self.signed:
+                magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1
+            return magnitude.astype(dtype)
+        limits = np.iinfo(dtype)
+        lowest = limits.min if self.signed else 0
+        values = generator.integers(lowest, limits.max, count, dtype, endpoint=True)
+        lots = generator.integers(0, 16, count, np.uint8)
+        values[lots == 0], values[lots == 1] = lowest, limits.max
+        return values
 
 
 class Buffer:
@@ -136,9 +159,12 @@ class Buffer:
     def address(self) -> int:
         return int(self.values.ctypes.data)
 
-    def fill(self, data: Data) -> None:
+    def fill(self, data: Data, *, least: bool = False) -> None:
+        """Write the contents; with ``least``, only those that depend on the turn."""
         for start, chunk in data.chunks(self.stream, self.dtype, self.elements):
             self.values[start : start + chunk.size] = chunk
+            if least:
+                break
 
     def damage(self) -> str | None:
         """A message if anything was written into a guard zone, else None."""

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
 from pathlib import Path
 
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
-from polydl.execute.resources import DISK_FULL, disk_full
+from polydl.execute.process_group import kill_group
+from polydl.execute.resources import DISK_FULL, check_executable, disk_full
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
+from polydl.sandbox import inside, is_sandboxed
 
 COMPILE_TIMEOUT_SECONDS = 120.0
 
@@ -50,7 +50,8 @@ def build(
     """Compile each kernel into ``<id>.so`` in ``directory``, beside its source ``<id>.c``.
 
     The compiler gets a second file, ``<id>.harness.c``, which includes the first and contains
-    ``KernelSource.harness``. Raises ResourceError when the disk is full, OptionError for two kernels of the same id.
+    ``KernelSource.harness``. Raises ResourceError when the disk is full or nothing in ``directory`` can be run,
+    OptionError for two kernels of the same id.
     """
     names = [kernel.id for kernel in kernels]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -61,6 +62,7 @@ def build(
     with ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool:
         try:
             _write(directory / "timer.c", _TIMER)
+            check_executable(directory)
             pending = [pool.submit(_build_one, kernel, toolchain, directory, compilers) for kernel in kernels]
             for future in as_completed(pending):
                 built = future.result()
@@ -81,6 +83,8 @@ class _Compilers:
         self._lock = threading.Lock()
         self._running: set[subprocess.Popen[str]] = set()
         self._killed = False
+        # Asked here, since compilers run in other threads.
+        self._sandboxed = is_sandboxed()
 
     def run(self, command: Sequence[str], directory: Path) -> tuple[int, str]:
         """Run a compiler; returns its exit status and stderr. Its temporary files go to ``directory``.
@@ -91,7 +95,7 @@ class _Compilers:
             if self._killed:
                 return 1, "interrupted"
             process = subprocess.Popen(
-                command,
+                inside(command, directory) if self._sandboxed else command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
@@ -105,7 +109,7 @@ class _Compilers:
         try:
             _, stderr = process.communicate(timeout=COMPILE_TIMEOUT_SECONDS)
         except subprocess.TimeoutExpired:
-            _kill_group(process)
+            kill_group(process.pid)
             process.communicate()
             raise
         finally:
@@ -117,12 +121,7 @@ class _Compilers:
         with self._lock:
             self._killed = True
             for process in self._running:
-                _kill_group(process)
-
-
-def _kill_group(process: subprocess.Popen[str]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
+                kill_group(process.pid)
 
 
 def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, compilers: _Compilers) -> Built:
@@ -153,6 +152,7 @@ def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, comp
         library=library if exit_status == 0 else None,
         command=shlex.join(command),
         message=stderr,
+        toolchain=toolchain,
         seconds=time.monotonic() - start,
     )
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping
+import weakref
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from operator import index
 from pathlib import Path
@@ -15,13 +16,16 @@ import numpy as np
 from polydl import bfloat16
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
 from polydl.execute.arrays import element_dtype
+from polydl.ir.interface import Interface
 from polydl.ir.scop import Array, Parameter, Scop
 
 
-def load(library: str | Path, scop: Scop) -> LoadedKernel:
+def load(library: str | Path, scop: Scop, exported: str = "") -> LoadedKernel:
     """The kernel in a shared library as a callable. The library is never unloaded, since OpenMP's threads persist.
 
-    Raises OptionError if the file or the function doesn't exist, MissingComponentError if the library can't be loaded.
+    ``exported`` is its function's name there, if not the source's.
+    Raises OptionError if the file or the function doesn't exist, MissingComponentError if the library can't be loaded
+    or needs instructions that this processor lacks.
     """
     path = Path(library).resolve()
     if not path.exists():
@@ -30,16 +34,37 @@ def load(library: str | Path, scop: Scop) -> LoadedKernel:
         loaded = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     except OSError as error:
         raise MissingComponentError(f"the library can't be loaded: {error}", file=str(path)) from None
-    if not hasattr(loaded, scop.function.name):
+    name = exported or scop.function.name
+    if not hasattr(loaded, name):
         raise OptionError(
-            f"{path} has no function {scop.function.name!r}",
+            f"{path} has no function {name!r}",
             remedy="build it from the same source, where it must not be static",
         )
-    return LoadedKernel(loaded, scop)
+    lacks = _missing(loaded, name)
+    if lacks:
+        raise MissingComponentError(
+            f"the library was compiled to use {lacks}, which this processor lacks",
+            file=str(path),
+            remedy="optimize again on this machine",
+        )
+    return LoadedKernel(loaded, scop, name)
+
+
+def _missing(library: ctypes.CDLL, function: str) -> str:
+    """The instruction set that the library needs and this processor lacks; "" if it lacks none."""
+    name = Interface(function, "").missing
+    if not hasattr(library, name):
+        return ""
+    ask = library[name]
+    ask.restype, ask.argtypes = ctypes.c_char_p, []
+    answer = ask()
+    return answer.decode() if isinstance(answer, bytes) else ""
 
 
 class LoadedKernel:
     """``kernel(output=out, input=inp)``: one keyword per parameter and per global array of the source.
+
+    Arguments without a keyword are, in the order of the C function, those that can't be left out, or all of them.
 
     Arrays are C-contiguous NumPy arrays of the exact element type (``uint16`` for bfloat16) and extents. Arrays that
     the nest writes are changed in place. Integers that were fixed when the kernel was generated may be left out. A call
@@ -47,8 +72,8 @@ class LoadedKernel:
     if written, back; a kernel with global arrays must not be called from two threads at once.
     """
 
-    def __init__(self, library: ctypes.CDLL, scop: Scop) -> None:
-        self._function = library[scop.function.name]
+    def __init__(self, library: ctypes.CDLL, scop: Scop, name: str) -> None:
+        self._function = library[name]
         self._parameters = scop.function.parameters
         self._arrays = {parameter.name: scop.array(parameter.array) for parameter in scop.function.parameters}
         self._function.argtypes = [
@@ -60,10 +85,24 @@ class LoadedKernel:
         self._addresses = {
             name: _global_address(library, name, position) for position, name in enumerate(self._globals)
         }
-        self.name = scop.function.name
+        self.name = name
+        releasing = Interface(self.name, "").release
+        self._release = library[releasing] if hasattr(library, releasing) else None
+        if self._release is not None:
+            self._release.restype, self._release.argtypes = None, []
+            weakref.finalize(self, self._release)
 
-    def __call__(self, **arguments: Any) -> None:
-        """Raises ArgumentError for a name, a type, a shape or a layout that doesn't fit."""
+    def release(self) -> None:
+        """Frees what the calling thread's calls keep in memory. The next call allocates it again.
+
+        So does the end of a thread, and the kernel's own end for the thread that it ends in.
+        """
+        if self._release is not None:
+            self._release()
+
+    def __call__(self, *positional: Any, **arguments: Any) -> None:
+        """Raises ArgumentError for a name, a number of arguments, a type, a shape or a layout that doesn't fit."""
+        arguments = self._named(positional, arguments)
         self._check_names(arguments)
         values: list[Any] = []
         for parameter in self._parameters:
@@ -83,6 +122,22 @@ class LoadedKernel:
         for name, given in outside.items():
             if name in self._written:
                 ctypes.memmove(given.ctypes.data, self._addresses[name], given.nbytes)
+
+    def __repr__(self) -> str:
+        names = [*(parameter.name for parameter in self._parameters), *self._globals]
+        return f"<compiled kernel {self.name}({', '.join(names)})>"
+
+    def _named(self, positional: Sequence[Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments by name."""
+        every = [parameter.name for parameter in self._parameters]
+        needed = [parameter.name for parameter in self._parameters if parameter.value is None]
+        names = every if len(positional) == len(every) else [name for name in needed if name not in arguments]
+        if positional and (len(positional) > len(names) or arguments.keys() & names[: len(positional)]):
+            raise ArgumentError(
+                f"{self.name}: arguments without a name that don't fit: {len(positional)}",
+                remedy=f"pass {', '.join(needed)} in this order, or each by its name",
+            )
+        return {**dict(zip(names, positional, strict=False)), **arguments}
 
     def _check_names(self, arguments: Mapping[str, Any]) -> None:
         names = [*(parameter.name for parameter in self._parameters), *self._globals]

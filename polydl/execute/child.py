@@ -13,13 +13,16 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from polydl.errors import MissingComponentError, ResourceError
+from polydl.execute.arrays import Data
 from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.ir.measurement import Status
+from polydl.sandbox import environment, exit_status_of, inside, is_sandboxed
 
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
@@ -56,6 +59,7 @@ class Child:
         self._directory = directory
         self._stderr = bytearray()
         self._ended = False
+        self._sandboxed = is_sandboxed()
         command_reader, self._commands = os.pipe()
         self._replies, reply_writer = os.pipe()
         self._errors, error_writer = os.pipe()
@@ -64,8 +68,9 @@ class Child:
             if holder is not None:
                 self._process = holder.fork(command_reader, reply_writer, error_writer)
             else:
+                program = [*command, str(command_reader), str(reply_writer)]
                 self._process = subprocess.Popen(
-                    [*command, str(command_reader), str(reply_writer)],
+                    inside(program, directory) if self._sandboxed else program,
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
                     stderr=error_writer,
@@ -177,6 +182,8 @@ class Child:
         self._kill()
         self._drain()
         exit_status = self._process.wait()
+        if self._sandboxed:
+            exit_status = exit_status_of(exit_status)
         if exit_status < 0:
             number = -exit_status
             with suppress(ValueError):
@@ -207,7 +214,7 @@ class InputHolder:
 
     def __init__(self, cores: Sequence[int], directory: Path, arrays: Sequence[Mapping[str, Any]]) -> None:
         self._arrays = list(arrays)
-        self._filled: tuple[int, bool] | None = None
+        self._filled: Data | None = None
         self._socket, theirs = socket.socketpair()
         with theirs:
             command = (*_HOLDER, str(theirs.fileno()))
@@ -222,11 +229,11 @@ class InputHolder:
         self._child.close()
         self._socket.close()
 
-    def fill(self, seed: int, signed: bool, timeout_seconds: float) -> None:
+    def fill(self, data: Data, timeout_seconds: float) -> None:
         """Fill the arrays, for workers that are forked afterwards. Raises as ``Child.receive`` does."""
-        if self._filled != (seed, signed):
-            self._child.request("fill", timeout_seconds, arrays=self._arrays, seed=seed, signed=signed)
-            self._filled = (seed, signed)
+        if self._filled != data:
+            self._child.request("fill", timeout_seconds, arrays=self._arrays, data=asdict(data))
+            self._filled = data
 
     def fork(self, *descriptors: int) -> _Forked:
         """Fork a worker that uses these descriptors for commands, replies and errors."""
@@ -256,9 +263,8 @@ class _Forked:
 
 
 def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict[str, str]:
-    """The caller's environment with fixed settings for threads, the same in every measurement, and with ``others``."""
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("OMP_", "GOMP_", "KMP_"))}
-    wanted = inherited | {
+    """What a child sees of the caller's environment, with the same settings for threads always, and with ``others``."""
+    wanted = environment(os.environ) | {
         "OMP_NUM_THREADS": str(len(cores)),
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "true",

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from polydl.execute.arrays import Buffer, Data, Values, is_floating, numbers
+from polydl.execute.arrays import Buffer, Data, Values, element_dtype, is_floating, numbers
+from polydl.ir.measurement import Accuracy
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,38 @@ def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[
             return verdict
         worst = max(worst, verdict.error)
     return Verdict(worst, None)
+
+
+def distances(
+    buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[str, int], elements: Mapping[str, str]
+) -> dict[str, float]:
+    """``{array: norm-wise relative error}`` of floating-point arrays against results in a wider type.
+
+    These are stored at ``offsets`` in a file, as elements of the types ``elements``. Arrays of zeros are left out.
+    """
+    found: dict[str, float] = {}
+    for buffer in buffers:
+        if buffer.name not in offsets or not is_floating(buffer.dtype):
+            continue
+        dtype = element_dtype(elements[buffer.name])
+        exact = np.memmap(path, dtype, "r", offsets[buffer.name], (buffer.elements,))
+        squares = squared_differences = 0.0
+        for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+            end = start + initial.size
+            want = numbers(exact[start:end], dtype).astype(np.longdouble)
+            written: Values = want[want != numbers(initial, buffer.dtype)]
+            difference: Values = numbers(buffer.values[start:end], buffer.dtype) - want
+            squares += float(np.dot(written, written))
+            squared_differences += float(np.dot(difference, difference))
+        if squares:
+            found[buffer.name] = math.sqrt(squared_differences / squares)
+    return found
+
+
+def worst(errors: Mapping[str, float], source_errors: Mapping[str, float]) -> Accuracy | None:
+    """Of all arrays, the errors with the largest ratio; none of the source's is zero."""
+    pairs = [Accuracy(errors[name], own) for name, own in source_errors.items() if name in errors]
+    return max(pairs, key=lambda pair: pair.ratio, default=None)
 
 
 def _untouched(buffer: Buffer, data: Data) -> str | None:

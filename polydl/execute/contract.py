@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 
 
@@ -66,6 +67,8 @@ class Built:
     command: str
     #: the compiler's stderr, warnings included
     message: str
+    #: that compiled it
+    toolchain: Toolchain
     #: time of the compilation
     seconds: float
 
@@ -117,6 +120,10 @@ class Finished:
 FinishedCallback = Callable[[Finished], None]
 
 
+#: in no kernel's favour
+NO_SAMPLES: Mapping[str, Sequence[Sample]] = {}
+
+
 class Executor(Protocol):
     """Builds and runs kernels. A kernel's failure is a value, never an exception."""
 
@@ -146,10 +153,24 @@ class Executor(Protocol):
         progress: ProgressCallback | None = None,
         finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
+        most_error: float = inf,
+        earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
+        more: Callable[[], Sequence[Built]] | None = None,
     ) -> tuple[Measurement, ...]:
-        """Verify and time kernels. Returns the measurements of ``reference`` (the original nest), candidates and peers.
+        """Verify and time kernels. Returns the measurements of the original nest, candidates and peers.
+
+        ``reference`` is the original as compiled for speed. What all are compared with, it among them, is computed by
+        a build of its source that reorders nothing.
+
+        Rounding errors are measured against the nest in a wider type, where one can be told from its text. A candidate
+        whose errors are more than ``most_error`` times those of the source's own arithmetic is ``inaccurate``.
 
         ``finished`` is called with each measurement as soon as it is complete: for a failure when it happens, for a
-        time after the rounds that the kernel took part in, for the original last. Raises ResourceError when the arrays
+        time after the rounds that the kernel took part in, for the original last. It is also called every few seconds,
+        and when a KeyboardInterrupt passes, with what is verified and not complete (``Measurement.complete``).
+        ``earlier`` are samples of such a measurement of the same kernel in the same setting, by id: it goes on with
+        them. ``more`` is asked for further candidates whenever all are measured, until it has none. They are timed
+        against the fastest so far: those that are clearly behind it after the fewest rounds drop out. In the end the
+        fastest of all are timed side by side. Raises ResourceError when the arrays
         don't fit into memory or the disk is full, OptionError for more threads than there are cores.
         """

@@ -34,9 +34,9 @@ class Holder:
         self._buffers: dict[str, Buffer] = {}
         self._data = Data(0, True)
 
-    def fill(self, arrays: list[Reply], seed: int, signed: bool) -> Reply:
+    def fill(self, arrays: list[Reply], data: Reply) -> Reply:
         """Fill arrays with random data; they are allocated the first time. An array's ``stream`` selects its data."""
-        self._data = Data(seed, signed)
+        self._data = Data(**data)
         for array in arrays:
             name = array["name"]
             if name not in self._buffers:

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from math import inf
 from pathlib import Path
 from typing import Any
 
+from polydl.codegen.original import original
+from polydl.codegen.wider import wider
 from polydl.errors import ResourceError, UnsupportedConstructError
-from polydl.execute.arrays import GUARD_BYTES
+from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
 from polydl.execute.build import build
+from polydl.execute.checking import Originals, Wider
 from polydl.execute.child import ChildError
-from polydl.execute.contract import Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.participant import Job, Participant
+from polydl.execute.ranges import needs_small_integers
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
-from polydl.execute.rounds import usual_rate
-from polydl.execute.session import Job, Participant, Session
+from polydl.execute.rounds import raw_sample, usual_rate
+from polydl.execute.session import Session
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Array, Parameter, Scop
 from polydl.native import runtime
+from polydl.sandbox import is_sandboxed
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
@@ -61,31 +69,41 @@ class LocalExecutor:
         progress: ProgressCallback | None = None,
         finished: FinishedCallback | None = None,
         peers: Sequence[Peer] = (),
+        most_error: float = inf,
+        earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
+        more: Callable[[], Sequence[Built]] | None = None,
     ) -> tuple[Measurement, ...]:
         """See ``Executor.measure``. Also raises MissingComponentError if the C runtime is not installed."""
         runtime()
         cores = choose_cores(threads)
-        original = Participant(reference)
-        others = [Participant(candidate) for candidate in candidates]
+        plain = _participant(reference, earlier)
+        others = [_participant(candidate, earlier) for candidate in candidates]
         foreign = [Participant(peer) for peer in peers]
+
+        def further() -> list[Participant]:
+            later = [Participant(candidate) for candidate in more()] if more is not None else []
+            others.extend(later)
+            return later
+
         report: Callable[[Progress], None] = progress if progress is not None else lambda _: None
         with _temporary_directory(reference.source.parent) as directory:
             try:
-                job = _job(scop, cores, seed, policy, directory)
+                job = replace(_job(scop, cores, seed, policy, directory), most_error=most_error)
             except UnsupportedConstructError as error:
-                original.failure = ChildError("unsupported", error.message)
+                plain.failure = ChildError("unsupported", error.message)
             else:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
-                session = Session(job, original, [*foreign, *others], report, finished)
+                builds = replace(_originals(reference, directory), wider=_wider(scop, reference, job, seed))
+                session = Session(job, builds, plain, [*foreign, *others], report, finished, further)
                 session.run(processes_at_once(most, available_bytes(), shared=job.shared_bytes))
         for other in (*others, *foreign):
             if isinstance(other.program, Built) and other.program.library is None:
                 other.failure = ChildError("compile", other.program.message)
-            elif original.failure is not None and other.failure is None and not other.raw:
-                because = f"not run, since the original nest failed: {original.failure.message}"
+            elif plain.failure is not None and other.failure is None and not other.raw:
+                because = f"not run, since the original nest failed: {plain.failure.message}"
                 other.failure = ChildError("unsupported", because)
-        everyone = (original, *others, *foreign)
+        everyone = (plain, *others, *foreign)
         usual = usual_rate(sample for participant in everyone for sample in participant.raw)
         return tuple(participant.measurement(usual) for participant in everyone)
 
@@ -108,6 +126,10 @@ def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> i
     return max(1, min(int((_TOGETHER * available - shared) / process_bytes), _MOST_PROCESSES))
 
 
+def _participant(built: Built, earlier: Mapping[str, Sequence[Sample]]) -> Participant:
+    return Participant(built, earlier=tuple(raw_sample(sample) for sample in earlier.get(built.kernel.id, ())))
+
+
 def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, directory: Path) -> Job:
     carried = [(scop.array(parameter.array), parameter) for parameter in scop.function.parameters]
     global_arrays = [array for array in scop.arrays if array.storage == "global"]
@@ -115,7 +137,8 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     parameters = [_describe(array, parameter) for array, parameter in carried]
     # Numbers like these the workers give to the contents of their arrays.
     inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
-    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES:
+    # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
+    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or is_sandboxed():
         inputs = []
     return Job(
         parameters=parameters,
@@ -124,7 +147,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
-        seed=seed,
+        data=Data(seed, True, narrow=needs_small_integers(scop)),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,
@@ -135,6 +158,37 @@ def _is_input(scop: Scop, array: Array) -> bool:
     """Whether the nest reads the array and never writes it."""
     written = {access.array for statement in scop.statements for access in statement.writes}
     return bool(array.extents) and array.name not in written
+
+
+def _originals(built: Built, directory: Path) -> Originals:
+    """The builds of the original nest beside the one for speed are made in ``directory`` when they are needed."""
+
+    def rebuilt(toolchain: Toolchain) -> Callable[[], Built]:
+        folder = directory / toolchain.flags[0].strip("-")
+        return lambda: build([built.kernel], toolchain, folder)[0]
+
+    toolchain = built.toolchain
+    others = (toolchain.cautious, toolchain.in_order)
+    timed = [(toolchain.name, lambda: built), *((each.name, rebuilt(each)) for each in others)]
+    return Originals(rebuilt(toolchain.in_order), timed, None)
+
+
+def _wider(scop: Scop, built: Built, job: Job, seed: int) -> Wider | None:
+    """The nest in wider types, unless nothing rounds there or memory is scarce."""
+    wide = wider(scop)
+    if wide is None:
+        return None
+    wide_job = _job(wide, job.cores, seed, job.policy, job.directory)
+    if wide_job.bytes + 2 * job.bytes > _TOGETHER * available_bytes():
+        return None
+    least = {}
+    for array in job.parameters + job.global_arrays:
+        dtype = element_dtype(array["element"])
+        if is_floating(dtype):
+            least[array["name"]] = spacing(dtype) / 8
+    wide_job = replace(wide_job, data=replace(wide_job.data, widened=True))
+    kernel = replace(original(wide), id="wider")
+    return Wider(wide_job, lambda: build([kernel], built.toolchain, job.directory / "wider-types")[0], least)
 
 
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polydl.execute.contract import TimingPolicy
-from polydl.ir.measurement import Sample
+from polydl.ir.measurement import Measurement, Sample
 
 # A sample is disturbed if its two probes differ by more than this part, or if one is this far below the usual rate,
 _PROBE_SPREAD = 0.10
@@ -79,6 +79,11 @@ def is_disturbed(sample: RawSample, usual: float) -> bool:
     return slow or sample.waited > _MOST_WAITED
 
 
+def raw_sample(sample: Sample) -> RawSample:
+    """A recorded sample as if it had just been taken; one that was disturbed stays so."""
+    return RawSample(sample.seconds, sample.probe_gflops, 1.0 if sample.disturbed else 0.0)
+
+
 def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
     """Minimum and median of the undisturbed samples, or of all samples if every one is disturbed."""
     samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, usual)) for s in raw)
@@ -93,11 +98,36 @@ def spread(samples: Sequence[Sample]) -> float | None:
 
     If every sample is disturbed, all of them count.
     """
-    used = [sample.seconds for sample in samples if not sample.disturbed] or [sample.seconds for sample in samples]
+    used = counting(samples)
     if len(used) < 2:
         return None
     low, middle, high = statistics.quantiles(used, method="inclusive")
     return (high - low) / middle
+
+
+def counting(samples: Sequence[Sample]) -> list[float]:
+    """Seconds of the undisturbed samples, or of all samples if every one is disturbed."""
+    return [sample.seconds for sample in samples if not sample.disturbed] or [sample.seconds for sample in samples]
+
+
+def times_as_fast(measurement: Measurement, other: Measurement) -> float | None:
+    """How many times as long ``other`` takes, by the medians; None if either has no time.
+
+    Both medians are of the same number of samples, those of the one with more spread evenly over its rounds: the median
+    of few samples of a skewed distribution lies above that of many.
+    """
+    if not measurement.seconds_median or not other.seconds_median:
+        return None
+    times, longer = counting(measurement.samples), counting(other.samples)
+    count = min(len(times), len(longer))
+    if not count:
+        return other.seconds_median / measurement.seconds_median
+    return statistics.median(_spread_evenly(longer, count)) / statistics.median(_spread_evenly(times, count))
+
+
+def _spread_evenly(samples: Sequence[float], count: int) -> list[float]:
+    """``count`` of at least as many samples, the middle one of each of ``count`` stretches."""
+    return [samples[(2 * place + 1) * len(samples) // (2 * count)] for place in range(count)]
 
 
 def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:

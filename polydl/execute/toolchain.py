@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from polydl.errors import MissingComponentError, OptionError
+from polydl.execute.process_group import run_in_group
+from polydl.execute.resources import DISK_FULL, disk_full
+from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.native import privileged
 from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
@@ -22,9 +25,13 @@ from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
 _FLAGS = (("-O3", "-march=native", "-fopenmp"), ("-O3", "-mcpu=native", "-fopenmp"))
 # A nest may call sqrtf or expf.
 _LIBRARIES = ("-lm",)
+_FAST_MATH = "-ffast-math"
+_TIMEOUT_SECONDS = 60.0
 # What makes a compiler call the vector versions of such functions that are declared.
 _VECTOR_FUNCTIONS = {"gcc": (), "clang": ("-fveclib=libmvec", "-fno-math-errno")}
 _SEARCHED = ("gcc", "clang", "cc")
+# Operations stay in the order of the source, whatever the processor, the pragmas and the vectorizers would allow.
+_IN_ORDER = ("-O1", "-fno-tree-vectorize", "-ffp-contract=off")
 
 # Without omp.h, which distributions ship apart from the library.
 _OPENMP_PROGRAM = """\
@@ -49,12 +56,15 @@ class Toolchain:
     flags: tuple[str, ...]
 
     @staticmethod
-    def find(name: str | None = None) -> Toolchain:
+    def find(name: str | None = None, march: str = "") -> Toolchain:
         """The compiler of that name or path, or else the first of gcc, clang and cc that works.
 
-        Raises OptionError if the one named is not there or is neither gcc nor clang, and MissingComponentError
-        if there is none at all or it has no OpenMP.
+        It compiles for this machine, or for processors that it calls ``march``. Raises OptionError if the one named is
+        not there or is neither gcc nor clang, or knows no such processors, and MissingComponentError if there is none
+        at all or it has no OpenMP.
         """
+        if march:
+            return _for_processors(Toolchain.find(name), march)
         if name is not None:
             return _examine(found_compilers(name)[0])
         refusals: list[str] = []
@@ -74,14 +84,53 @@ class Toolchain:
         on_path = shutil.which(self.path.name)
         return self.path.name if on_path is not None and Path(on_path) == self.path else str(self.path)
 
+    @property
+    def name(self) -> str:
+        """The compiler with its version and its flags, for messages."""
+        return " ".join((self.kind, self.version, *self.flags))
+
+    @property
+    def in_order(self) -> Toolchain:
+        """The same compiler with flags that reorder nothing: for the reference of every check."""
+        return replace(self, flags=(*_IN_ORDER, *(flag for flag in self.flags if flag.startswith("-m"))))
+
+    @property
+    def cautious(self) -> Toolchain:
+        """The same compiler with ``-O2`` for ``-O3``: for a nest that it gets wrong."""
+        return replace(self, flags=tuple("-O2" if flag == "-O3" else flag for flag in self.flags))
+
     def compile_line(self, kernel: KernelSource, source: str | Path, output: str | Path) -> str:
         """The shell line that compiles an emitted file. The suffix of ``output`` selects library, object or program."""
         suffix = Path(output).suffix
+        if suffix == ".so" and _FAST_MATH in kernel.compile_flags:
+            # Linked with the flag, the library would have its whole process take subnormal numbers as zeros.
+            target = Path(output).with_suffix(".o")
+            link = (*(flag for flag in self.flags if flag == "-fopenmp"), *self.emitted_link_flags(kernel))
+            linked = shlex.join((self.command, "-shared", str(target), "-o", str(output), *link))
+            return f"{self.compile_line(kernel, source, target)} && {linked}"
         kind = {".so": ("-shared", "-fPIC"), ".o": ("-c", "-fPIC")}.get(suffix, ())
-        link = () if suffix == ".o" else (*kernel.link_flags, *_LIBRARIES)
-        flags = (*self.flags, *self._function_flags(kernel), *kernel.compile_flags)
-        words = (self.command, *flags, *kind, str(source), "-o", str(output), *link)
+        link = () if suffix == ".o" else self.emitted_link_flags(kernel)
+        if suffix == ".so" and kernel.static_libraries:
+            # They are this library's own.
+            link = ("-Wl,--exclude-libs,ALL", *link)
+        words = (self.command, *self.emitted_flags(kernel), *kind, str(source), "-o", str(output), *link)
         return shlex.join(words)
+
+    def emitted_link_flags(self, kernel: KernelSource) -> tuple[str, ...]:
+        """What is linked with an emitted file, in whose folder the static libraries lie."""
+        if not kernel.static_libraries:
+            return (*kernel.link_flags, *_LIBRARIES)
+        archives = (each.archive.name for each in kernel.static_libraries)
+        system = (flag for each in kernel.static_libraries for flag in each.link_flags)
+        return (*dict.fromkeys(archives), *dict.fromkeys(system), *_LIBRARIES)
+
+    def emitted_flags(self, kernel: KernelSource) -> tuple[str, ...]:
+        """What an emitted file is compiled with."""
+        return (*self.flags, *self._function_flags(kernel), *kernel.compile_flags)
+
+    def macros(self) -> frozenset[str]:
+        """The macros that the compiler defines by itself with its flags: what its target has, among other things."""
+        return frozenset(_macros(self.path, self.flags))
 
     def library_command(self, kernel: KernelSource, sources: Sequence[Path], output: Path) -> tuple[str, ...]:
         """The command that builds the library which is timed.
@@ -91,8 +140,7 @@ class Toolchain:
         """
         kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
         files = (*(str(source) for source in sources), "-o", str(output))
-        flags = (*self.flags, *self._function_flags(kernel), *kernel.compile_flags)
-        return (str(self.path), *flags, *kind, *files, *kernel.link_flags, *_LIBRARIES)
+        return (str(self.path), *self.emitted_flags(kernel), *kind, *files, *kernel.link_flags, *_LIBRARIES)
 
     def _function_flags(self, kernel: KernelSource) -> tuple[str, ...]:
         """Flags for the functions that the kernel calls with whole vectors, if their vector versions can be linked."""
@@ -123,23 +171,25 @@ def _linked_functions(toolchain: Toolchain, names: tuple[str, ...]) -> tuple[str
     calls = " + ".join(f"{name}({', '.join(['values[i]'] * arguments(name))})" for name in names)
     lines += [f"  for (int i = 0; i < 64; ++i) values[i] = {calls};"]
     lines += ["  for (int i = 0; i < 64; ++i) polydl_values[i] = values[i];", "  return 0;", "}", ""]
-    with tempfile.TemporaryDirectory(prefix="polydl-compiler-") as directory:
+    with temporary_directory() as directory:
         source, program = Path(directory, "functions.c"), Path(directory, "functions")
         source.write_text("\n".join(lines))
         command = [str(toolchain.path), *toolchain.flags, *flags, str(source), "-o", str(program), *_LIBRARIES]
-        return flags if _run(command).returncode == 0 else (f"-D{SCALAR_MATH}",)
+        return flags if _run(command, directory).returncode == 0 else (f"-D{SCALAR_MATH}",)
 
 
 def _examine(path: Path) -> Toolchain:
     kind, version = _identify(path)
     stderr = ""
-    with tempfile.TemporaryDirectory(prefix="polydl-compiler-") as directory:
+    with temporary_directory() as directory:
         source, program = Path(directory, "openmp.c"), Path(directory, "openmp")
         source.write_text(_OPENMP_PROGRAM)
         for flags in _FLAGS:
-            result = _run([str(path), *flags, str(source), "-o", str(program)])
+            result = _run([str(path), *flags, str(source), "-o", str(program)], directory)
             if result.returncode == 0:
                 return Toolchain(path, kind, version, flags)
+            if any(os.strerror(number) in result.stderr for number in DISK_FULL):
+                raise disk_full(directory)
             stderr = stderr or result.stderr
     package = f"libomp-{version.split('.')[0]}-dev" if kind == "clang" else "gcc libc6-dev"
     raise MissingComponentError(
@@ -148,10 +198,26 @@ def _examine(path: Path) -> Toolchain:
     )
 
 
+def _for_processors(native: Toolchain, march: str) -> Toolchain:
+    """The compiler with another target. Raises OptionError if it has none of that name."""
+    flags = tuple(f"-march={march}" if flag.endswith("=native") else flag for flag in native.flags)
+    with temporary_directory() as directory:
+        source, program = Path(directory, "openmp.c"), Path(directory, "openmp")
+        source.write_text(_OPENMP_PROGRAM)
+        result = _run([str(native.path), *flags, str(source), "-o", str(program)], directory)
+    if result.returncode:
+        said = next((line for line in result.stderr.splitlines() if "error" in line), "it can't link a program")
+        raise OptionError(
+            f"{native.path} doesn't compile for {march}: {said.strip()}",
+            construct=f"--march {march}",
+            remedy="name processors as the compiler does, such as x86-64-v3 or skylake-avx512",
+        )
+    return replace(native, flags=flags)
+
+
 def _identify(path: Path) -> tuple[Literal["gcc", "clang"], str]:
     """Kind and version of a compiler, from its predefined macros, since any program may be called cc."""
-    output = _run([str(path), "-dM", "-E", "-x", "c", "/dev/null"]).stdout
-    macros = dict(re.findall(r"^#define (\w+) (\S+)$", output, re.MULTILINE))
+    macros = _macros(path)
     if "__clang__" in macros:
         return "clang", ".".join(macros[f"__clang_{part}__"] for part in ("major", "minor", "patchlevel"))
     if "__GNUC__" in macros:
@@ -159,8 +225,14 @@ def _identify(path: Path) -> tuple[Literal["gcc", "clang"], str]:
     raise OptionError(f"{path} is neither gcc nor clang", remedy="name one of those")
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
+def _macros(path: Path, flags: Sequence[str] = ()) -> dict[str, str]:
+    """The macros of one word that a compiler predefines."""
+    output = _run([str(path), *flags, "-dM", "-E", "-x", "c", "/dev/null"]).stdout
+    return dict(re.findall(r"^#define (\w+) (\S+)$", output, re.MULTILINE))
+
+
+def _run(command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=60, check=False)
+        return run_in_group(command, folder, timeout_seconds=_TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise OptionError(f"{command[0]} can't be run: {error}", remedy="name another compiler") from None

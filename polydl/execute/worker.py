@@ -6,18 +6,20 @@ It starts quickly, so it imports NumPy, ctypes and little else, and it ends when
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numbers
-from polydl.execute.comparison import compare, first_not_finite, store
+from polydl.execute.comparison import compare, distances, first_not_finite, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
+from polydl.sandbox import limit
 
 # Elements per array that are inspected to see whether values drift.
 _INSPECTED = 1 << 16
@@ -54,12 +56,13 @@ class Worker:
         parameters: list[Reply],
         global_arrays: list[Reply],
         cores: list[int],
-        seed: int,
-        signed: bool,
+        data: Reply,
     ) -> Reply:
         """Pin this process to the cores, load the library, allocate and fill the arrays."""
         self._sampler = Sampler(cores)
         self._flush = runtime().flush
+        # Before any of the file's code runs: its constructors do when the library is loaded.
+        limit(sum(_bytes(array) for array in (*parameters, *global_arrays)), len(cores))
         try:
             loaded = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL)
             self._time = loaded.polydl_time_invocations
@@ -84,11 +87,11 @@ class Worker:
         self._arguments = (ctypes.c_void_p * max(len(parameters), 1))(
             *(buffer.address for buffer in self._buffers[: len(parameters)])
         )
-        return self.fill(seed, signed)
+        return self.fill(data)
 
-    def fill(self, seed: int, signed: bool) -> Reply:
+    def fill(self, data: Reply) -> Reply:
         """Fill all arrays with random data, except inputs that have it already and that nothing may have changed."""
-        self._data = Data(seed, signed)
+        self._data = Data(**data)
         self._refill(self._buffers)
         return {}
 
@@ -118,6 +121,10 @@ class Worker:
         self._expect(offsets)
         return {"error": verdict.error, "wrong": verdict.wrong}
 
+    def distance(self, path: str, offsets: dict[str, int], elements: dict[str, str]) -> Reply:
+        """Errors by array, against results in a wider type."""
+        return {"errors": distances(self._arrays(), self._data, Path(path), offsets, elements)}
+
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
         """See ``Sampler.calibrate``."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
@@ -134,8 +141,11 @@ class Worker:
         for buffer in buffers:
             if buffer.name in self._bound:
                 buffer.values[:] = self._bound[buffer.name]
-            elif buffer.name not in self._inputs.buffers or self._data != self._inputs.data:
+            elif buffer.name not in self._inputs.buffers:
                 buffer.fill(self._data)
+            elif self._data != self._inputs.data:
+                # Other processes share its pages, of which as few as possible are to be copied.
+                buffer.fill(self._data, least=replace(self._data, turn=0) == self._inputs.data)
 
     def _expect(self, offsets: dict[str, int]) -> None:
         self._outputs = [buffer for buffer in self._buffers if buffer.name in offsets]
@@ -194,6 +204,10 @@ class Worker:
         return False
 
 
+def _bytes(array: Reply) -> int:
+    return element_dtype(array["element"]).itemsize * math.prod(array["extents"])
+
+
 def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
     """The methods that answer commands."""
     return (
@@ -202,6 +216,7 @@ def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
         worker.run,
         worker.store,
         worker.compare,
+        worker.distance,
         worker.calibrate,
         worker.sample,
     )

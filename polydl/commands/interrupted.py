@@ -1,0 +1,25 @@
+"""How a search ends that a signal cut short, after its best candidate so far was written and shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from polydl.interruption import Interrupted
+
+if TYPE_CHECKING:
+    from polydl.optimization import Optimization
+
+
+def end_if_interrupted(result: Optimization) -> None:
+    """Raise ``Interrupted`` after a note, if it was."""
+    if not result.interrupted:
+        return
+    verified = sum(tried.measurement.status == "ok" for tried in result.tried)
+    click.echo(
+        f"{verified} of {len(result.picks)} picks were verified by then; what is written is the best so far\n"
+        "  remedy: the same command goes on with what was measured",
+        err=True,
+    )
+    raise Interrupted

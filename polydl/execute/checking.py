@@ -1,0 +1,289 @@
+"""The check of every kernel against a build of the original nest that reorders nothing (docs/guide/measuring.md).
+
+Two checked runs, with other data each, show a kernel that keeps an operand from one call to the next.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, replace
+from math import inf
+from pathlib import Path
+
+from polydl.execute.child import Child, ChildError, InputHolder
+from polydl.execute.comparison import worst
+from polydl.execute.contract import Built, Peer
+from polydl.execute.participant import Job, Participant
+from polydl.execute.timing import calibrate, first_run
+
+# A reference, or a kernel, that runs longer than this is checked with one set of data.
+_SECOND_REFERENCE_SECONDS = 5.0
+# With a reference that runs longer than this, rounding errors are not measured.
+_EXACT_SECONDS = 20.0
+ONCE = "checked with one set of data only, since a run takes long"
+
+
+@dataclass(frozen=True)
+class Exact:
+    """The result of the first checked run in wider floating-point types, and the errors of the reference against it."""
+
+    path: Path
+    #: of each array in the file, bytes
+    offsets: dict[str, int]
+    #: C types in the file, by array
+    elements: dict[str, str]
+    #: norm-wise, by array
+    source_errors: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The stored results of the reference."""
+
+    #: whether the input data are signed
+    signed: bool
+    #: for each checked run, of each array in its file, bytes
+    offsets: tuple[dict[str, int], ...]
+    #: None where no rounding errors can be measured
+    exact: Exact | None
+
+
+@dataclass(frozen=True)
+class Wider:
+    """The nest in wider floating-point types."""
+
+    job: Job
+    build: Callable[[], Built]
+    #: a quarter of half a unit in the last place of the source's types, by array: errors below it count as that
+    least: Mapping[str, float]
+
+    @property
+    def elements(self) -> dict[str, str]:
+        """C types by array."""
+        return {array["name"]: array["element"] for array in (*self.job.parameters, *self.job.global_arrays)}
+
+
+@dataclass(frozen=True)
+class Originals:
+    """The builds of the original nest, each made when it is asked for."""
+
+    #: the one whose results are the reference
+    reference: Callable[[], Built]
+    #: the one that is timed, then those that take its place, in turn, where the compiler got it wrong; with the words
+    #: that name compiler and flags
+    timed: Sequence[tuple[str, Callable[[], Built]]]
+    #: what rounding errors are measured against; None if nothing rounds
+    wider: Wider | None
+
+
+class Checker:
+    """Starts kernels and compares what they compute with the reference."""
+
+    def __init__(self, job: Job, holder: InputHolder | None) -> None:
+        self._job = job
+        self._holder = holder
+
+    def launch(self, participant: Participant, signed: bool, stack: ExitStack) -> None:
+        """Start a process. Raises ChildError if the kernel was not compiled."""
+        program, job = participant.program, self._job
+        cores = list(job.cores)
+        if isinstance(program, Peer):
+            child = Child(cores, job.directory, program.command, program.environment)
+            participant.child = stack.enter_context(child)
+            child.send("start", problem=dict(program.problem), cores=cores)
+            return
+        if program.library is None:
+            raise ChildError("compile", program.message)
+        data = job.contents(signed, 0)
+        if self._holder is not None:
+            self._holder.fill(data, job.walk_seconds)
+        participant.child = stack.enter_context(Child(cores, job.directory, holder=self._holder))
+        participant.child.send(
+            "start",
+            library=str(program.library.resolve()),
+            parameters=job.parameters,
+            global_arrays=job.global_arrays,
+            cores=cores,
+            data=asdict(data),
+        )
+
+    def wait(self, participant: Participant) -> None:
+        """Wait until a process is ready."""
+        note = participant.running.receive(self._job.walk_seconds).get("note", "")
+        participant.notes += [note] if note else []
+
+    def expect(self, originals: Originals, original: Participant, stack: ExitStack) -> Expected:
+        """Store the reference's results, and start the build of the original that is to be timed, checked against it.
+
+        Where the reference doesn't end in time, or can't be compiled, the original as it is timed takes its place.
+        Raises ChildError if neither can be a reference, or no build of the original is right.
+        """
+        reference = Participant(originals.reference())
+        try:
+            with ExitStack() as passing:
+                self.launch(reference, True, passing)
+                self.launch(original, True, stack)
+                self.wait(reference)
+                expected = self._store(reference, originals.wider)
+        except ChildError as failure:
+            if failure.status not in ("timeout", "compile"):
+                raise
+            why = "did not end in time" if failure.status == "timeout" else "can't be compiled"
+            original.notes.append(f"the build that reorders nothing {why}: the original itself is the reference")
+            if original.child is None:
+                self.launch(original, True, stack)
+            self.wait(original)
+            expected = self._store(original, originals.wider)
+            original.error = 0.0
+            calibrate(self._job, original)
+            return expected
+        self.wait(original)
+        if not expected.signed:
+            original.running.request("fill", self._job.walk_seconds, data=asdict(self._job.contents(False, 0)))
+        self._check_original(originals, original, expected, stack)
+        return expected
+
+    def _check_original(
+        self, originals: Originals, original: Participant, expected: Expected, stack: ExitStack
+    ) -> None:
+        """Check the original as any candidate; where the compiler got it wrong, time it with fewer optimizations."""
+        first, *others = originals.timed
+        wrong: list[str] = []
+        for flags, build in (first, *others):
+            try:
+                if wrong:
+                    self._restart(original, build(), expected.signed, stack)
+                self.check(original, expected)
+            except ChildError as failure:
+                if failure.status != "wrong":
+                    raise
+                wrong.append(f"{flags} miscompiles the original nest: {failure.message}")
+                continue
+            if wrong:
+                original.notes += [*wrong, f"it was timed as {flags} compiles it"]
+            return
+        raise ChildError("wrong", "; ".join(wrong))
+
+    def _restart(self, original: Participant, built: Built, signed: bool, stack: ExitStack) -> None:
+        assert isinstance(original.program, Built)
+        original.running.close()
+        original.program = replace(original.program, library=built.library, message=built.message)
+        original.error = None
+        self.launch(original, signed, stack)
+        self.wait(original)
+
+    def _store(self, participant: Participant, wider: Wider | None) -> Expected:
+        """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity."""
+        wrong = ""
+        for signed in (True, False):
+            offsets: list[dict[str, int]] = []
+            exact: Exact | None = None
+            for turn in (0, 1):
+                if turn or not signed:
+                    self._fill(participant, signed, turn)
+                start = time.monotonic()
+                first_run(self._job, participant)
+                seconds = time.monotonic() - start
+                path = str(self._job.result(turn))
+                reply = participant.running.request("store", self._job.walk_seconds, path=path)
+                wrong = reply["wrong"]
+                if wrong is not None:
+                    break
+                offsets.append(reply["offsets"])
+                if wider is not None and turn == 0 and seconds <= _EXACT_SECONDS:
+                    exact = self._exact(participant, wider, signed)
+                if seconds > _SECOND_REFERENCE_SECONDS:
+                    break
+            if wrong is None:
+                return Expected(signed, tuple(offsets), exact)
+            if reply["finite"]:
+                break
+        raise ChildError("wrong", f"the original nest can't be a reference: {wrong}")
+
+    def _exact(self, reference: Participant, wider: Wider, signed: bool) -> Exact | None:
+        """The result in wider types; None where it is another, since what is wider can't be told from the text."""
+        job, path = wider.job, wider.job.directory / "wider"
+        checker = Checker(job, None)
+        try:
+            with ExitStack() as stack:
+                participant = Participant(wider.build())
+                checker.launch(participant, signed, stack)
+                checker.wait(participant)
+                first_run(job, participant)
+                reply = participant.running.request("store", job.walk_seconds, path=str(path))
+        except ChildError:
+            return None
+        exact = Exact(path, reply["offsets"], wider.elements, {})
+        errors = self._errors(reference, exact) if reply["wrong"] is None else {}
+        if not errors or max(errors.values()) > self._job.tolerance:
+            return None
+        return replace(exact, source_errors={name: max(error, wider.least[name]) for name, error in errors.items()})
+
+    def _errors(self, participant: Participant, exact: Exact) -> dict[str, float]:
+        reply = participant.running.request(
+            "distance",
+            self._job.walk_seconds,
+            path=str(exact.path),
+            offsets=exact.offsets,
+            elements=exact.elements,
+        )
+        errors: dict[str, float] = reply["errors"]
+        return errors
+
+    def _measure_accuracy(self, participant: Participant, exact: Exact, most_error: float) -> None:
+        accuracy = worst(self._errors(participant, exact), exact.source_errors)
+        participant.accuracy = accuracy
+        if accuracy is not None and accuracy.ratio > most_error:
+            raise ChildError(
+                "inaccurate",
+                f"its norm-wise error against the nest in a wider type is {accuracy.error:.3g}, {accuracy.ratio:.3g} "
+                f"times the {accuracy.source_error:.3g} of the source's own arithmetic; {most_error:g} times is the "
+                "most",
+            )
+
+    def _fill(self, participant: Participant, signed: bool, turn: int) -> None:
+        data = asdict(self._job.contents(signed, turn))
+        participant.running.request("fill", self._job.walk_seconds, data=data)
+
+    def check(self, participant: Participant, expected: Expected, most_error: float = inf) -> None:
+        """The first run, whose result is compared.
+
+        Raises ChildError if it is wrong, or if its rounding errors are more than ``most_error`` times those of the
+        source's own arithmetic.
+        """
+        first_run(self._job, participant)
+        if not isinstance(participant.program, Peer):
+            self._compare(participant, expected, 0)
+            if expected.exact is not None:
+                self._measure_accuracy(participant, expected.exact, most_error)
+        calibrate(self._job, participant)
+
+    def check_again(self, participant: Participant, expected: Expected) -> None:
+        """Verify again after timing, with other data.
+
+        A data race need not show the first time, nor what is kept of an earlier call. Not where it would take long.
+        """
+        if isinstance(participant.program, Peer):
+            return
+        if participant.long or len(expected.offsets) < 2:
+            participant.notes.append(ONCE)
+            return
+        self._fill(participant, expected.signed, 1)
+        participant.running.request("run", self._job.policy.timeout_seconds)
+        self._compare(participant, expected, 1)
+
+    def _compare(self, participant: Participant, expected: Expected, turn: int) -> None:
+        job = self._job
+        reply = participant.running.request(
+            "compare",
+            job.walk_seconds,
+            path=str(job.result(turn)),
+            offsets=expected.offsets[turn],
+            tolerance=job.tolerance,
+        )
+        if reply["error"] is not None:
+            participant.error = max(participant.error or 0.0, reply["error"])
+        if reply["wrong"] is not None:
+            raise ChildError("wrong", reply["wrong"])

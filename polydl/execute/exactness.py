@@ -1,0 +1,295 @@
+"""The check without tolerance: a kernel and the original nest, computed over a ring, agree bit for bit.
+
+Sums and products of a ring may be reordered and regrouped at will without changing the result, so that a term that is
+lost, or counted twice, shows however small it is. One program has both functions. It runs them on full-range random
+elements twice, with other data each time, on arrays that begin or end at a page that must not be touched. Machine code
+takes no part: what is compiled is the C that does without it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from polydl import vector_functions
+from polydl.bfloat16 import CONVERSIONS
+from polydl.codegen.original import original
+from polydl.execute.arrays import element_dtype
+from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
+from polydl.execute.ranges import needs_small_integers
+from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Exactness
+from polydl.ir.scop import Array, Scop
+
+# No vector instructions but those that every processor has, so that the C for other processors is taken.
+_FLAGS = ("-fwrapv", "-w")
+# C that is compiled as C++, without C++'s library.
+_FIELD_FLAGS = ("-std=gnu++17", "-fpermissive", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+_ELEMENTS = frozenset({"float", "double", "bfloat16"})
+# Seconds, measured on one core of an AMD EPYC with AVX2: of the compilers of C and of C++ without text, of a character
+# of a kernel's text, of an instance of a statement, and of an element that is drawn or compared.
+_COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER = 0.13, 0.75, 1.1e-5
+_INSTANCE, _FIELD_INSTANCE, _ELEMENT = 7e-9, 7e-8, 17e-9
+_MANY_INSTANCES = 10_000_000
+_MOST_BYTES = 2 << 30
+
+
+def compare_exactly(
+    scop: Scop,
+    kernel: KernelSource,
+    toolchain: Toolchain,
+    directory: Path,
+    *,
+    seed: int = 0,
+    timeout_seconds: float = 30.0,
+) -> Exactness:
+    """Compare a kernel with the original nest of ``scop`` over a ring, in a program that is built in ``directory``.
+
+    The ring is the integers modulo 2^32, or a prime field where a literal is a fraction or something is divided. Not
+    applicable are elements that are no ``float``, ``double``, ``bfloat16`` or integer, sources that are no C++ where
+    the field needs it, and programs that take too long.
+    """
+    start = time.monotonic()
+    plain = original(scop)
+    odd = next((array for array in _arrays(scop) if not _fits(array)), None)
+    if odd is not None:
+        return Exactness("not applicable", "", f"elements of {odd.name} are of type {odd.element}")
+    if 2 * sum(array.bytes for array in _arrays(scop)) > _MOST_BYTES:
+        return Exactness("not applicable", "", "the arrays are too large")
+    ring = ring_of(scop, kernel)
+    directory.mkdir(parents=True, exist_ok=True)
+    suffix = ".c" if ring == INTEGERS else ".cc"
+    functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
+    texts = over(ring, [_renamed(scop, plain), kernel.c + "\n" + kernel.harness], functions)
+    sources = [directory / f"{name}{suffix}" for name in ("original", "kernel")]
+    for source, text in zip(sources, texts, strict=True):
+        source.write_text(text, encoding="utf-8")
+    driver, program = directory / "driver.c", directory / "program"
+    driver.write_text(_driver(scop, ring, seed), encoding="utf-8")
+    command = _command(scop, toolchain, ring, kernel, [*sources], driver, program)
+    try:
+        built = _run(command, COMPILE_TIMEOUT_SECONDS)
+        if built.returncode != 0:
+            errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
+            return Exactness("not applicable", "", f"it can't be compiled over the ring: {errors[0] if errors else ''}")
+        ran = _run([str(program)], timeout_seconds)
+    except subprocess.TimeoutExpired:
+        return Exactness("not applicable", "", "it takes too long")
+    seconds = time.monotonic() - start
+    *_, last = ran.stdout.splitlines() or ["original"]
+    if last == "agrees" and ran.returncode == 0:
+        return Exactness("agrees", ring, "", seconds)
+    if last == "original":
+        return Exactness("not applicable", "", f"the original nest ends its program with status {ran.returncode}")
+    if last == "kernel":
+        ended = f"it ends its program with status {ran.returncode}, as where it leaves an array"
+        return Exactness("differs", ring, ended, seconds)
+    return Exactness("differs", ring, _difference(scop, last.split()), seconds)
+
+
+def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
+    """About how long the check takes on one core: the compiler, then both functions twice."""
+    in_field = ring_of(scop, kernel) == FIELD
+    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + len(kernel.c) * _CHARACTER
+    instances = _instances(scop)
+    elements = sum(array.elements for array in _arrays(scop))
+    return compiler + 4 * (instances * (_FIELD_INSTANCE if in_field else _INSTANCE) + elements * _ELEMENT)
+
+
+def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
+    """The field where something real is divided or a literal is a fraction, else the integers."""
+    divides = any(node.text.removesuffix("=") == "/" for each in scop.statements for node in each.body.walk())
+    real = any(array.element in _ELEMENTS for array in scop.arrays)
+    return FIELD if real and (divides or has_fractions(scop.source) or has_fractions(kernel.c)) else INTEGERS
+
+
+def _arrays(scop: Scop) -> list[Array]:
+    """Those of the parameters, then global ones, as a harness numbers them."""
+    carried = [scop.array(parameter.array) for parameter in scop.function.parameters]
+    return [*carried, *(array for array in scop.arrays if array.storage == "global")]
+
+
+def _fits(array: Array) -> bool:
+    return array.element in _ELEMENTS or element_dtype(array.element).kind in "iub"
+
+
+def _renamed(scop: Scop, plain: KernelSource) -> str:
+    """The original under other names, since the kernel's function and variables have its names in the same program."""
+    variables = (array.name for array in scop.arrays if array.storage == "global")
+    names = (scop.function.name, *variables, "polydl_invoke", "polydl_global")
+    hidden = [f"#define {name} polydl_original_{name}" for name in names]
+    return "\n".join([*hidden, plain.c, plain.harness])
+
+
+def _instances(scop: Scop) -> int:
+    return sum(statement.instances for statement in scop.statements)
+
+
+def _command(
+    scop: Scop,
+    toolchain: Toolchain,
+    ring: Ring,
+    kernel: KernelSource,
+    sources: Iterable[Path],
+    driver: Path,
+    program: Path,
+) -> list[str]:
+    includes = [flag for flag in kernel.compile_flags if flag.startswith("-I")]
+    language = ("-std=gnu11", "-fcommon") if ring == INTEGERS else _FIELD_FLAGS
+    files = ["-x", "c" if ring == INTEGERS else "c++", *map(str, sources), "-x", "c", str(driver)]
+    # Global arrays and functions of the source are in both files, and mean the same.
+    link = ["-o", str(program), "-Wl,--allow-multiple-definition", "-lm"]
+    # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
+    vectors = ring == FIELD and "vector_size" in kernel.c
+    effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
+    return [str(toolchain.path), effort, *_FLAGS, *language, *includes, *files, *link]
+
+
+def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=seconds,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def _difference(scop: Scop, words: list[str]) -> str:
+    """In words, from what the driver printed: the array's number, the index, both values, the count."""
+    number, at, kernel, expected, count = (int(word) for word in words)
+    array = _arrays(scop)[number]
+    subscripts = np.unravel_index(at, array.extents) if array.extents else ()
+    element = array.name + "".join(f"[{int(subscript)}]" for subscript in subscripts)
+    return (
+        f"`{element}` is {kernel}, and the original nest gives {expected}; {count} of {array.elements} elements differ"
+    )
+
+
+def _driver(scop: Scop, ring: Ring, seed: int) -> str:
+    arrays = _arrays(scop)
+    parameters = scop.function.parameters
+    rows, small = [], needs_small_integers(scop)
+    for number, array in enumerate(arrays):
+        value = parameters[number].value if number < len(parameters) else None
+        kind = "FIXED" if value is not None else _kind(array, ring, small)
+        rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L}},")
+    head = f"enum {{ ARRAYS = {len(arrays)}, PARAMETERS = {len(parameters)} }};\n#define SEED {seed}ul\n"
+    return head + _DRIVER.replace("/* rows */", "\n".join(rows)).replace("MODULUS", f"{MODULUS}ul")
+
+
+def _kind(array: Array, ring: Ring, small: bool) -> str:
+    """How its elements are drawn."""
+    if array.element in _ELEMENTS:
+        return "RESIDUE" if ring == FIELD and array.element != "bfloat16" else "BITS"
+    return "TRUTH" if array.element == "_Bool" else "SMALL" if small else "BITS"
+
+
+_DRIVER = """\
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+void polydl_invoke(void *const *);
+void *polydl_global(int);
+void polydl_original_polydl_invoke(void *const *);
+void *polydl_original_polydl_global(int);
+enum { BITS, RESIDUE, SMALL, TRUTH, FIXED };
+static const struct { long elements; int bytes; int kind; long value; } shapes[ARRAYS] = {
+/* rows */
+};
+static char *places[ARRAYS], *expected[ARRAYS];
+
+/* Memory between two pages that can't be touched, and that begins after the first or ends before the second. */
+static char *guarded(size_t bytes, int at_end)
+{
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
+  char *memory = mmap(0, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED || mprotect(memory + page, whole, PROT_READ | PROT_WRITE))
+    exit(3);
+  return memory + page + (at_end ? whole - bytes : 0);
+}
+static uint64_t mixed(uint64_t x)
+{
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ul;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebul;
+  return x ^ x >> 31;
+}
+static void fill(int turn)
+{
+  for (int a = 0; a < ARRAYS; ++a) {
+    uint64_t state = mixed(SEED + 1000 * turn + a);
+    for (long i = 0; i < shapes[a].elements; ++i) {
+      const uint64_t drawn = mixed(state += 0x9e3779b97f4a7c15ul);
+      uint64_t value = drawn;
+      switch (shapes[a].kind) {
+      case RESIDUE: value = drawn % MODULUS; break;
+      case SMALL: value = 1 + drawn % 8; break;
+      case TRUTH: value = drawn & 1; break;
+      case FIXED: value = (uint64_t)shapes[a].value; break;
+      }
+      memcpy(places[a] + i * shapes[a].bytes, &value, shapes[a].bytes);
+    }
+  }
+}
+static void say(const char *what)
+{
+  puts(what);
+  fflush(stdout);
+}
+static long element(const char *from, int a, long i)
+{
+  uint64_t value = 0;
+  memcpy(&value, from + i * shapes[a].bytes, shapes[a].bytes);
+  return (long)value;
+}
+int main(void)
+{
+  for (int turn = 0; turn < 2; ++turn) {
+    for (int a = 0; a < ARRAYS; ++a) {
+      const size_t bytes = (size_t)(shapes[a].elements * shapes[a].bytes);
+      places[a] = a < PARAMETERS ? guarded(bytes, !turn) : polydl_original_polydl_global(a - PARAMETERS);
+      expected[a] = malloc(bytes);
+      if (!places[a] || !expected[a])
+        return 3;
+    }
+    fill(turn);
+    say("original");
+    polydl_original_polydl_invoke((void *const *)places);
+    for (int a = 0; a < ARRAYS; ++a) {
+      memcpy(expected[a], places[a], (size_t)(shapes[a].elements * shapes[a].bytes));
+      if (a >= PARAMETERS)
+        places[a] = polydl_global(a - PARAMETERS);
+    }
+    fill(turn);
+    say("kernel");
+    polydl_invoke((void *const *)places);
+    for (int a = 0; a < ARRAYS; ++a) {
+      long count = 0, at = -1;
+      for (long i = 0; i < shapes[a].elements; ++i)
+        if (memcmp(places[a] + i * shapes[a].bytes, expected[a] + i * shapes[a].bytes, shapes[a].bytes)) {
+          ++count;
+          if (at < 0)
+            at = i;
+        }
+      if (count) {
+        printf("%d %ld %ld %ld %ld\\n", a, at, element(places[a], a, at), element(expected[a], a, at), count);
+        return 1;
+      }
+    }
+  }
+  puts("agrees");
+  return 0;
+}
+"""

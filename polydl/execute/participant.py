@@ -1,0 +1,149 @@
+"""What takes part in a measurement, and what all of its processes have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+from polydl.execute.arrays import Data
+from polydl.execute.child import Child, ChildError
+from polydl.execute.contract import Built, Peer, TimingPolicy
+from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, summarise
+from polydl.ir.measurement import Accuracy, Measurement
+
+# Time limits for filling or comparing all arrays, on however slow a machine.
+_PREPARE_SECONDS = 60.0
+_PREPARE_BYTES_PER_SECOND = 20e6
+# A kernel that ran once within the limit, and now takes that many times longer, hangs.
+_SLOWEST = 100
+
+
+@dataclass(frozen=True)
+class Job:
+    """The facts that all children of one measurement have in common."""
+
+    #: of the function, as ``Worker.start`` takes them
+    parameters: list[dict[str, Any]]
+    global_arrays: list[dict[str, Any]]
+    #: of all arrays of one child
+    bytes: int
+    #: arrays that no kernel writes, and that all children read from the same memory
+    shared: list[dict[str, Any]]
+    shared_bytes: int
+    #: to pin threads to
+    cores: tuple[int, ...]
+    #: the contents of the arrays at the first run
+    data: Data
+    #: largest norm-wise error of a correct result
+    tolerance: float
+    #: for temporary files
+    directory: Path
+    policy: TimingPolicy
+    #: largest error of a candidate against a wider type, over that of the source's own arithmetic
+    most_error: float = inf
+
+    def contents(self, signed: bool, turn: int) -> Data:
+        """The contents of the arrays, with signed or positive values, at one of the two checked runs."""
+        return replace(self.data, signed=signed, turn=turn)
+
+    def result(self, turn: int) -> Path:
+        """The file with the reference's result of one of the two checked runs."""
+        return self.directory / f"reference-{turn}"
+
+    @property
+    def walk_seconds(self) -> float:
+        """Time limit for filling or comparing all arrays."""
+        return _PREPARE_SECONDS + self.bytes / _PREPARE_BYTES_PER_SECOND
+
+    def limit(self, seconds: float) -> float:
+        """Time limit of a command that runs a kernel for ``seconds`` and may fill its arrays again."""
+        return self.policy.timeout_seconds + _SLOWEST * seconds + self.bytes / _PREPARE_BYTES_PER_SECOND
+
+
+@dataclass
+class Participant:
+    """The state of one kernel, or of a peer, during a measurement."""
+
+    program: Built | Peer
+    #: what a reader of the result should know, besides a failure
+    notes: list[str] = field(default_factory=list)
+    #: its process, while it runs
+    child: Child | None = None
+    failure: ChildError | None = None
+    #: norm-wise error of its result
+    error: float | None = None
+    #: None where it was not measured
+    accuracy: Accuracy | None = None
+    #: of one invocation
+    seconds: float = 0.0
+    #: invocations in one sample
+    repeats: int = 1
+    #: whether its first result was right
+    verified: bool = False
+    #: samples of an interrupted measurement, with which this one goes on
+    earlier: tuple[RawSample, ...] = ()
+    #: seconds that one sample takes, with warm-up and probes
+    cost: float = 0.0
+    raw: list[RawSample] = field(default_factory=list)
+    #: False once it has fallen behind, and others are timed without it
+    final: bool = True
+
+    @property
+    def id(self) -> str:
+        return self.program.name if isinstance(self.program, Peer) else self.program.kernel.id
+
+    @property
+    def running(self) -> Child:
+        if self.child is None:
+            raise ChildError("unsupported", "the kernel was not started")
+        return self.child
+
+    @property
+    def long(self) -> bool:
+        return self.seconds >= LONG_SECONDS
+
+    def undisturbed(self, usual: float) -> list[float]:
+        """Seconds of the samples that nothing disturbed."""
+        return [sample.seconds for sample in self.raw if not is_disturbed(sample, usual)]
+
+    def measurement(self, usual: float, *, complete: bool = True) -> Measurement:
+        """``usual`` is the rate of an undisturbed core. Only what is not ``complete`` may be without a sample."""
+        source = "" if isinstance(self.program, Peer) else str(self.program.source)
+        if self.failure is not None:
+            status, message = self.failure.status, self.failure.message
+            return Measurement(
+                self.id, status, error=self.error, accuracy=self.accuracy, message=message, source=source
+            )
+        if not self.raw:
+            return self._untimed(source)
+        summary = summarise(self.raw, usual)
+        return Measurement(
+            self.id,
+            "ok",
+            samples=summary.samples,
+            seconds_minimum=summary.minimum,
+            seconds_median=summary.median,
+            error=self.error,
+            accuracy=self.accuracy,
+            message="; ".join(filter(None, (*self.notes, summary.message))),
+            source=source,
+            final=self.final,
+            complete=complete,
+        )
+
+    def _untimed(self, source: str) -> Measurement:
+        """Of a verified kernel, the time in which it ran before the first sample."""
+        return Measurement(
+            self.id,
+            "ok",
+            seconds_minimum=self.seconds,
+            seconds_median=self.seconds,
+            error=self.error,
+            accuracy=self.accuracy,
+            message="; ".join((*self.notes, "timed while it was verified, without samples")),
+            source=source,
+            final=self.final,
+            complete=False,
+        )

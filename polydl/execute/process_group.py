@@ -1,0 +1,56 @@
+"""Programs that may start others, each in a process group of its own that is killed as a whole."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from polydl.interruption import INTERRUPTION
+
+# For the last of a group that was killed to be gone.
+_DYING_SECONDS = 5.0
+
+
+def run_in_group(
+    command: Sequence[str], folder: Path | None = None, *, timeout_seconds: float | None, merged: bool = False
+) -> subprocess.CompletedProcess[str]:
+    """Run a program that may start others. Its temporary files go to ``folder``, where it runs, if one is given.
+
+    If this process is interrupted or the time is over, no process of it is left. ``merged`` has stderr in stdout.
+    Raises OSError, TimeoutExpired.
+    """
+    process = None
+    try:
+        # A program that has just been started must be known before it can be killed.
+        with INTERRUPTION.deferred():
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT if merged else subprocess.PIPE,
+                text=True,
+                errors="replace",
+                cwd=folder,
+                # A compiler that is killed leaves its temporary files behind.
+                env=None if folder is None else os.environ | {"TMPDIR": str(folder)},
+                start_new_session=True,
+            )
+        stdout, stderr = process.communicate(timeout=timeout_seconds)
+    except BaseException:
+        if process is not None:
+            kill_group(process.pid)
+            # Until all of the group have closed their output: they write into a folder that is about to go.
+            with suppress(subprocess.TimeoutExpired):
+                process.communicate(timeout=_DYING_SECONDS)
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
+
+
+def kill_group(leader: int) -> None:
+    """Kill the process group of its leader, if there is one left."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, signal.SIGKILL)

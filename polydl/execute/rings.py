@@ -1,0 +1,214 @@
+"""C over a ring: the same text with numbers in which every reordering of sums and products is exact.
+
+Two rings: the integers modulo 2^32 (2^64 for double), where ``float`` becomes ``int`` and the text stays C; and the
+field of the integers modulo the prime 2^31 - 1, in which one can divide, where ``float`` becomes a C++ class. A literal
+becomes the element that it stands for: 0.75 is 3 / 4 of the field. Functions of ``<math.h>`` become fixed scramblings
+of bits, since a variant that calls them with the same numbers must get the same result; the larger of two and the
+absolute value are what they are, of the elements as signed numbers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+Ring = Literal["integers modulo 2^32", "integers modulo 2^31 - 1"]
+INTEGERS: Ring = "integers modulo 2^32"
+FIELD: Ring = "integers modulo 2^31 - 1"
+MODULUS = 2**31 - 1
+# Literals that a transform writes are quotients of small numbers, rounded.
+_LARGEST_DENOMINATOR = 1 << 14
+
+_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)([fFlL]?)(?![\w.])")
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>[^\n]*$", re.MULTILINE)
+_VECTOR = re.compile(
+    r"typedef\s+(float|double)\s+(\w+)\s*__attribute__\(\((?:(?!\)\)\s*;).)*?vector_size\((\d+)\).*?\)\)\s*;", re.DOTALL
+)
+_FOREIGN = re.compile(r"\blibxsmm_\w+")
+_DECLARED = re.compile(r"^\w+ libxsmm_\w+\([^;]*\);$", re.MULTILINE)
+_SIZES = {"float": 4, "double": 8}
+
+_INTEGER_PRELUDE = """\
+#define float int
+#define double long
+#define POLYDL_BITS(x) ((unsigned long)(x))
+"""
+# A residue is below the modulus. Vectors of them have as many bytes as the vectors of floats that they replace.
+_FIELD_PRELUDE = """\
+#include <type_traits>
+#define restrict __restrict__
+#define _Thread_local thread_local
+#define _Alignas alignas
+#define __builtin_shufflevector polydl_lanes
+extern "C" {
+void polydl_invoke(void *const *);
+void *polydl_global(int);
+void polydl_original_polydl_invoke(void *const *);
+void *polydl_original_polydl_global(int);
+}
+static const unsigned long polydl_modulus = 2147483647;
+static inline unsigned long polydl_product(unsigned long a, unsigned long b)
+{
+  const unsigned long whole = a * b, folded = (whole & polydl_modulus) + (whole >> 31);
+  return folded >= polydl_modulus ? folded - polydl_modulus : folded;
+}
+static inline unsigned long polydl_inverse(unsigned long x)
+{
+  unsigned long power = 1;
+  for (unsigned long left = polydl_modulus - 2; left; left >>= 1, x = polydl_product(x, x))
+    if (left & 1)
+      power = polydl_product(power, x);
+  return power;
+}
+template <class Word> struct polydl_element {
+  Word residue;
+  polydl_element() = default;
+  template <class Other> polydl_element(polydl_element<Other> x) : residue((Word)x.residue) {}
+  template <class Integer, class = typename std::enable_if<std::is_integral<Integer>::value>::type>
+  polydl_element(Integer x)
+      : residue((Word)(((long)x % (long)polydl_modulus + (long)polydl_modulus) % (long)polydl_modulus)) {}
+};
+template <class Element, int lanes> struct polydl_vector {
+  Element lane[lanes];
+  Element &operator[](int i) { return lane[i]; }
+  const Element &operator[](int i) const { return lane[i]; }
+};
+template <class E, int n, class... Place>
+inline polydl_vector<E, sizeof...(Place)> polydl_lanes(polydl_vector<E, n> x, polydl_vector<E, n> y, Place... places)
+{
+  const int from[] = {places...};
+  polydl_vector<E, sizeof...(Place)> result;
+  for (int i = 0; i < (int)sizeof...(Place); ++i)
+    result[i] = from[i] < n ? x[from[i] < 0 ? 0 : from[i]] : y[from[i] - n];
+  return result;
+}
+template <class A, class B> using polydl_wider = polydl_element<typename std::common_type<A, B>::type>;
+#define POLYDL_IF_INTEGER(I) class = typename std::enable_if<std::is_integral<I>::value>::type
+#define POLYDL_OPERATOR(op, value) \\
+  template <class A, class B> inline polydl_wider<A, B> operator op(polydl_element<A> x, polydl_element<B> y) \\
+  { \\
+    const unsigned long a = x.residue, b = y.residue; \\
+    polydl_wider<A, B> result; \\
+    result.residue = (value); \\
+    return result; \\
+  } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_element<A> operator op(polydl_element<A> x, I y) \\
+  { return x op polydl_element<A>(y); } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_element<A> operator op(I x, polydl_element<A> y) \\
+  { return polydl_element<A>(x) op y; } \\
+  template <class E, int n> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, polydl_vector<E, n> y) \\
+  { for (int i = 0; i < n; ++i) x[i] = x[i] op y[i]; return x; } \\
+  template <class E, int n, class S> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, S y) \\
+  { for (int i = 0; i < n; ++i) x[i] = x[i] op E(y); return x; } \\
+  template <class E, int n, class S> inline polydl_vector<E, n> operator op(S x, polydl_vector<E, n> y) \\
+  { for (int i = 0; i < n; ++i) y[i] = E(x) op y[i]; return y; } \\
+  template <class A, class S> inline polydl_element<A> &operator op##=(polydl_element<A> &x, S y) \\
+  { return x = x op y; } \\
+  template <class E, int n, class S> inline polydl_vector<E, n> &operator op##=(polydl_vector<E, n> &x, S y) \\
+  { return x = x op y; }
+POLYDL_OPERATOR(+, a + b >= polydl_modulus ? a + b - polydl_modulus : a + b)
+POLYDL_OPERATOR(-, a >= b ? a - b : a + polydl_modulus - b)
+POLYDL_OPERATOR(*, polydl_product(a, b))
+POLYDL_OPERATOR(/, polydl_product(a, polydl_inverse(b)))
+template <class A> inline polydl_element<A> operator-(polydl_element<A> x) { return 0 - x; }
+template <class E, int n> inline polydl_vector<E, n> operator-(polydl_vector<E, n> x) { return 0 - x; }
+template <class A> inline polydl_element<A> operator+(polydl_element<A> x) { return x; }
+template <class A> inline long polydl_signed(polydl_element<A> x)
+{ return (unsigned long)x.residue > polydl_modulus / 2 ? (long)x.residue - (long)polydl_modulus : (long)x.residue; }
+#define POLYDL_COMPARISON(op) \\
+  template <class A, class B> inline bool operator op(polydl_element<A> x, polydl_element<B> y) \\
+  { return polydl_signed(x) op polydl_signed(y); } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(polydl_element<A> x, I y) \\
+  { return x op polydl_element<A>(y); } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(I x, polydl_element<A> y) \\
+  { return polydl_element<A>(x) op y; }
+POLYDL_COMPARISON(<)
+POLYDL_COMPARISON(>)
+POLYDL_COMPARISON(<=)
+POLYDL_COMPARISON(>=)
+POLYDL_COMPARISON(==)
+POLYDL_COMPARISON(!=)
+#define float polydl_element<unsigned int>
+#define double polydl_element<unsigned long>
+#define POLYDL_BITS(x) ((unsigned long)(x).residue)
+"""
+_SCRAMBLE = """\
+static inline long polydl_scrambled(unsigned long which, unsigned long x, unsigned long y)
+{
+  unsigned long bits = (x + which) * 0x9e3779b97f4a7c15ul ^ (y + which) * 0xbf58476d1ce4e5b9ul;
+  bits = (bits ^ bits >> 29) * 0x94d049bb133111ebul;
+  return (long)(bits >> 34);
+}
+"""
+_PLAIN = {"fmax": "x > y ? x : y", "fmin": "x < y ? x : y", "fabs": "x < 0 ? -x : x"}
+_TWO_ARGUMENTS = frozenset({"fmax", "fmin", "pow", "atan2", "hypot", "fmod", "fdim", "copysign"})
+_ONE_ARGUMENT = """\
+fabs sqrt cbrt exp exp2 exp10 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf
+erfc floor ceil round trunc rint nearbyint"""
+_FUNCTIONS = _TWO_ARGUMENTS | set(_ONE_ARGUMENT.split())
+
+
+def has_fractions(text: str) -> bool:
+    """Whether a floating-point literal is no integer."""
+    return any(Fraction(match[1]).denominator != 1 for match in _LITERAL.finditer(text))
+
+
+def over(ring: Ring, texts: Iterable[str], functions: Iterable[str]) -> list[str]:
+    """C texts over a ring, each complete with what it needs; ``functions`` of ``<math.h>`` are called.
+
+    Those for the field are C++. LIBXSMM has no kernels there: what the texts do without one is what is done.
+    """
+    rewritten = [_rewritten(ring, text) for text in texts]
+    includes = ["stdlib.h", "string.h", "math.h", *(name for text in texts for name in _INCLUDE.findall(text))]
+    hoisted = [_hoisted(name) for name in dict.fromkeys(includes)]
+    prelude = _INTEGER_PRELUDE if ring == INTEGERS else _FIELD_PRELUDE
+    known = sorted(name for name in functions if name in _FUNCTIONS or name.removesuffix("f") in _FUNCTIONS)
+    defined = [_function(name, number) for number, name in enumerate(known, 1)]
+    makers = sorted({name for text in rewritten for name in _FOREIGN.findall(text)})
+    foreign = [f"#define {name}(...) 0" for name in makers]
+    head = "\n".join([*hoisted, prelude, _SCRAMBLE, *defined, *foreign, ""])
+    return [head + text for text in rewritten]
+
+
+def _rewritten(ring: Ring, text: str) -> str:
+    text = _DECLARED.sub("", text)
+    if "bfloat16" in text:
+        # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.
+        text = text.replace("<< 16", "<< 0")
+    if ring == FIELD:
+        text = _VECTOR.sub(lambda m: f"typedef polydl_vector<{m[1]}, {int(m[3]) // _SIZES[m[1]]}> {m[2]};", text)
+    return _LITERAL.sub(lambda match: _element(ring, match[1], match[2]), text)
+
+
+def _element(ring: Ring, digits: str, suffix: str) -> str:
+    value = Fraction(digits)
+    if ring == INTEGERS:
+        whole = int(value) % 2**64 if suffix == "" else int(value) % 2**32
+        return f"((double){whole}u)" if suffix == "" else f"((float){whole}u)"
+    single = suffix in ("f", "F")
+    simple = value.limit_denominator(_LARGEST_DENOMINATOR)
+    rounded = (np.float32(float(simple)) == np.float32(digits)) if single else (float(simple) == float(digits))
+    if not rounded:
+        simple = value
+    residue = simple.numerator * pow(simple.denominator, -1, MODULUS) % MODULUS
+    return f"({'float' if single else 'double'}({residue}))"
+
+
+def _hoisted(name: str) -> str:
+    include = f"#include <{name}>"
+    return f"#if defined __SSE2__\n{include}\n#endif" if name == "immintrin.h" else include
+
+
+def _function(name: str, number: int) -> str:
+    """A function of ``<math.h>`` over the ring, which takes the place of its name."""
+    single = name not in _FUNCTIONS
+    base, element = (name[:-1], "float") if single else (name, "double")
+    both = base in _TWO_ARGUMENTS
+    scrambled = f"({element})polydl_scrambled({number}, POLYDL_BITS(x), {'POLYDL_BITS(y)' if both else 0})"
+    parameters = f"{element} x, {element} y" if both else f"{element} x"
+    definition = f"{element} polydl_ring_{name}({parameters}) {{ return {_PLAIN.get(base, scrambled)}; }}"
+    return f"static inline {definition}\n#define {name} polydl_ring_{name}"

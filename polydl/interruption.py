@@ -1,0 +1,97 @@
+"""SIGINT, SIGTERM and SIGHUP: all three end a command in the same way, whenever they arrive.
+
+While the command starts, nothing is there to clean up, and the process ends at once. Later they raise ``Interrupted``,
+which is a KeyboardInterrupt: on its way out, processes are killed and temporary folders are removed. Only the standard
+library's lightest modules are imported here, since this comes before everything else.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# What ends a session sends several signals at once. The clean-up that the first one began goes on.
+_SAME_SECONDS = 1.0
+
+
+class Interrupted(KeyboardInterrupt):
+    """A signal asks the command to end."""
+
+
+class Interruption:
+    """What the signals of this process do, and which one arrived."""
+
+    def __init__(self) -> None:
+        self._received: int | None = None
+        self._last = 0.0
+        self._over = False
+        # What must not be interrupted now, in whatever thread.
+        self._deferring: set[object] = set()
+        self._deferred = False
+
+    @property
+    def exit_status(self) -> int | None:
+        """128 and the signal's number, as shells have it; None if none arrived."""
+        return None if self._received is None else 128 + self._received
+
+    @property
+    def text(self) -> str:
+        """What to say at the end."""
+        if self._received in (None, signal.SIGINT):
+            return "interrupted"
+        return f"ended by {signal.Signals(self._received).name}"
+
+    def end_at_once(self) -> None:
+        """From now on, a signal ends the process. Those that were ignored stay so (``nohup``)."""
+        self._handle(self._end)
+
+    def unwind(self) -> None:
+        """From now on, a signal raises ``Interrupted`` in the main thread."""
+        self._handle(self._raise)
+
+    def ignore(self) -> None:
+        """From now on, nothing happens: the command is over."""
+        self._over = True
+        for number in _SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+    @contextmanager
+    def deferred(self) -> Iterator[None]:
+        """A signal that arrives meanwhile raises ``Interrupted`` at the end. For few lines that must not be halved."""
+        token = object()
+        self._deferring.add(token)
+        try:
+            yield
+        finally:
+            self._deferring.discard(token)
+            if self._deferred and not self._deferring:
+                self._deferred = False
+                raise Interrupted
+
+    def _handle(self, handler: object) -> None:
+        for number in _SIGNALS:
+            if signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, handler)  # type: ignore[arg-type]
+
+    def _end(self, number: int, _frame: FrameType | None) -> None:
+        self._received = number
+        os.write(2, f"polydl: {self.text}\n".encode())
+        os._exit(128 + number)
+
+    def _raise(self, number: int, _frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self._over or (self._received is not None and now - self._last < _SAME_SECONDS):
+            return
+        self._received, self._last = self._received or number, now
+        if self._deferring:
+            self._deferred = True
+        else:
+            raise Interrupted
+
+
+INTERRUPTION = Interruption()

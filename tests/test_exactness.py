@@ -1,0 +1,170 @@
+"""The check over rings: every variant agrees with its nest bit for bit, and the smallest mistake is seen."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from computed import parse
+from golden_code import Case, generated, parsed
+from test_golden import FILES
+
+from polydl import optimize
+from polydl.codegen.original import original
+from polydl.execute.exactness import compare_exactly, estimated_seconds
+from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Exactness
+from polydl.ir.scop import Scop
+from polydl.presentation.answer import answer_text
+from polydl.report import optimization_document
+
+pytestmark = pytest.mark.native
+
+# Of every way to write code one; the rest is for ``make test-slow``.
+QUICK = ("conv_relu/c-winograd-first-after", "matmul/c-strassen-first-inner", "matmul_bfloat16/c", "softmax/loops-fuse")
+
+
+def case_of(name: str) -> Case:
+    file = Path(__file__).with_name("golden") / f"{name}.json"
+    return Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))
+
+
+def checked(scop: Scop, kernel: KernelSource, directory: Path) -> Exactness:
+    return compare_exactly(scop, kernel, Toolchain.find("gcc"), directory)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
+        for name in (f"{file.parent.name}/{file.stem}" for file in FILES)
+    ],
+)
+def test_every_golden_variant_agrees(name: str, tmp_path: Path) -> None:
+    case = case_of(name)
+    result = checked(parsed(case), generated(case), tmp_path)
+    assert (result.verdict, result.reason) == ("agrees", "")
+    assert result.ring == (FIELD if needs_a_field(name) else INTEGERS)
+
+
+def needs_a_field(name: str) -> bool:
+    """Whether the variant divides, or multiplies by fractions."""
+    return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep"))
+
+
+PRODUCT = """\
+void product(float c[8][32], const float a[8][10000], const float b[10000][32])
+{
+#pragma scop
+  for (int i = 0; i < 8; i++)
+    for (int k = 0; k < 10000; k++)
+      for (int j = 0; j < 32; j++)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+
+
+WITHOUT_PRAGMAS = PRODUCT.replace("#pragma scop\n", "")
+
+
+def written(scop: Scop, text: str) -> KernelSource:
+    """A kernel in words of its own."""
+    return replace(original(scop), id="kernel", c=text)
+
+
+def test_a_mistake_below_every_tolerance_is_seen(tmp_path: Path) -> None:
+    """One term of ten thousand counts twice, with a weight of a hundredth of a millionth."""
+    scop = parse(tmp_path, PRODUCT)
+    text = WITHOUT_PRAGMAS.replace("#pragma endscop", "c[3][5] += 1e-8f * a[3][77] * b[77][5];")
+    kernel = written(scop, text)
+    result = checked(scop, kernel, tmp_path / "work")
+    assert (result.verdict, result.ring) == ("differs", FIELD)
+    assert "`c[3][5]` is " in result.reason
+    assert "1 of 256 elements differ" in result.reason
+
+
+def test_a_term_that_is_lost_is_seen(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    text = WITHOUT_PRAGMAS.replace("#pragma endscop", "").replace("k < 10000", "k < 9999 + (i > 0)")
+    result = checked(scop, written(scop, text), tmp_path / "work")
+    assert (result.verdict, result.ring) == ("differs", INTEGERS)
+    assert "32 of 256 elements differ" in result.reason
+
+
+def test_what_is_kept_from_an_earlier_call_is_seen(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    text = WITHOUT_PRAGMAS.replace("#pragma endscop", "").replace("a[i][k] *", "kept[i][k] *")
+    keeps = "static float kept[8][10000]; static int full;\n  if (!full) memcpy(kept, a, sizeof kept);\n  full = 1;"
+    text = "#include <string.h>\n" + text.replace("{\n", "{\n" + keeps, 1)
+    result = checked(scop, written(scop, text), tmp_path / "work")
+    assert result.verdict == "differs"
+
+
+def test_reading_outside_of_an_array_is_seen(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    text = WITHOUT_PRAGMAS.replace("#pragma endscop", "volatile float x = b[10000][0]; (void)x;")
+    result = checked(scop, written(scop, text), tmp_path / "work")
+    assert result.verdict == "differs"
+    assert "leaves an array" in result.reason
+
+
+def test_integers_wrap_and_are_drawn_from_their_whole_range(tmp_path: Path) -> None:
+    text = "void f(int c[64], const int a[64], const signed char b[64]) {{{0}for (int i = 0; i < 64; i++) {1};{2}}}"
+    scop = parse(tmp_path, text.format("\n#pragma scop\n", "c[i] += a[i] * b[i]", "\n#pragma endscop\n"))
+    same = written(scop, text.format("", "c[i] = (b[i] * a[i]) + c[i]", ""))
+    assert checked(scop, same, tmp_path / "same").verdict == "agrees"
+    narrow = written(scop, text.format("", "c[i] += (short)a[i] * b[i]", ""))
+    assert checked(scop, narrow, tmp_path / "narrow").verdict == "differs"
+
+
+def test_literals() -> None:
+    assert not has_fractions("x * 2.0f + 1e3 + y[10] + 0x1f + 1.0e2f")
+    assert has_fractions("x * 0.5f")
+    assert has_fractions("2.5e-3")
+    (text,) = over(INTEGERS, ["a = 3.0f * b;"], ())
+    assert text.endswith("a = ((float)3u) * b;")
+    (text,) = over(FIELD, ["a = 0.79012346f * b;"], ())
+    residue = 64 * pow(81, -1, 2**31 - 1) % (2**31 - 1)
+    assert text.endswith(f"a = (float({residue})) * b;")
+
+
+def test_other_elements_are_not_applicable(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    wide = replace(scop, arrays=tuple(replace(array, element="long double") for array in scop.arrays))
+    result = checked(wide, original(scop), tmp_path / "work")
+    assert result.verdict == "not applicable"
+    assert "long double" in result.reason
+
+
+def test_long_texts_and_many_instances_are_estimated_to_take_long() -> None:
+    short, long = (case_of(name) for name in ("matmul_relu/c", "conv_relu/libxsmm-winograd-first-after"))
+    assert estimated_seconds(parsed(short), generated(short)) < 0.3
+    assert estimated_seconds(parsed(long), generated(long)) > 0.3
+    panels = case_of("matmul_panels/c-pack-panels")
+    assert estimated_seconds(parsed(panels), generated(panels)) > 0.3
+
+
+def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def differs_at_first(scop: Scop, kernel: KernelSource, *_: object, **__: object) -> Exactness:
+        asked.append(kernel.id)
+        return Exactness("differs" if len(asked) == 1 else "agrees", INTEGERS, "`c[0][0]` is 1, not 2")
+
+    monkeypatch.setattr("polydl.execute.exactness.compare_exactly", differs_at_first)
+    monkeypatch.setattr("polydl.optimization._MOST_CHECK_SECONDS", 100.0)
+    small = PRODUCT.replace("10000", "100")
+    result = optimize(parse(tmp_path, small), top_k=2, max_variants=10, out=tmp_path, records=False)
+    first, second = asked
+    assert result.winner is not None
+    assert result.winner.kernel.id == second
+    status = {each.kernel.id: each.measurement for each in result.tried}
+    assert status[first].status == "wrong"
+    assert "over the integers modulo 2^32 another result: `c[0][0]`" in status[first].message
+    shown = " ".join(answer_text(optimization_document(result), verbose=True).split())
+    assert "over the integers modulo 2^32 it agrees" in shown

@@ -1,0 +1,164 @@
+"""What kernels are compared with: a build of the original that reorders nothing, on two sets of data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from computed import parse
+from execute_nests import array, kernel, matmul, matmul_kernel, scop, statement
+
+from polydl.codegen.original import original
+from polydl.execute import checking
+from polydl.execute.arrays import Data
+from polydl.execute.checking import ONCE
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.ranges import needs_small_integers
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
+
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=10.0)
+
+
+def measure(
+    nest: Scop, kernels: list[KernelSource], directory: Path, policy: TimingPolicy = QUICK
+) -> tuple[Measurement, ...]:
+    built = EXECUTOR.build(kernels, Toolchain.find("gcc"), directory)
+    return EXECUTOR.measure(built[1:], built[0], nest, threads=1, policy=policy, seed=1)
+
+
+def test_the_reference_is_compiled_without_what_reorders() -> None:
+    toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-march=native", "-fopenmp"))
+    assert toolchain.in_order.flags == ("-O1", "-fno-tree-vectorize", "-ffp-contract=off", "-march=native")
+    assert toolchain.cautious.flags == ("-O2", "-march=native", "-fopenmp")
+    assert toolchain.name == "gcc 12.2.0 -O3 -march=native -fopenmp"
+
+
+@pytest.mark.native
+def test_where_the_compiler_gets_the_original_wrong_right_candidates_pass(tmp_path: Path) -> None:
+    """The builds with OpenMP stand for a compiler that miscompiles with its flags for speed."""
+    wrong = matmul_kernel("original", after="\n#ifdef _OPENMP\nC[1][2] += 1.0f;\n#endif\n")
+    first, right, other = measure(matmul(), [wrong, matmul_kernel("right"), replaced(wrong, "wrong")], tmp_path)
+    assert (first.status, right.status, other.status) == ("ok", "ok", "wrong")
+    assert "-O3 -march=native -fopenmp miscompiles the original nest: `C[1][2]`" in first.message
+    assert "-O2 -march=native -fopenmp miscompiles" in first.message
+    assert "it was timed as gcc" in first.message
+    assert "-O1 -fno-tree-vectorize -ffp-contract=off" in first.message
+    assert "miscompiles" not in right.message
+
+
+def replaced(source: KernelSource, name: str) -> KernelSource:
+    return replace(source, id=name)
+
+
+@pytest.mark.native
+def test_a_nest_that_gcc_12_miscompiles(tmp_path: Path) -> None:
+    """At -O3 gcc 12.2 vectorizes the outer loop, which carries a dependence."""
+    text = """\
+void kern(double E[23][8], double F[22][8])
+{
+#pragma scop
+  for (int i = 0; i < 22; i++) {
+    for (int j = 1; j < 8; j++) {
+      E[i + 1][j] = 0.5 * E[i][j - 1] + F[i][j];
+    }
+  }
+#pragma endscop
+}
+"""
+    nest = parse(tmp_path, text)
+    careful = replaced(original(nest), "careful")
+    careful = replace(careful, c=f'#pragma GCC optimize("O1")\n{careful.c}')
+    measured = measure(nest, [original(nest), careful], tmp_path)
+    assert [each.status for each in measured] == ["ok", "ok"], [each.message for each in measured]
+
+
+@pytest.mark.native
+def test_an_operand_that_is_kept_from_an_earlier_call_is_found_out(tmp_path: Path) -> None:
+    keeps = matmul_kernel(
+        "keeps",
+        head="#include <string.h>\nstatic float kept[24][16];\nstatic int full;",
+        before="if (!full) memcpy(kept, A, sizeof kept); full = 1;",
+        loops="for (int i = 0; i < 24; i++) for (int j = 0; j < 20; j++) for (int k = 0; k < 16; k++)\n"
+        "C[i][j] += kept[i][k] * B[k][j];",
+    )
+    _, result = measure(matmul(), [matmul_kernel("original"), keeps], tmp_path)
+    assert result.status == "wrong"
+    assert "norm-wise error" in result.message
+
+
+@pytest.mark.native
+def test_a_slow_reference_is_run_once_and_a_hanging_one_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "_SECOND_REFERENCE_SECONDS", 0.0)
+    _, once = measure(matmul(), [matmul_kernel("original"), matmul_kernel("same")], tmp_path)
+    assert once.status == "ok"
+    assert once.message.startswith(ONCE)
+    hangs = matmul_kernel("original", before="\n#ifndef _OPENMP\nfor (volatile int i = 0;; i++) ;\n#endif\n")
+    policy = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=0.5)
+    first, same = measure(matmul(), [hangs, matmul_kernel("same")], tmp_path / "hangs", policy)
+    assert (first.status, same.status) == ("ok", "ok")
+    assert "did not end in time: the original itself is the reference" in first.message
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("term", "status"),
+    [
+        ("a[i][k] * b[k]", "ok"),
+        ("(short)(a[i][k] * b[k])", "ok"),  # which holds each product
+        ("(a[i][k] * b[k] > 32385 ? 32385 : a[i][k] * b[k] < -32640 ? -32640 : a[i][k] * b[k])", "ok"),
+        ("(a[i][k] * b[k] > 30000 ? 30000 : a[i][k] * b[k])", "wrong"),
+        ("a[i][k] * (signed char)b[k]", "wrong"),
+        ("(a[i][k] == -128 ? -127 : a[i][k]) * b[k]", "wrong"),
+    ],
+)
+def test_saturation_and_signs_are_seen(tmp_path: Path, term: str, status: str) -> None:
+    nest = scop(
+        "dot",
+        [array("c", "int", 8), array("a", "signed char", 8, 30), array("b", "unsigned char", 30)],
+        [
+            statement(
+                "S0",
+                "ik",
+                (8, 30),
+                [("read", "c", "i"), ("write", "c", "i"), ("read", "a", "i, k"), ("read", "b", "k")],
+            )
+        ],
+    )
+    text = """void dot(int c[8], signed char a[8][30], unsigned char b[30]) {
+      for (int i = 0; i < 8; i++) for (int k = 0; k < 30; k++) c[i] += %s; }"""
+    kernels = [kernel(nest, "original", text % "a[i][k] * b[k]"), kernel(nest, "other", text % term)]
+    assert [result.status for result in measure(nest, kernels, tmp_path)] == ["ok", status]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32", "uint32", "int64"])
+def test_integers_have_extremes_among_them(dtype: str) -> None:
+    limits = np.iinfo(dtype)
+    ((_, values),) = Data(3, signed=True).chunks(0, np.dtype(dtype), 4000)
+    assert np.count_nonzero(values == limits.min) > 100
+    assert np.count_nonzero(values == limits.max) > 100
+    middle = int(limits.min) + (int(limits.max) - int(limits.min)) // 2
+    assert 0.3 < np.mean(values > middle) < 0.7
+
+
+def test_only_the_first_part_of_an_array_changes_from_turn_to_turn() -> None:
+    elements = (1 << 20) + 7
+    first, second = (
+        [values for _, values in Data(3, True, turn=turn).chunks(1, np.dtype(np.float32), elements)] for turn in (0, 1)
+    )
+    assert not np.array_equal(first[0], second[0])
+    assert np.array_equal(first[1], second[1])
+
+
+def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
+    loop = "void f(int c[9], const int a[9]) {{\n#pragma scop\nfor (int i = 0; i < 9; i++) {};\n#pragma endscop\n}}\n"
+    assert needs_small_integers(parse(tmp_path, loop.format("c[i] /= a[i]")))
+    assert needs_small_integers(parse(tmp_path, loop.format("c[i] += a[i] << 2")))
+    assert not needs_small_integers(parse(tmp_path, loop.format("c[i] += 3 * a[i]")))

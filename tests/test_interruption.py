@@ -1,0 +1,274 @@
+"""Signals end a command in the same clean way at every moment, and the next one sweeps what a killed one left."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl.errors import ResourceError
+from polydl.files import replacing, temporary_directory
+from polydl.interruption import Interrupted, Interruption
+
+ROOT = Path(__file__).parents[1]
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# Sends itself the signal as soon as a module of that name is imported.
+DURING_IMPORTS = """\
+import os, sys
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), int(sys.argv[2]))
+sys.meta_path.insert(0, Finder())
+from polydl.start import main
+main()
+"""
+
+
+def ordinary_signals() -> None:
+    """A shell without job control starts what runs in its background with interrupts ignored."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def command(code: str, *arguments: object, ignored: signal.Signals | None = None) -> subprocess.CompletedProcess[str]:
+    def prepare() -> None:
+        ordinary_signals()
+        if ignored is not None:
+            signal.signal(ignored, signal.SIG_IGN)
+
+    words = [sys.executable, "-P", "-c", code, *map(str, arguments)]
+    return subprocess.run(words, capture_output=True, text=True, preexec_fn=prepare, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("module", ["polydl.cli", "click", "polydl.commands.records"])
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_during_the_imports_ends_without_a_traceback(module: str, number: signal.Signals) -> None:
+    ended = command(DURING_IMPORTS, module, int(number))
+    assert ended.returncode == 128 + number
+    text = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
+    assert ended.stderr == f"polydl: {text}\n"
+
+
+def test_a_signal_that_is_ignored_stays_so() -> None:
+    ended = command(DURING_IMPORTS + "", "click", int(signal.SIGHUP), ignored=signal.SIGHUP)
+    assert ended.returncode == 2, "click's own status for a command that does not exist"
+    assert "Traceback" not in ended.stderr
+
+
+def test_signals_that_come_together_are_one() -> None:
+    interruption = Interruption()
+    with pytest.raises(Interrupted):
+        interruption._raise(signal.SIGHUP, None)
+    interruption._raise(signal.SIGTERM, None)
+    assert interruption.exit_status == 129
+    assert interruption.text == "ended by SIGHUP"
+
+
+# ---- temporary folders
+
+
+def test_a_folder_goes_with_the_process_that_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    kept = [tmp_path / name for name in ("polydl-results", "polydl-tmp-", "polydl-tmp-results-of-mine")]
+    for folder in kept:
+        folder.mkdir()
+    code = (
+        "import os, signal\nfrom polydl.files import temporary_directory\nwith temporary_directory() as folder:\n"
+        "    (folder / 'a').write_text('b')\n    os.kill(os.getpid(), {signal})\n"
+    )
+    living = subprocess.Popen([sys.executable, "-P", "-c", code.format(signal="signal.SIGSTOP")])
+    os.waitpid(living.pid, os.WUNTRACED)
+    [folder] = set(tmp_path.iterdir()) - set(kept)
+    assert command(code.format(signal="signal.SIGKILL")).returncode == -signal.SIGKILL
+    assert len(set(tmp_path.iterdir()) - set(kept)) == 2
+    assert command("from polydl.files import temporary_directory\nwith temporary_directory(): pass").returncode == 0
+    assert set(tmp_path.iterdir()) == {*kept, folder}, "neither a living process's nor what is named otherwise"
+    living.kill()
+    living.wait()
+    assert command("from polydl.files import temporary_directory\nwith temporary_directory(): pass").returncode == 0
+    assert set(tmp_path.iterdir()) == set(kept)
+
+
+def test_a_folder_that_was_swept_before_it_was_locked_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[Path] = []
+    lock = fcntl.flock
+
+    def late(descriptor: int, operation: int) -> None:
+        path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
+        if not taken and path.name.startswith("polydl-tmp-"):
+            taken.append(path)
+            path.rmdir()
+        lock(descriptor, operation)
+
+    monkeypatch.setattr("polydl.files.fcntl.flock", late)
+    with temporary_directory() as folder:
+        assert folder.is_dir()
+        assert taken
+        assert folder not in taken
+
+
+# Sends itself a signal in the middle of a function that makes or removes a folder.
+IN_THE_MIDDLE = """\
+import os, shutil, sys, tempfile
+from polydl.files import temporary_directory
+from polydl.interruption import INTERRUPTION
+INTERRUPTION.unwind()
+module = {"tempfile": tempfile, "shutil": shutil}[sys.argv[1]]
+function = getattr(module, sys.argv[2])
+def struck(*arguments, **options):
+    result = function(*arguments, **options)
+    os.kill(os.getpid(), int(sys.argv[3]))
+    return result
+setattr(module, sys.argv[2], struck)
+try:
+    with temporary_directory() as folder:
+        (folder / "a").touch()
+        print("in use")
+except KeyboardInterrupt:
+    print(INTERRUPTION.text)
+"""
+
+
+@pytest.mark.parametrize(("place", "said"), [("tempfile mkdtemp", []), ("shutil rmtree", ["in use"])])
+def test_a_signal_while_a_folder_is_made_or_removed_leaves_nothing(
+    place: str, said: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    ended = command(IN_THE_MIDDLE, *place.split(), int(signal.SIGTERM))
+    assert ended.stdout.splitlines() == [*said, "ended by SIGTERM"], ended.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+# Sends itself a signal just when a program has been started that has started another.
+JUST_STARTED = """\
+import os, subprocess, sys
+from polydl.execute.process_group import run_in_group
+from polydl.interruption import INTERRUPTION
+INTERRUPTION.unwind()
+started = []
+class Struck(subprocess.Popen):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        started.append(int(self.stdout.readline()))
+        os.kill(os.getpid(), int(sys.argv[1]))
+subprocess.Popen = Struck
+try:
+    run_in_group(["/bin/sh", "-c", "sleep 60 & echo $!; wait"], timeout_seconds=60)
+except KeyboardInterrupt:
+    try:
+        # A zombie has ended; whoever adopted it may take its time.
+        print(open(f"/proc/{started[0]}/stat").read().split()[2])
+    except FileNotFoundError:
+        print("gone")
+"""
+
+
+def test_a_signal_just_after_a_program_was_started_kills_all_of_it() -> None:
+    ended = command(JUST_STARTED, int(signal.SIGTERM))
+    assert ended.stdout in ("gone\n", "Z\n"), ended.stderr
+
+
+def test_no_place_for_temporary_folders_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", "/proc")
+    with pytest.raises(ResourceError, match="no temporary folder") as raised, temporary_directory():
+        pass
+    assert "TMPDIR" in (raised.value.remedy or "")
+
+
+def test_an_unfinished_file_goes_when_the_next_one_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom polydl.files import replacing\n"
+        "with replacing(Path(sys.argv[1])) as file:\n    file.write(b'half')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert command(code, path).returncode == -signal.SIGKILL
+    [left] = tmp_path.iterdir()
+    assert left.name.startswith(".a.json.")
+    with replacing(path) as file:
+        file.write(b"whole")
+        with replacing(path) as other:
+            other.write(b"at the same time")
+    assert list(tmp_path.iterdir()) == [path]
+    assert path.read_bytes() == b"whole"
+
+
+# ---- whole commands
+
+
+@pytest.fixture
+def kills(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """``experiments.robustness.kills``, which observes commands from outside."""
+    monkeypatch.setattr(sys, "path", [*sys.path, str(ROOT)])
+    return import_module("experiments.robustness.kills")
+
+
+@pytest.fixture
+def place(kills: Any, tmp_path: Path) -> Any:
+    return kills.Workplace(tmp_path).prepare()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_in_the_middle_leaves_nothing(number: signal.Signals, place: Any) -> None:
+    environment = place.environment("one")
+    with subprocess.Popen(
+        place.command("--all", "--max-variants", "60"), cwd=place.root, env=environment, text=True,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=ordinary_signals,
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + 60
+        while not any(name.endswith(".so") for _, _, names in os.walk(place.temporary) for name in names):
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.02)
+        process.send_signal(number)
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode in (128 + number, 128 + signal.SIGHUP)
+    assert err.strip().endswith(f"polydl: ended by {signal.Signals(process.returncode - 128).name}")
+    assert place.left_in_temporary() == []
+    assert place.unfinished() == []
+
+
+@pytest.mark.native
+def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
+    numbers = [signal.SIGKILL] * 3 + [*SIGNALS]
+    document = kills.run(place, numbers, seed=1, limit_seconds=300)
+    assert document["faults"] == []
+    assert sum(document["strikes"].values()) == len(numbers)
+    assert document["records"] > 0
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_many_strikes_at_random_moments(kills: Any, place: Any) -> None:
+    numbers: list[Any] = [signal.SIGKILL] * 20 + [*SIGNALS] * 4
+    assert kills.run(place, numbers, seed=2, limit_seconds=900)["faults"] == []
+
+
+@pytest.mark.native
+def test_what_is_lost_is_seen(kills: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check itself: a command that takes lines away, and leaves a folder and a process, is found out."""
+    (place.records / "answers").mkdir(parents=True)
+    (place.records / "nest.jsonl").write_text(json.dumps({"version": 1}) + "\n")
+    script = (
+        f"import os, subprocess, time\nos.truncate({str(place.records / 'nest.jsonl')!r}, 3)\n"
+        f"os.mkdir({str(place.temporary / 'left')!r})\n"
+        "subprocess.Popen(['sleep', '20'], start_new_session=True, stderr=subprocess.DEVNULL)\ntime.sleep(60)\n"
+    )
+    monkeypatch.setattr(kills.Workplace, "command", lambda self, *more, nest=0: [sys.executable, "-c", script])
+    faults = " ".join(kills.strike(place, signal.SIGTERM, 1.0).faults)
+    assert "lost lines of nest.jsonl" in faults
+    assert "processes are left: sleep 20" in faults
+    assert "left: left" in faults
