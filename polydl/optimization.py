@@ -2,47 +2,53 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from polydl import registry
-from polydl.codegen.original import original
+from polydl import winning
+from polydl.baselines import Baseline, fastest, speedup
+from polydl.budget import Budget
+from polydl.clock import Clock
+from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError
-from polydl.execute.contract import Executor, Progress, TimingPolicy
+from polydl.execute.contract import TimingPolicy
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement
+from polydl.files import temporary_directory, write_atomically
+from polydl.ir.measurement import Exactness, Measurement
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.measuring import Measured, StoreState, Tried, measure_picks
+from polydl.next_picks import NextPicks
 from polydl.picks import picks
 from polydl.pipeline import (
     AUTOMATIC,
     DEFAULT_MAX_VARIANTS,
     DEFAULT_RANKER,
     DEFAULT_SEED,
+    DEFAULT_STRATEGY,
     ApplyOptions,
     ProgressCallback,
-    Stage,
     candidates,
     generate,
-    kernel,
     parse,
     ranker_named,
     space_on,
+    strategy_named,
 )
 from polydl.plan.rewrite_steps import is_fused
 from polydl.records.record import Record
-from polydl.records.resume import ORIGINAL, Book, book_of, to_run
+from polydl.records.resume import book_of
+from polydl.search_space import RankedSpace
+from polydl.searching import Searching, SearchReport
+from polydl.target import TargetProcessors
 
 if TYPE_CHECKING:
+    from polydl.contracts import Candidate
     from polydl.ir.variant import Variant
     from polydl.plan.apply import Applied
     from polydl.variants.generate import VariantSpace
@@ -50,28 +56,26 @@ if TYPE_CHECKING:
 
 DEFAULT_TOP_K = 5
 _MOST_ROUNDS = 25
+# Most seconds that the winner's check over a ring may take.
+_MOST_CHECK_SECONDS = 0.3
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A variant that was compiled and run, with its place in the ranking (1 is first).
+class OptimizationInterrupted(KeyboardInterrupt):
+    """A signal ended the work after a candidate was verified; the best of them is emitted."""
 
-    ``record`` is the earlier measurement that this one is, None if it was measured now.
-    """
-
-    rank: int
-    ranked: RankedVariant
-    kernel: KernelSource
-    measurement: Measurement
-    record: Record | None = None
+    def __init__(self, result: Optimization) -> None:
+        super().__init__()
+        #: of the candidates that were verified by then
+        self.result = result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Optimization:
     """Everything that one ``optimize`` found. ``files`` are paths by kind: c, header, library, report.
 
     ``picks`` are the variants that were run, or would have been, each after its place in the ranking. ``seconds`` are
-    wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements.
+    wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements. ``store`` says
+    what was wrong with the records. ``exactness`` is the winner's check over a ring, None where it would take long.
     """
 
     scop: Scop
@@ -80,26 +84,75 @@ class Optimization:
     generation: Generation
     ranking: Ranking
     picks: tuple[tuple[int, RankedVariant], ...]
-    baseline: Measurement | None
+    baselines: tuple[Baseline, ...]
     tried: tuple[Tried, ...]
     files: Mapping[str, Path]
     seconds: Mapping[str, float]
     toolchain: Toolchain | None
     peak_gflops: float
-    strict_fp: bool = False
+    numerics: Numerics = DEFAULT_NUMERICS
+    store: StoreState = field(default_factory=StoreState)
+    exactness: Exactness | None = None
+    #: What the ranker saw of each variant.
+    analysed: tuple[Candidate, ...] = ()
+    #: What the emitted function is called.
+    exported: str = ""
+    #: Instruction sets that the code may use and this processor lacks. If there are any, nothing was run, and the first
+    #: of the ranking is emitted.
+    lacking: tuple[str, ...] = ()
+    #: whether an interruption ended it before all picks were measured; ``tried`` are those that were
+    interrupted: bool = False
+    #: whether the variants are those that the caller named
+    asked: bool = False
+    #: what a search beyond the first picks gained; None without a budget
+    search: SearchReport | None = None
+
+    @property
+    def baseline(self) -> Baseline | None:
+        """The fastest correct build of the plain nest, which speed-ups are over; None if nothing was run."""
+        return fastest(self.baselines)
+
+    @property
+    def plain(self) -> Baseline | None:
+        """The plain nest that wins, since no variant is as fast as its fastest build; None where one is.
+
+        None as well where the caller named the variants, and after an interruption.
+        """
+        winner, baseline = self.winner, self.baseline
+        if winner is None or baseline is None or self.asked or self.interrupted:
+            return None
+        factor = speedup(winner.measurement, self.baselines)
+        return baseline if factor is not None and factor < 1 else None
+
+    @property
+    def speedup(self) -> float | None:
+        """How many times as fast what was emitted is as ``baseline``; None without a winner."""
+        winner = self.winner
+        if self.plain is not None:
+            return 1.0
+        return None if winner is None else speedup(winner.measurement, self.baselines)
 
     @property
     def winner(self) -> Tried | None:
-        """The fastest verified candidate, or None if none was run or none passed.
+        """The verified candidate that is emitted, or None if none was run or none passed (``polydl.winning``)."""
+        return winning.winner(self.tried, interrupted=self.interrupted)
 
-        Of those that were measured now, if there are any: they include the best of the earlier ones.
-        """
-        passed = [each for each in self.tried if each.measurement.status == "ok"]
-        now = [each for each in passed if each.record is None and each.measurement.final]
-        if now:
-            return min(now, key=lambda tried: tried.measurement.seconds_minimum or 0.0)
-        recorded = [(each.record.final, each.record.cost, each) for each in passed if each.record is not None]
-        return min(recorded, key=lambda entry: (not entry[0], entry[1]), default=(True, 0.0, None))[2]
+    def __repr__(self) -> str:
+        winner = self.winner
+        if winner is None:
+            outcome = "no winner" if self.tried else "none run"
+        else:
+            measured = winner.measurement if winner.record is None else winner.record.measurement
+            outcome = f"winner {(measured.seconds_median or 0.0) * 1e3:.4g} ms, {winner.rank}. in the ranking"
+        run = f"{len(self.tried)} of {len(self.ranking.entries)} variants run"
+        return f"<Optimization of {self.scop.function.name} ({self.scop.file}): {run}, {outcome}>"
+
+    @property
+    def source(self) -> str:
+        """The winner's C, as it was emitted. Raises ExecutionError if nothing was run."""
+        if "c" not in self.files:
+            raise ExecutionError("there is no winner's C", remedy="run optimize without no_run")
+        return self.files["c"].read_text(encoding="utf-8")
 
     @property
     def recorded(self) -> tuple[Record, ...]:
@@ -120,95 +173,34 @@ class Optimization:
             raise ExecutionError("there is no compiled winner", remedy="run optimize without no_run")
         from polydl.execute.callable import load
 
-        return load(self.files["library"], self.scop)
+        return load(self.files["library"], self.scop, self.exported)
 
+    def report(self, path: str | Path | None = None) -> str:
+        """The page of ``polydl report`` as HTML, which is also written to ``path``, if one is given.
 
-@dataclass
-class _Clock:
-    seconds: dict[str, float] = field(default_factory=dict)
-    started: float = field(default_factory=time.perf_counter)
+        Raises MissingComponentError without Jinja2, ResourceError if it can't be written.
+        """
+        from polydl.page.reading import read_run
+        from polydl.page.render import require, run_page
+        from polydl.report import optimization_document
 
-    @contextmanager
-    def stage(self, name: str) -> Any:
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
+        require()
+        page = run_page(read_run(optimization_document(self), self.scop.file))
+        if path is not None:
+            write_atomically(Path(path), page)
+        return page
 
-    def total(self) -> dict[str, float]:
-        return {**self.seconds, "total": time.perf_counter() - self.started}
+    def _repr_html_(self) -> str | None:
+        """What a notebook shows: the winner and the candidates; None, so that it shows text, without Jinja2."""
+        from importlib.util import find_spec
 
+        if find_spec("jinja2") is None:
+            return None
+        from polydl.page.reading import read_run
+        from polydl.page.render import fragment
+        from polydl.report import optimization_document
 
-@dataclass(frozen=True)
-class _Measured:
-    baseline: Measurement
-    tried: tuple[Tried, ...]
-
-
-def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
-    """For an executor: its progress as stages of the job."""
-    if progress is None:
-        return None
-    names = {"build": "compile", "check": "verify", "time": "time"}
-    return lambda event: progress(Stage(names[event.stage], event.done, event.total))
-
-
-def _run(
-    space: VariantSpace,
-    chosen: Sequence[tuple[int, RankedVariant]],
-    machine: Machine,
-    policy: TimingPolicy,
-    toolchain: Toolchain,
-    directory: Path,
-    clock: _Clock,
-    seed: int,
-    book: Book | None,
-    fresh: bool,
-    progress: ProgressCallback | None,
-) -> _Measured:
-    """Compile and measure what the book does not hold; with ``fresh``, everything."""
-    executor: Executor = registry.load("executors", "local")
-    with clock.stage("compile"):
-        plain = original(space.scop)
-        kernels = [kernel(space.apply(each.variant), machine.vector_bytes) for _, each in chosen]
-        known = book.known([plain, *kernels]) if book is not None and not fresh else {}
-        wanted = set(to_run([each.id for each in kernels], known))
-        if not wanted and (ORIGINAL not in known or known[ORIGINAL].status != "ok"):
-            # Killed before the original's own record; the leaders run beside it again.
-            wanted = {each.id for each in kernels}
-        needed = [each for each in kernels if each.id in wanted]
-        built = executor.build([plain, *needed], toolchain, directory, progress=relayed(progress)) if needed else ()
-    measured: dict[str, Measurement] = {}
-    with clock.stage("run"):
-        if needed:
-            variants = {each.id: ranked.variant for each, (_, ranked) in zip(kernels, chosen, strict=True)}
-            answers = executor.measure(
-                built[1:],
-                built[0],
-                space.scop,
-                threads=machine.threads,
-                policy=policy,
-                seed=seed,
-                progress=relayed(progress),
-                finished=book.writer([plain, *needed], variants) if book is not None else None,
-            )
-            measured = {each.id: each for each in answers}
-    baseline = measured.get(ORIGINAL) or known[ORIGINAL].measurement
-    if baseline.status != "ok":
-        raise ExecutionError(
-            f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
-            file=space.scop.file,
-            line=space.scop.line,
-            remedy="make the function compile and run on random data, or raise --timeout",
-        )
-    tried = tuple(
-        Tried(number, ranked, source, measured[source.id])
-        if source.id in measured
-        else Tried(number, ranked, source, known[source.id].measurement, known[source.id])
-        for (number, ranked), source in zip(chosen, kernels, strict=True)
-    )
-    return _Measured(baseline, tried)
+        return fragment(read_run(optimization_document(self), self.scop.file))
 
 
 def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
@@ -220,12 +212,28 @@ def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
     return Generation(tuple(variants), len(variants), len(variants), False)
 
 
-def _peak(machine: Machine, measured: _Measured | None) -> float:
+def _peak(machine: Machine, measured: Measured | None) -> float:
     if measured is None:
         return machine.peak_gflops
-    seen = [measured.baseline, *(each.measurement for each in measured.tried)]
+    seen = [*(each.measurement for each in measured.baselines), *(each.measurement for each in measured.tried)]
     probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
     return max(probes, default=machine.peak_gflops)
+
+
+def _exact(result: Optimization, seed: int) -> Optimization:
+    """The winner is computed over a ring, too, where that takes little time. One that differs there is none."""
+    from polydl.execute.exactness import compare_exactly, estimated_seconds
+
+    best = result.winner
+    if best is None or result.toolchain is None or estimated_seconds(result.scop, best.kernel) > _MOST_CHECK_SECONDS:
+        return result
+    with temporary_directory() as directory:
+        exactness = compare_exactly(result.scop, best.kernel, result.toolchain, directory, seed=seed)
+    if exactness.verdict != "differs":
+        return replace(result, exactness=exactness)
+    message = f"over the {exactness.ring} another result: {exactness.reason}"
+    wrong = replace(best, measurement=Measurement(best.kernel.id, "wrong", message=message), record=None)
+    return _exact(replace(result, tried=tuple(wrong if each is best else each for each in result.tried)), seed)
 
 
 def optimize(
@@ -237,7 +245,7 @@ def optimize(
     microkernel: str = AUTOMATIC,
     max_variants: int = DEFAULT_MAX_VARIANTS,
     seed: int = DEFAULT_SEED,
-    strict_fp: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     fuse: bool = True,
     fewer_products: bool = True,
     run: bool = True,
@@ -255,25 +263,41 @@ def optimize(
     space: VariantSpace | None = None,
     variants: Sequence[Variant] = (),
     pins: Sequence[str] = (),
+    name: str = "",
+    prefix: str = "",
+    march: str = "",
     progress: ProgressCallback | None = None,
+    budget: str | Budget | None = None,
+    strategy: str = DEFAULT_STRATEGY,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
-    These are those of ``picks``; ``top_k`` 0 runs all variants. With ``out``, the winner's C, header and library are
-    written there, each complete or not at all; without, they live in a directory that goes away with the process.
-    ``run=False`` stops after ranking. ``cold`` times with empty caches. Operators are fused where that is legal, unless
-    ``fuse`` is False; ``with_unfused`` also runs the first variant of the ranking that fuses nothing. Without
-    ``fewer_products`` every product of the source is computed: neither Winograd's nor Strassen's way.
+    These are those of ``picks``; ``top_k`` 0 runs all variants. With a ``budget`` (``30s``, ``200runs``, or ``5%`` for
+    as long as more is to be gained) the search goes on from there: ``strategy`` says what is measured next.
+    With ``out``, the winner's C and what goes with it are written there, each file complete or not at all; without,
+    they live in a directory that goes away with the process. ``run=False`` stops after ranking. ``cold`` times with
+    empty caches. Operators are fused where that is legal, unless ``fuse`` is False; ``with_unfused`` also runs the
+    first variant of the ranking that fuses nothing. Without ``fewer_products`` every product of the source is computed:
+    neither Winograd's nor Strassen's way. ``numerics`` says what may be done to sums and products
+    (docs/guide/numerics.md).
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for none.
+    One that can't be stored there ends nothing; ``Optimization.store`` says so.
     What they hold of the same code in the same setting is not run again unless ``fresh``. ``workload`` is the nest's
     name there. A ``space`` of the nest that was built already is searched as it is, whatever the options that shape
     one; without it, ``pins`` are decisions taken beforehand (``polydl.variants.pins``). ``variants`` of the caller's
-    own take the place of all that would be generated, once they are proved legal. Raises UserError for a mistake,
-    IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the original nest itself
-    can't be run; a candidate that fails is a value in ``tried``.
+    own take the place of all that would be generated, once they are proved legal. The emitted function has the source's
+    name, or ``name``, after ``prefix``. ``march`` names processors, as compilers do, that code is made for in place of
+    this machine's; where this one lacks something that they have, nothing is run (``Optimization.lacking``). Raises
+    UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the
+    original nest itself can't be run; a candidate that fails is a value in ``tried``. A KeyboardInterrupt after a
+    candidate was verified is raised as OptimizationInterrupted, once the best of them is emitted; the next call goes on
+    with what was measured.
     """
-    clock = _Clock()
+    clock = Clock()
+    limit = Budget.parse(budget) if isinstance(budget, str) else budget
+    if limit is not None and variants:
+        raise OptionError("a budget, and variants of the caller's own", remedy="leave one of them out")
     chosen_ranker = ranker_named(ranker)
     if top_k < 0:
         raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
@@ -281,9 +305,15 @@ def optimize(
         scop = nest
         if not isinstance(scop, Scop):
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+    exported = Naming(name, prefix).of(scop.function.name)
     found_machine = machine or Machine.detect()
-    toolchain = Toolchain.find(compiler) if run else None
-    options = ApplyOptions(microkernel=microkernel, strict_fp=strict_fp)
+    target = TargetProcessors.find(march, found_machine, compiler) if march else None
+    if target is not None:
+        found_machine, microkernel = target.machine, target.microkernel(microkernel)
+    toolchain = (target.toolchain if target is not None else Toolchain.find(compiler)) if run else None
+    lacking = target.lacking if target is not None else ()
+    level = numerics_level(numerics) if space is None else space.numerics
+    options = ApplyOptions(microkernel=microkernel, numerics=level)
     with clock.stage("variants"):
         space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins)
         generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
@@ -295,17 +325,24 @@ def optimize(
     if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
         unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
         chosen += tuple(islice(unfused, 1))
-    measured: _Measured | None = None
-    if toolchain is not None:
-        book = book_of(scop, found_machine, toolchain, records, workload, strict_fp=strict_fp, cold=cold)
+    measured: Measured | None = None
+    searching: Searching | None = None
+    if limit is not None and toolchain is not None and not lacking:
+        seen = RankedSpace(space, generation, ranking, analysed, chosen_ranker, found_machine, options)
+        search = strategy_named(strategy).begin(seen, seed=seed)
+        searching = Searching(seen, search, strategy, limit, clock.elapsed)
+    if toolchain is not None and not lacking:
+        book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
         policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
-        work_directory = Path(tempfile.mkdtemp(prefix="polydl-"))
-        try:
-            measured = _run(
-                space, chosen, found_machine, policy, toolchain, work_directory, clock, seed, book, fresh, progress
-            )
-        finally:
-            shutil.rmtree(work_directory, ignore_errors=True)
+        with temporary_directory() as work_directory:
+            measured = measure_picks(
+                space, chosen, found_machine, policy, toolchain, work_directory, clock, seed, book, fresh, progress,
+                searching or (NextPicks(ranking, chosen, top_k) if not variants else None),
+            )  # fmt: skip
+    if searching is not None:
+        ranking, analysed = searching.space.ranking, searching.space.analysed
+    if measured is not None and (searching is not None or len(measured.tried) > len(chosen)):
+        chosen = tuple((each.rank, each.ranked) for each in measured.tried)
     result = Optimization(
         scop,
         found_machine,
@@ -313,27 +350,41 @@ def optimize(
         generation,
         ranking,
         chosen,
-        measured.baseline if measured is not None else None,
+        measured.baselines if measured is not None else (),
         measured.tried if measured is not None else (),
         {},
         {},
         toolchain,
         _peak(found_machine, measured),
-        strict_fp,
+        level,
+        measured.store if measured is not None else StoreState(),
+        analysed=analysed,
+        exported=exported,
+        lacking=lacking if run else (),
+        interrupted=measured is not None and measured.interrupted,
+        search=None if searching is None else searching.report,
+        asked=bool(variants),
     )
-    files: Mapping[str, Path] = {}
-    if result.winner is not None and toolchain is not None:
-        from polydl.emit import Winner, write_kernel
+    folder = Path(out) if out is not None else None
+    try:
+        if measured is not None and not result.interrupted:
+            with clock.stage("run"):
+                result = _exact(result, seed)
+        result = _emitted(result, folder)
+    except KeyboardInterrupt:
+        if result.interrupted or result.winner is None:
+            raise
+        result = _emitted(replace(result, interrupted=True), folder)
+    result = replace(result, seconds=clock.total())
+    if result.interrupted:
+        raise OptimizationInterrupted(result)
+    return result
 
-        best = result.winner
-        winner = Winner(
-            scop,
-            found_machine,
-            best.kernel,
-            best.ranked.variant,
-            best.measurement,
-            rank=best.rank,
-            ranked=len(ranking.entries),
-        )
-        files = write_kernel(winner, toolchain, Path(out) if out is not None else None)
-    return replace(result, files=files, seconds=clock.total())
+
+def _emitted(result: Optimization, directory: Path | None) -> Optimization:
+    """The result with the winner's files, if there is one."""
+    from polydl.emit import write_winner
+
+    if result.toolchain is None or (result.winner is None and not result.lacking) or not result.ranking.entries:
+        return result
+    return replace(result, files={str(kind): path for kind, path in write_winner(result, directory).items()})

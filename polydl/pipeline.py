@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from polydl import registry
 from polydl.codegen.translation_unit import generate as generate_code
 from polydl.contracts import Candidate, Microkernel, Ranker
+from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
 from polydl.frontend.iterators import with_own_names
 from polydl.frontend.scalars import without_local_scalars
 from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level, reassociates
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.variant import UseMicrokernel, Variant
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0
 DEFAULT_RANKER = "dnn"
+DEFAULT_STRATEGY = "ranked"
 AUTOMATIC = "auto"
 NO_MICROKERNEL = "none"
 
@@ -58,11 +61,11 @@ class ApplyOptions(TypedDict, total=False):
     """What variants may be applied with.
 
     ``microkernel`` names one or, with commas, several, ``AUTOMATIC`` (all that fit) or ``NO_MICROKERNEL``.
-    ``strict_fp`` keeps the order of every sum.
+    ``numerics`` says what may be done to sums and products (docs/guide/numerics.md).
     """
 
     microkernel: str
-    strict_fp: bool
+    numerics: Numerics
 
 
 class SpaceOptions(ApplyOptions, total=False):
@@ -109,16 +112,14 @@ def parse(
     return without_local_scalars(with_own_names(found))
 
 
-def microkernels(
-    name: str = AUTOMATIC, *, machine: Machine | None = None, strict_fp: bool = False
-) -> tuple[Microkernel, ...]:
+def microkernels(name: str = AUTOMATIC, *, machine: Machine | None = None) -> tuple[Microkernel, ...]:
     """The microkernels of a name, or of several with commas between them, in the order of preference.
 
     They are for the cores of ``machine``, whose measured tables predict their time in place of their own formulas;
-    without a machine, they are as they are registered, which is enough to apply a variant. With ``strict_fp``, those
-    that round in a way of their own are left out. Raises OptionError for an unknown name.
+    without a machine, they are as they are registered, which is enough to apply a variant. Raises OptionError for
+    an unknown name.
     """
-    kernels = tuple(kernel for kernel in _kernels(name) if not (strict_fp and "rounds" in kernel.abilities))
+    kernels = _kernels(name)
     if machine is None:
         return kernels
     return tuple(calibrated(kernel, machine.throughputs).on(machine.core) for kernel in kernels)
@@ -141,7 +142,7 @@ def space_on(
     machine: Machine,
     *,
     microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     fuse: bool = True,
     fewer_products: bool = True,
     pins: Sequence[str] = (),
@@ -152,16 +153,18 @@ def space_on(
 
     space = build_space(
         nest,
-        microkernels(microkernel, machine=machine, strict_fp=strict_fp),
+        microkernels(microkernel, machine=machine),
         machine,
-        reassociate=not strict_fp,
-        fusions=fusion_choices(nest, machine=machine, strict_fp=strict_fp, fuse=fuse),
+        numerics=numerics_level(numerics),
+        fusions=fusion_choices(nest, machine=machine, numerics=numerics, fuse=fuse),
         fewer_products=fewer_products,
     )
     return pinned(space, pins) if pins else space
 
 
-def fusion_choices(nest: Scop, *, machine: Machine, strict_fp: bool = False, fuse: bool = True) -> tuple[Proposal, ...]:
+def fusion_choices(
+    nest: Scop, *, machine: Machine, numerics: Numerics = DEFAULT_NUMERICS, fuse: bool = True
+) -> tuple[Proposal, ...]:
     """The fusions of a nest's operators that are worth a space of their own on a machine.
 
     Without ``fuse``, reductions that begin with zeros in place of a pass before them.
@@ -172,15 +175,15 @@ def fusion_choices(nest: Scop, *, machine: Machine, strict_fp: bool = False, fus
     nests = distribute(nest, found)
     if not fuse:
         return zeros_attached(nest, nests, found)
-    return choices(nest, nests, found, machine=machine, reassociate=not strict_fp)
+    return choices(nest, nests, found, machine=machine, reassociate=reassociates(numerics))
 
 
-def fusion_pairs(nest: Scop, *, threads: int, strict_fp: bool = False) -> tuple[OperatorPair, ...]:
+def fusion_pairs(nest: Scop, *, threads: int, numerics: Numerics = DEFAULT_NUMERICS) -> tuple[OperatorPair, ...]:
     """Which operators of a nest can be fused and which can't, pair by pair, with the reason."""
     from polydl.fusion.report import pairs
 
     found = dependences(nest)
-    return pairs(nest, distribute(nest, found), found, threads=threads, reassociate=not strict_fp)
+    return pairs(nest, distribute(nest, found), found, threads=threads, reassociate=reassociates(numerics))
 
 
 def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEstimate:
@@ -229,15 +232,16 @@ def apply(
     *,
     machine: Machine,
     microkernel: str = AUTOMATIC,
-    strict_fp: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     prove: bool = True,
 ) -> Applied:
     """A variant applied to a nest and proved legal, whatever it comes from.
 
-    Raises IllegalVariantError for a step that can't be taken or that breaks a dependence.
+    Raises IllegalVariantError for a step that can't be taken, that the level ``numerics`` does not admit, or that
+    breaks a dependence.
     """
-    kernels = microkernels(microkernel, machine=machine, strict_fp=strict_fp)
-    return apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=prove)
+    kernels = microkernels(microkernel, machine=machine)
+    return apply_variant(nest, variant, kernels, numerics=numerics_level(numerics), prove=prove)
 
 
 def analyze(
@@ -303,11 +307,11 @@ def analyze_variants(
 
 
 def _applying(
-    nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, strict_fp: bool = False
+    nest: Scop, machine: Machine, *, microkernel: str = AUTOMATIC, numerics: Numerics = DEFAULT_NUMERICS
 ) -> Callable[[Variant], Applied]:
     """Applies variants of one nest; their proofs are left to code generation."""
-    kernels = microkernels(microkernel, machine=machine, strict_fp=strict_fp)
-    return lambda variant: apply_variant(nest, variant, kernels, reassociate=not strict_fp, prove=False)
+    kernels = microkernels(microkernel, machine=machine)
+    return lambda variant: apply_variant(nest, variant, kernels, numerics=numerics, prove=False)
 
 
 @dataclass(frozen=True)
@@ -431,6 +435,12 @@ def ranker_named(name: str) -> Ranker:
     return found
 
 
+def strategy_named(name: str) -> Strategy:
+    """Raises OptionError for an unknown one."""
+    found: Strategy = registry.load("strategies", name)
+    return found
+
+
 def rank(
     nest: Scop,
     variants: Sequence[Variant],
@@ -461,6 +471,9 @@ def explain(
     return explanation(one, other, machine)
 
 
-def kernel(applied: Applied, vector_bytes: int) -> KernelSource:
-    """The C of an applied variant, after isl has proved its complete schedule legal. Raises IllegalVariantError."""
-    return generate_code(applied.prove(), vector_bytes)
+def kernel(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSource:
+    """The C of an applied variant, after isl has proved its complete schedule legal. Raises IllegalVariantError.
+
+    ``exported`` is how its function is called, if not as in the source.
+    """
+    return generate_code(applied.prove(), vector_bytes, exported)

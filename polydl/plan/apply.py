@@ -13,6 +13,7 @@ from functools import cached_property
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.ir.kernel import MicrokernelUse
+from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, keeps_products
 from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Step, Tile, Variant
@@ -53,6 +54,19 @@ class Applied:
         return self.rewritten.reassociate
 
     @property
+    def keeps_products(self) -> bool:
+        """Whether every product and every value of a function is that of the source."""
+        return keeps_products(self.rewritten.numerics)
+
+    @property
+    def rounding(self) -> Rounding:
+        """What the rewrites and the microkernels do to sums and products."""
+        called = EXACT
+        for match in self.matches.values():
+            called = called.beside(self.rewritten.kernel_rounding(match, self.kernels[match.kernel]))
+        return self.rewritten.rounding.inside(called)
+
+    @property
     def directions(self) -> tuple[Directions, ...]:
         """Of the dependences inside of each nest, by nest index."""
         return self.rewritten.directions
@@ -65,7 +79,15 @@ class Applied:
     @cached_property
     def sites(self) -> dict[int, CallSite]:
         """The microkernel call of each nest that has one, by nest index."""
-        return call_sites(self.scop, self.plan, self.matches, self.kernels, self.absorbed, ordered=not self.reassociate)
+        return call_sites(
+            self.scop,
+            self.plan,
+            self.matches,
+            self.kernels,
+            self.absorbed,
+            ordered=not self.reassociate,
+            exact=self.keeps_products,
+        )
 
     @property
     def finished(self) -> frozenset[int]:
@@ -132,16 +154,17 @@ def apply(
     variant: Variant,
     microkernels: Sequence[Microkernel],
     *,
-    reassociate: bool = True,
+    numerics: Numerics = DEFAULT_NUMERICS,
     prove: bool = True,
 ) -> Applied:
     """The variant applied to the scop, proved legal by isl.
 
-    ``microkernels`` are those that its steps may name. Without ``reassociate`` every sum keeps its order. Raises
-    IllegalVariantError for a step that can't be taken or that breaks a dependence. With ``prove=False`` the proof is
-    left to ``Applied.prove``: for variants of a space, whose every choice has been proved legal by itself.
+    ``microkernels`` are those that its steps may name. ``numerics`` says what it may do to sums and products.
+    Raises IllegalVariantError for a step that can't be taken, that the level does not admit or that breaks a
+    dependence. With ``prove=False`` the proof is left to ``Applied.prove``: for variants of a space, whose every choice
+    has been proved legal by itself.
     """
-    left = rewritten(scop, variant.rewrites, reassociate=reassociate)
+    left = rewritten(scop, variant.rewrites, numerics=numerics)
     variant = _with_tiles_in_order(variant, left.nests)
     plan = make_plan(left.scop, left.nests, variant)
     by_name = {kernel.name: kernel for kernel in microkernels}

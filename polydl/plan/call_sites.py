@@ -102,14 +102,16 @@ def call_sites(
     absorbed: Mapping[int, int],
     *,
     ordered: bool,
+    exact: bool,
 ) -> dict[int, CallSite]:
     """The call of each nest that has a microkernel, by nest index.
 
     ``matches`` are by nest index, ``kernels`` by name. ``absorbed`` names the nests that calls make superfluous, each
-    with the nest of the calls. ``ordered`` keeps the source's order of sums, and the functions that it calls.
+    with the nest of the calls. ``ordered`` keeps the source's order of sums, ``exact`` the functions that it
+    calls.
     """
     return {
-        nest.nest.index: _call_site(scop, plan, nest, matches, kernels, absorbed, ordered)
+        nest.nest.index: _call_site(scop, plan, nest, matches, kernels, absorbed, ordered, exact)
         for nest in plan.nests
         if nest.microkernel is not None
     }
@@ -123,6 +125,7 @@ def _call_site(
     kernels: Mapping[str, Microkernel],
     absorbed: Mapping[int, int],
     ordered: bool,
+    exact: bool,
 ) -> CallSite:
     step = nest.microkernel
     if step is None:
@@ -140,7 +143,7 @@ def _call_site(
     tile = next_tile_of(scop, nest, match, gemm) if prefetch is None and "pack" in kernel.abilities else None
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
-    epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=ordered) if "after" in kernel.abilities else None
+    epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
         gemm = replace(gemm, after=True, after_calls=epilogue.calls)
     statement = scop.statement(nest.nest.statements[0])

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from polydl import registry
-from polydl.ir.families import FUSION
+from polydl.ir.families import BILINEAR, FUSION
+from polydl.ir.numerics import UNKNOWN, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
 from polydl.rewrite_contract import Rewrite
@@ -18,10 +19,25 @@ def rewrite_of(step: RewriteStep) -> Rewrite[Any]:
     return found
 
 
+def rounding_of(scop: Scop, step: RewriteStep) -> Rounding:
+    """What the step's rewrite declares for ``scop``, which the step is about to be applied to.
+
+    Unknown where a plug-in declares nothing. Raises IllegalVariantError for a step that is wrong there.
+    """
+    declared = getattr(rewrite_of(step), "rounding", None)
+    rounding: Rounding = UNKNOWN if declared is None else declared(scop, step)
+    return rounding
+
+
 def families(steps: Iterable[ScopStep]) -> frozenset[str]:
     """What the rewrites among the steps are for, all together."""
     rewrites = (step for step in steps if isinstance(step, RewriteStep))
     return frozenset(name for step in rewrites for name in rewrite_of(step).families)
+
+
+def has_fewer_products(variant: Variant) -> bool:
+    """Whether a variant computes fewer products than the source has, as Winograd and Strassen do."""
+    return BILINEAR in families(variant.rewrites)
 
 
 def description(scop: Scop, step: ScopStep) -> str:

@@ -7,10 +7,11 @@ from functools import cached_property, lru_cache
 
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
+from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, reassociates, refusal
 from polydl.ir.scop import Scop
 from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
-from polydl.plan.rewrite_steps import rewrite_of
+from polydl.plan.rewrite_steps import rewrite_of, rounding_of
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions
 from polydl.poly.nests import Nest, distribute, distributed
@@ -24,8 +25,15 @@ class RewrittenScop:
     """What all variants with the same rewrites have in common."""
 
     scop: Scop
-    #: Whether sums may be taken in any order.
-    reassociate: bool
+    #: What variants may do to sums and products.
+    numerics: Numerics
+    #: What the rewrites do to them.
+    rounding: Rounding = EXACT
+
+    @property
+    def reassociate(self) -> bool:
+        """Whether sums may be taken in any order."""
+        return reassociates(self.numerics)
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
@@ -63,7 +71,15 @@ class RewrittenScop:
         if len(nest.statements) != 1:
             return NoMatch(f"its innermost body holds {len(nest.statements)} statements")
         statement = self.scop.statement(nest.statements[0])
-        return match(self.scop, statement, tuple(range(nest.depth, statement.depth)), kernel)
+        matches = match(self.scop, statement, tuple(range(nest.depth, statement.depth)), kernel)
+        if isinstance(matches, NoMatch):
+            return matches
+        refused = refusal(self.rounding.inside(self.kernel_rounding(matches[0], kernel)), self.numerics)
+        return matches if refused is None else NoMatch(refused)
+
+    def kernel_rounding(self, matched: GemmMatch, kernel: Microkernel) -> Rounding:
+        """What a microkernel does to the sums of a product that it takes."""
+        return kernel.rounding(self.scop.array(matched.form.a.array).element)
 
     @cached_property
     def _matches(self) -> dict[tuple[int, int], tuple[Microkernel, tuple[GemmMatch, ...] | NoMatch]]:
@@ -72,23 +88,26 @@ class RewrittenScop:
 
 
 @lru_cache(maxsize=_KEPT)
-def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, reassociate: bool = True) -> RewrittenScop:
+def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numerics = DEFAULT_NUMERICS) -> RewrittenScop:
     """The scop after all rewrites, in order. Raises IllegalVariantError for one that isn't legal there.
 
-    Without ``reassociate``, rewrites that are not exact are refused.
+    Rewrites that the level ``numerics`` does not admit are refused.
 
     Without any, it is the scop with its loops distributed, where no nests share loops that can't be taken apart. What
     sequences begin with alike is worked out once.
     """
     if not rewrites:
-        source = RewrittenScop(scop, reassociate)
+        source = RewrittenScop(scop, numerics)
         apart = distributed(scop, source.nests)
-        return source if apart is None or apart == scop else RewrittenScop(apart, reassociate)
+        return source if apart is None or apart == scop else RewrittenScop(apart, numerics)
     *others, last = rewrites
-    before = rewritten(scop, tuple(others), reassociate=reassociate)
+    before = rewritten(scop, tuple(others), numerics=numerics)
     if not others and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
-    rewrite = rewrite_of(last)
-    if not reassociate and not rewrite.exact:
-        raise IllegalVariantError(f"`{last.json_name}` may change sums, whose order is to be kept")
-    return RewrittenScop(rewrite.apply(before.scop, last, before.dependences, reassociate=reassociate), reassociate)
+    rounding = before.rounding.beside(rounding_of(before.scop, last))
+    refused = refusal(rounding, numerics)
+    if refused is not None:
+        raise IllegalVariantError(f"`{last.json_name}` is not admitted: {refused}")
+    apply = rewrite_of(last).apply
+    scop = apply(before.scop, last, before.dependences, reassociate=before.reassociate)
+    return RewrittenScop(scop, numerics, rounding)

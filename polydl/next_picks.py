@@ -1,0 +1,47 @@
+"""What is measured beyond the picks where none of them is as fast as the plain nest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Variant
+from polydl.picks import picks
+
+if TYPE_CHECKING:
+    from polydl.measuring import Tried
+
+# As many times the picks are asked for once more in all.
+_BATCHES = 2
+
+
+class NextPicks:
+    """The next picks of a ranking, batch by batch, until one is as fast as the plain nest or all are spent."""
+
+    #: whether the first picks are timed again where the records hold them all
+    leaders_again: ClassVar[bool] = False
+
+    def __init__(self, ranking: Ranking, chosen: Sequence[tuple[int, RankedVariant]], count: int) -> None:
+        first = {place for place, _ in chosen}
+        wider = picks(ranking, (1 + _BATCHES) * count) if count else ()
+        self._waiting = [entry for entry in wider if entry[0] not in first]
+        self._count = count
+        self._fastest: float | None = None
+        self._plain_seconds: float | None = None
+
+    def tell(self, tried: Sequence[Tried], plain_seconds: float | None) -> None:
+        """What was measured so far, and the shortest median of the plain builds, None if it isn't known."""
+        self._plain_seconds = plain_seconds
+        times = [each.measurement.seconds_median for each in tried if each.measurement.status == "ok"]
+        self._fastest = min((seconds for seconds in times if seconds is not None), default=None)
+
+    def refuse(self, variant: Variant) -> None:
+        """It can't be run; it was taken from those that wait."""
+
+    def more(self) -> tuple[tuple[int, RankedVariant], ...]:
+        """The next batch with places in the ranking; nothing where a variant is as fast as the plain nest."""
+        if self._fastest is None or self._plain_seconds is None or self._fastest <= self._plain_seconds:
+            return ()
+        batch, self._waiting = self._waiting[: self._count], self._waiting[self._count :]
+        return tuple(batch)

@@ -1,0 +1,39 @@
+"""Why the nest as it was written can't be measured, and what helps."""
+
+from __future__ import annotations
+
+import re
+
+from polydl.errors import ExecutionError
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
+
+# As the linkers of GNU and LLVM put it.
+_UNDEFINED = re.compile(r"undefined (?:reference to|symbol:) [`']?(\w+)")
+_REMEDIES = {
+    "compile": "make the file compile with this compiler, or name another one (--compiler)",
+    "crash": "make the function run on any data: all that it touches must lie within its arrays",
+    "timeout": "raise --timeout, or choose smaller sizes",
+}
+
+
+def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
+    """The error for an original nest that has no time."""
+    function = scop.function.name
+    missing = list(dict.fromkeys(_UNDEFINED.findall(baseline.message)))
+    if baseline.status == "compile" and missing:
+        names = ", ".join(missing)
+        which = "it" if len(missing) == 1 else "them"
+        return ExecutionError(
+            f"{function} can't be run by itself: {names} {'is' if len(missing) == 1 else 'are'} in another file",
+            file=scop.file,
+            line=scop.function.line,
+            construct=names,
+            remedy=f"move the loops to a function that doesn't use {which}, or define {which} in this file",
+        )
+    return ExecutionError(
+        f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
+        file=scop.file,
+        line=scop.line,
+        remedy=_REMEDIES.get(baseline.status, "run `polydl doctor`, which tries what polydl needs"),
+    )

@@ -1,0 +1,45 @@
+"""Which of the candidates that passed is emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from polydl.measuring import Tried
+
+#: A candidate that needs no library may take so much longer than the fastest, and is emitted in its place.
+SHARE_FOR_NO_LIBRARY = 0.03
+
+
+def fastest(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
+    """The verified candidate with the smallest median time, or None if none passed.
+
+    Of those that were measured now, if there are any: they include the best of the earlier ones, unless it was
+    ``interrupted``. One that fell behind is none of them, unless all did: a baseline may have led.
+    """
+    comparable, cost = _comparable(tried, interrupted)
+    return min(comparable, key=cost, default=None)
+
+
+def winner(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
+    """The candidate to emit: the fastest one, or one that is nearly as fast and needs no library."""
+    comparable, cost = _comparable(tried, interrupted)
+    best = min(comparable, key=cost, default=None)
+    if best is None or not best.kernel.link_flags:
+        return best
+    most = cost(best) * (1 + SHARE_FOR_NO_LIBRARY)
+    alone = [each for each in comparable if not each.kernel.link_flags and cost(each) <= most]
+    return min(alone, key=cost, default=best)
+
+
+def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried], Callable[[Tried], float]]:
+    """Candidates whose times can be compared with each other, and these times."""
+    passed = [each for each in tried if each.measurement.status == "ok"]
+    now = passed if interrupted else [each for each in passed if each.record is None]
+    if now or interrupted:
+        certain = [each for each in now if each.measurement.final and each.measurement.undisturbed]
+        return now if interrupted else certain or now, lambda tried: tried.measurement.seconds_median or 0.0
+    final = [each for each in passed if each.record is not None and each.record.final]
+    recorded = final or [each for each in passed if each.record is not None]
+    return recorded, lambda tried: tried.record.cost if tried.record is not None else 0.0

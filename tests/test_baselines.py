@@ -1,0 +1,284 @@
+"""The builds of the plain nest that speed-ups are over, and where its loops get OpenMP's directive."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import polydl
+import polydl.baselines
+from polydl.baselines import Baseline, PlainBuild, fastest, speedup
+from polydl.codegen.parallel_source import with_parallel_loops
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.interface import Interface
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement, Status
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Interchange, Variant
+from polydl.ir.working_sets import WorkingSets
+from polydl.measuring import Tried
+from polydl.next_picks import NextPicks
+from polydl.page.reading import read_run
+from polydl.page.render import run_page
+from polydl.plain_builds import fast_flags, plain_builds
+from polydl.poly.dependences import dependences
+from polydl.presentation.answer import answer_text
+from polydl.report import optimization_document
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+GCC = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-fopenmp"))
+DOT = """\
+void rows(float out[16], const float a[16][24], const float x[24]) {
+#pragma scop
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 24; ++j)
+      out[i] += a[i][j] * x[j];
+#pragma endscop
+}
+"""
+COUNTERS_OUTSIDE = """\
+void rows(float out[16], const float a[16][24], const float x[24]) {
+  int i, j;
+  float sum, last;
+#pragma scop
+  for (i = 0; i < 16; i++) {
+    sum = 0;
+    for (j = 0; j < 24; j++)
+      sum += a[i][j] * x[j];
+    last = sum * 2; /* for (i = 0; */
+    out[i] = last;
+  }
+#pragma endscop
+}
+"""
+STEPS = """\
+void steps(float a[6][16], float sum[1]) {
+#pragma scop
+  for (int t = 1; t < 6; ++t) {
+    for (int i = 0; i < 16; ++i)
+      a[t][i] = a[t - 1][i] * 0.5f;
+    for (int i = 0; i < 16; ++i)
+      sum[0] += a[t][i];
+  }
+  for (int one = 0; one < 1; ++one)
+    for (int i = 0; i < 16; ++i)
+      a[one][i] += 1;
+#pragma endscop
+}
+"""
+# An inner variable has the name of an outer one: the text doesn't say which of them is assigned.
+SHADOWED = COUNTERS_OUTSIDE.replace("last = sum * 2;", "last = 0; { float last = sum; out[i] = last; }").replace(
+    "out[i] = last;\n  }\n#", "out[i] += last;\n  }\n#"
+)
+DIRECTED = DOT.replace("  for (int i", "#pragma omp parallel for\n  for (int i")
+
+
+def parsed(tmp_path: Path, text: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(text)
+    return polydl.parse(path)
+
+
+def directives(tmp_path: Path, text: str, threads: int = 4) -> list[str]:
+    """The loop behind each directive, with its clauses."""
+    scop = parsed(tmp_path, text)
+    source = with_parallel_loops(scop, dependences(scop), threads)
+    if source is None:
+        return []
+    added = re.findall(r"#pragma omp parallel for(.*)\n\s*(for \([^;]*)", source)
+    assert re.sub(r"#pragma omp parallel for.*\n\s*(?=for)", "", source) == text
+    return [f"{loop}{clauses}" for clauses, loop in added]
+
+
+def test_the_outermost_loops_that_are_proved_parallel_get_a_directive(tmp_path: Path) -> None:
+    assert directives(tmp_path, DOT) == ["for (int i = 0"]
+    assert directives(tmp_path, STEPS) == ["for (int i = 0", "for (int i = 0"]
+    assert directives(tmp_path, DOT, threads=17) == []
+
+
+def test_what_a_loop_assigns_is_kept_by_each_thread(tmp_path: Path) -> None:
+    assert directives(tmp_path, COUNTERS_OUTSIDE) == ["for (i = 0 lastprivate(sum, j, last)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        SHADOWED,
+        DIRECTED,
+        DOT.replace("int j = 0;", "int j = 0; /* \\\n*/")
+        .replace("for", "FOR")
+        .replace("void", "#define FOR for\nvoid"),
+    ],
+)
+def test_there_is_no_directive_where_the_text_leaves_a_doubt(tmp_path: Path, text: str) -> None:
+    assert directives(tmp_path, text) == []
+
+
+@pytest.mark.parametrize(
+    ("level", "flags"),
+    [
+        ("strict", ()),
+        ("reassociated", ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")),
+        ("bounded", ("-ffast-math",)),
+        ("fast", ("-ffast-math",)),
+    ],
+)
+def test_flags_reorder_only_what_the_level_admits(level: polydl.Numerics, flags: tuple[str, ...]) -> None:
+    assert fast_flags(level) == flags
+
+
+def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    scop = parsed(tmp_path, DOT)
+    named = {each.kernel.id: each for each in plain_builds(scop, GCC, 2, "bounded")}
+    assert {name: each.name for name, each in named.items()} == {
+        "original": "gcc -O3 -fopenmp",
+        "plain": "gcc -O3 -fopenmp -ffast-math",
+        "plain-threads": "gcc -O3 -fopenmp -ffast-math, omp parallel for",
+        "plain-dealt": "gcc -O3 -fopenmp -ffast-math -ftree-parallelize-loops=2",
+    }
+    assert "#pragma omp parallel for" in named["plain-threads"].kernel.c
+    assert named["plain"].kernel.c == named["original"].kernel.c
+    assert [each.kernel.id for each in plain_builds(scop, GCC, 1, "bounded")] == ["original", "plain"]
+    assert [each.kernel.id for each in plain_builds(scop, GCC, 1, "strict")] == ["original"]
+    integers = parsed(tmp_path, DOT.replace("float", "int"))
+    assert [each.kernel.id for each in plain_builds(integers, GCC, 1, "bounded")] == ["original"]
+    directed = parsed(tmp_path, DIRECTED)
+    assert [each.kernel.id for each in plain_builds(directed, GCC, 2, "bounded")] == ["original", "plain"]
+
+
+def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang = Toolchain(Path("/usr/bin/clang"), "clang", "14.0.6", ("-O3", "-fopenmp"))
+    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: (clang,))
+    builds = plain_builds(parsed(tmp_path, DOT), GCC, 2, "strict")
+    assert [(each.kernel.id, each.toolchain.kind) for each in builds] == [
+        ("original", "gcc"),
+        ("plain-threads", "gcc"),
+        ("plain-dealt", "gcc"),
+        ("plain-clang-14.0.6", "clang"),
+        ("plain-clang-14.0.6-threads", "clang"),
+    ]
+
+
+def timed(identity: str, seconds: float, status: Status = "ok") -> Baseline:
+    kernel = KernelSource(identity, "f", "", Interface("f", "void f(void)"), "")
+    time = seconds if status == "ok" else None
+    return Baseline(PlainBuild(identity, kernel, GCC), Measurement(identity, status, seconds_median=time))
+
+
+def test_a_speedup_is_over_the_fastest_correct_build() -> None:
+    baselines = [timed("original", 4.0), timed("plain", 2.0), timed("plain-threads", 1.0, "wrong")]
+    assert fastest(baselines) == baselines[1]
+    assert speedup(Measurement("x", "ok", seconds_median=0.5), baselines) == pytest.approx(4.0)
+    assert speedup(Measurement("x", "crash"), baselines) is None
+    assert fastest([]) is None
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("text", [DOT, COUNTERS_OUTSIDE, STEPS])
+def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
+    scop = parsed(tmp_path, text)
+    toolchain = Toolchain.find("gcc")
+    builds = plain_builds(scop, toolchain, 2, "reassociated")
+    assert {each.kernel.id for each in builds} >= {"original", "plain", "plain-threads", "plain-dealt"}
+    assert any(each.toolchain.kind == "clang" for each in builds) or shutil.which("clang") is None
+    built = [EXECUTOR.build([each.kernel], each.toolchain, tmp_path)[0] for each in builds]
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy)
+    assert {each.status for each in measured} == {"ok"}
+
+
+@pytest.mark.native
+def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scop = parsed(tmp_path, DOT)
+    machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=1)
+    monkeypatch.setattr("polydl.baselines.times_as_fast", lambda measurement, other: 2.0)
+    result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=tmp_path / "records")
+    assert [each.build.kernel.id for each in result.baselines][:2] == ["original", "plain"]
+    assert result.baseline in result.baselines
+    assert result.winner is not None
+    assert result.plain is None
+    again = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=tmp_path / "records")
+    assert all(each.record is not None for each in again.baselines)
+    assert [each.name for each in again.baselines] == [each.name for each in result.baselines]
+    assert [each.seconds for each in again.baselines] == pytest.approx([each.seconds for each in result.baselines])
+
+
+@pytest.mark.native
+def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.baselines.times_as_fast", lambda measurement, other: 0.5)
+    monkeypatch.setattr(
+        "polydl.baselines.fastest",
+        lambda baselines: next((each for each in baselines if each.build.kernel.id == "plain-threads"), None),
+    )
+    monkeypatch.setattr("polydl.optimization.fastest", polydl.baselines.fastest)
+    scop = parsed(tmp_path, COUNTERS_OUTSIDE)
+    machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=min(2, len(os.sched_getaffinity(0))))
+    if machine.threads == 1:
+        pytest.skip("one core")
+    result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=False, out=tmp_path / "out")
+    assert result.plain is result.baseline is not None
+    assert result.speedup == 1.0
+    text = result.source
+    assert "no variant that was measured is as fast" in text
+    assert "#pragma omp parallel for lastprivate(sum, j, last)" in text
+    assert "-ffast-math" in text
+    lines = (tmp_path / "out" / "README.txt").read_text().splitlines()
+    linked = [line.split("&&")[-1] for line in lines if "-shared" in line]
+    assert linked
+    assert all("-ffast-math" not in line for line in linked)
+    document = optimization_document(result)
+    jsonschema.validate(document, SCHEMA)
+    assert document["best"]["plain"]
+    assert answer_text(document, verbose=False).startswith("Winner  the plain nest, ")
+    assert "No variant is as fast as the plain nest" in run_page(read_run(document, "x.c"))
+    a, x = np.random.rand(16, 24).astype(np.float32), np.random.rand(24).astype(np.float32)
+    out = np.zeros(16, np.float32)
+    result.best(out=out, a=a, x=x)
+    np.testing.assert_allclose(out, 2 * a @ x, rtol=1e-5)
+    assert linked_fast_math(result.files["library"]) is False
+
+
+def linked_fast_math(library: Path) -> bool:
+    """Whether loading the library makes its process take subnormal numbers as zeros."""
+    program = (
+        "import ctypes, sys\nctypes.CDLL(sys.argv[1])\nimport numpy as np\n"
+        "print((np.array([2e-308]) / np.array([16.0]))[0] == 0)"
+    )
+    said = subprocess.run([sys.executable, "-c", program, str(library)], capture_output=True, text=True, check=True)
+    return said.stdout.strip() == "True"
+
+
+def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
+    entries = tuple(ranked(str(number)) for number in range(20))
+    ranking = Ranking("r", entries)
+    first = tuple(enumerate(entries[:4], 1))
+    further = NextPicks(ranking, first, 4)
+    assert further.more() == ()
+    further.tell([tried(2.0)], 1.0)
+    assert [len(further.more()) for _ in range(3)] == [4, 4, 0]
+    further = NextPicks(ranking, first, 4)
+    further.tell([tried(2.0), tried(0.5)], 1.0)
+    assert further.more() == ()
+
+
+def ranked(name: str) -> RankedVariant:
+    working_sets = WorkingSets((), (), 0, "isl")
+    return RankedVariant(Variant((Interchange(0, (name,)),)), working_sets, 1.0, "")
+
+
+def tried(seconds: float) -> Tried:
+    measurement = Measurement("x", "ok", seconds_median=seconds)
+    return Tried(1, ranked("x"), timed("x", seconds).build.kernel, measurement)
