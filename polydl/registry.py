@@ -38,6 +38,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "regression": "polydl.ranking.training:REGRESSION",
     },
     "rewrites": {
+        "dimensions": "polydl.variants.rewrites.dimensions:DIMENSIONS",
         "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",
         "split": "polydl.variants.rewrites.split:SPLIT",
         "pack_panels": "polydl.variants.rewrites.pack_panels:PACK_PANELS",
@@ -49,6 +50,14 @@ GROUPS: dict[str, dict[str, str]] = {
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
         "fuse": "polydl.variants.rewrites.fuse:FUSE",
+    },
+    "strategies": {
+        "ranked": "polydl.variants.search.ranked:RANKED",
+        "random": "polydl.variants.search.shuffled:RANDOM",
+        "generative": "polydl.variants.search.generative:GENERATIVE",
+        "hierarchical": "polydl.variants.search.hierarchical:HIERARCHICAL",
+        "bound": "polydl.variants.search.bound:BOUND",
+        "evolutionary": "polydl.variants.search.evolutionary:EVOLUTIONARY",
     },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
     "executors": {"local": "polydl.execute.local:EXECUTOR"},

@@ -11,6 +11,7 @@ from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import BILINEAR, PADDING
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, most_error, reassociates
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -41,12 +42,12 @@ class NestReport:
     flops: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class VariantSpace:
     """All that can be decided about one scop.
 
     ``scop`` is the ``source`` after ``rewrites``, which all variants of the space begin with. ``kernels`` are those
-    considered, by name; ``candidates`` their matches by nest index and kernel name. ``alternatives`` are the spaces
+    considered, by name; ``matches`` those of its nests by index and kernel name. ``alternatives`` are the spaces
     after other rewrites.
     """
 
@@ -58,10 +59,19 @@ class VariantSpace:
     spaces: tuple[NestSpace, ...]
     reports: tuple[NestReport, ...]
     kernels: Mapping[str, Microkernel]
-    candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
-    reassociate: bool
+    matches: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
+    numerics: Numerics
     rewrites: tuple[ScopStep, ...] = ()
     alternatives: tuple[VariantSpace, ...] = ()
+
+    def __repr__(self) -> str:
+        rewrites = f"{len(self.rewrites)} rewrites, {len(self.alternatives)} alternatives"
+        return f"<VariantSpace of {self.source.function.name}: {len(self.nests)} nests, {rewrites}>"
+
+    @property
+    def most_error(self) -> float:
+        """By how many times a variant's measured error may be larger than that of the source's own arithmetic."""
+        return most_error(self.numerics)
 
     def size(self) -> int:
         """Assignments of this space alone, without its alternatives."""
@@ -70,7 +80,7 @@ class VariantSpace:
     def apply(self, variant: Variant) -> Applied:
         """A variant of this space, or any other one, applied to the source; its proof is left to ``prove``."""
         kernels = tuple(self.kernels.values())
-        return apply(self.source, variant, kernels, reassociate=self.reassociate, prove=False)
+        return apply(self.source, variant, kernels, numerics=self.numerics, prove=False)
 
 
 @dataclass(frozen=True)
@@ -79,7 +89,7 @@ class _About:
 
     kernels: tuple[Microkernel, ...]
     machine: Machine
-    reassociate: bool
+    numerics: Numerics
     fusions: Sequence[Proposal]
 
 
@@ -95,7 +105,7 @@ def _nest_shapes(
     scop: Scop,
     nest: Nest,
     kernels: Sequence[Microkernel],
-    candidates: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
+    matches: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
     vector_bytes: int,
 ) -> tuple[tuple[Shape, ...], str | None, str | None]:
     """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
@@ -107,7 +117,7 @@ def _nest_shapes(
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
     for kernel in kernels:
-        found = candidates[nest.index, kernel.name]
+        found = matches[nest.index, kernel.name]
         if isinstance(found, NoMatch):
             reasons[kernel.name] = f"{kernel.name}: {found.reason}"
             continue
@@ -131,19 +141,19 @@ def build_space(
     kernels: Sequence[Microkernel],
     machine: Machine,
     *,
-    reassociate: bool = True,
+    numerics: Numerics = DEFAULT_NUMERICS,
     fusions: Sequence[Proposal] = (),
     fewer_products: bool = True,
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
-    ``kernels`` are tried in order for each nest; the first that matches is used. Without ``reassociate``
-    the order of every sum is kept. Each of ``fusions`` is tried, with the other rewrites after it. A nest
+    ``kernels`` are tried in order for each nest; the first that matches is used. ``numerics`` says
+    what may be done to sums and products. Each of ``fusions`` is tried, with the other rewrites after it. A nest
     whose arrays don't fit into the second cache may write those past the caches that take a quarter of it.
     Without ``fewer_products`` all products of the source are computed one by one.
     """
-    about = _About(tuple(kernels), machine, reassociate, fusions)
-    space = _space(rewritten(scop, (), reassociate=reassociate), scop, about, ())
+    about = _About(tuple(kernels), machine, numerics, fusions)
+    space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
     padded = (each for each in others if families(each.rewrites) == {PADDING})
@@ -160,7 +170,7 @@ def _fused(
         return
     attached, merged = fusion.attached, fusion.steps
     try:
-        fused = rewritten(space.source, merged, reassociate=space.reassociate)
+        fused = rewritten(space.source, merged, numerics=space.numerics)
     except IllegalVariantError:
         return
     if not merged:
@@ -193,14 +203,14 @@ def _distributed(space: VariantSpace) -> bool:
 
 
 def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[ScopStep, ...]) -> VariantSpace:
-    kernels, reassociate = about.kernels, about.reassociate
+    kernels = about.kernels
     scop, nests = left.scop, left.nests
-    candidates = {(nest.index, kernel.name): left.matches(nest, kernel) for nest in nests for kernel in kernels}
+    matches = {(nest.index, kernel.name): left.matches(nest, kernel) for nest in nests for kernel in kernels}
     spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, candidates, about.machine.vector_bytes)
-        if not reassociate:
+        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, matches, about.machine.vector_bytes)
+        if not left.reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = left.directions[nest.index]
@@ -223,8 +233,8 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
         tuple(spaces),
         tuple(reports),
         {kernel.name: kernel for kernel in kernels},
-        {key: found for key, found in candidates.items() if not isinstance(found, NoMatch)},
-        reassociate,
+        {key: found for key, found in matches.items() if not isinstance(found, NoMatch)},
+        left.numerics,
         rewrites,
     )
 
@@ -270,18 +280,17 @@ def _proposals(
         scop=space.scop,
         statement=statement,
         dependences=space.dependences,
-        matches=space.candidates.get((report.nest.index, report.kernel or ""), ()),
+        matches=space.matches.get((report.nest.index, report.kernel or ""), ()),
         preferred=_preference(space, report.nest, about.kernels) == 0,
-        reassociate=space.reassociate,
+        reassociate=reassociates(space.numerics),
         machine=about.machine,
         fusions=about.fusions,
     )
     for rewrite in rewrites:
-        if rewrite.exact or space.reassociate:
-            try:
-                yield from rewrite.propose(request)
-            except IllegalVariantError:
-                continue
+        try:
+            yield from rewrite.propose(request)
+        except IllegalVariantError:
+            continue
 
 
 def _rewritable(space: VariantSpace) -> Iterator[tuple[NestReport, Statement]]:
@@ -327,7 +336,7 @@ def _after(space: VariantSpace, proposal: Proposal, about: _About) -> VariantSpa
     steps = (*space.rewrites, *proposal.steps)
     rewrites = tuple(step for step in steps if isinstance(step, RewriteStep))
     try:
-        left = rewritten(space.source, rewrites, reassociate=space.reassociate)
+        left = rewritten(space.source, rewrites, numerics=space.numerics)
     except IllegalVariantError:
         return None
     made = _space(left, space.source, about, steps)
@@ -339,5 +348,5 @@ def _after(space: VariantSpace, proposal: Proposal, about: _About) -> VariantSpa
 
 def _preference(space: VariantSpace, nest: Nest, kernels: Sequence[Microkernel]) -> int:
     """The place of the first kernel that a nest's loops match, or how many there are if none does."""
-    places = (place for place, kernel in enumerate(kernels) if (nest.index, kernel.name) in space.candidates)
+    places = (place for place, kernel in enumerate(kernels) if (nest.index, kernel.name) in space.matches)
     return next(places, len(kernels))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
@@ -17,7 +17,7 @@ DRAWS_PER_VARIANT = 30
 DEFAULTS = 8
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Generation:
     """Legal variants, and how they came about."""
 
@@ -28,6 +28,11 @@ class Generation:
     total: int
     #: Whether not all were looked at.
     sampled: bool
+    #: By variant, the place of its space among those that have assignments, and the choice for each nest.
+    choices: Mapping[str, tuple[int, tuple[Choice, ...]]] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Generation of {len(self.variants)} variants out of {self.total} assignments>"
 
 
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
@@ -47,43 +52,57 @@ def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation
         sum(part.generated for part in parts),
         sum(part.total for part in parts) + sum(each.size() for each in every[max_variants:]),
         any(part.sampled for part in parts) or len(parts) < len(every),
+        {key: (place, own) for place, part in enumerate(parts) for key, (_, own) in part.choices.items()},
     )
 
 
 def _generate(space: VariantSpace, max_variants: int, seed: int) -> Generation:
     total = space.size()
     generator = random.Random(seed)
-    variants = {variant.id: variant for variant in _defaults(space)[:max_variants]}
+    chosen = {variant.id: (variant, choices) for variant, choices in _defaults(space)[:max_variants]}
     if total <= max_variants:
-        legal = [_variant(space, choices) for choices in product(*(each.choices for each in space.spaces))]
+        every = ((variant_of(space, own), own) for own in product(*(each.choices for each in space.spaces)))
         looked = prod(len(each.choices) + each.illegal() for each in space.spaces)
         # Each parallel loop multiplies the assignments that ``size`` counts once.
-        more = [variant for variant in legal if variant.id not in variants]
-        room = max_variants - len(variants)
-        chosen = sorted(generator.sample(range(len(more)), room)) if len(more) > room else range(len(more))
-        variants.update((more[index].id, more[index]) for index in chosen)
-        return Generation(tuple(variants.values()), looked, looked, len(more) > room)
-    looked = len(variants)
+        more = [(variant, own) for variant, own in every if variant.id not in chosen]
+        room = max_variants - len(chosen)
+        places = sorted(generator.sample(range(len(more)), room)) if len(more) > room else range(len(more))
+        chosen.update((more[place][0].id, more[place]) for place in places)
+        return _generation(chosen, looked, looked, len(more) > room)
+    looked = len(chosen)
     for _ in range(DRAWS_PER_VARIANT * max_variants):
-        if len(variants) >= max_variants:
+        if len(chosen) >= max_variants:
             break
         looked += 1
-        drawn = [each.sample(generator) for each in space.spaces]
-        complete = [choice for choice in drawn if choice is not None]
-        if len(complete) == len(drawn):
-            variant = _variant(space, complete)
-            variants.setdefault(variant.id, variant)
-    return Generation(tuple(variants.values()), looked, total, True)
+        drawn = drawn_from(space, generator)
+        if drawn is not None:
+            chosen.setdefault(drawn[0].id, drawn)
+    return _generation(chosen, looked, total, True)
 
 
-def _variant(space: VariantSpace, choices: Sequence[Choice]) -> Variant:
+def _generation(
+    chosen: Mapping[str, tuple[Variant, tuple[Choice, ...]]], looked: int, total: int, sampled: bool
+) -> Generation:
+    variants = tuple(variant for variant, _ in chosen.values())
+    return Generation(variants, looked, total, sampled, {key: (0, own) for key, (_, own) in chosen.items()})
+
+
+def drawn_from(space: VariantSpace, generator: random.Random) -> tuple[Variant, tuple[Choice, ...]] | None:
+    """A random variant of a space alone, with the choice for each nest; None if what was drawn is not legal."""
+    drawn = [each.sample(generator) for each in space.spaces]
+    complete = tuple(choice for choice in drawn if choice is not None)
+    return (variant_of(space, complete), complete) if len(complete) == len(drawn) else None
+
+
+def variant_of(space: VariantSpace, choices: Sequence[Choice]) -> Variant:
+    """The steps of a choice for each nest, after the space's rewrites."""
     everything: list[Step] = [*space.rewrites]
     for each, choice in zip(space.spaces, choices, strict=True):
         everything += each.steps(choice)
     return Variant(tuple(everything))
 
 
-def _defaults(space: VariantSpace) -> list[Variant]:
+def _defaults(space: VariantSpace) -> list[tuple[Variant, tuple[Choice, ...]]]:
     """The source's own order, around the best shapes of each nest: variants that are always tried."""
     defaults = [each.defaults(DEFAULTS) for each in space.spaces]
     variants = []
@@ -91,9 +110,9 @@ def _defaults(space: VariantSpace) -> list[Variant]:
         choices = [_nth(each, number) for each in defaults]
         if all(each.legal_order(c.shape, c.order) for each, c in zip(space.spaces, choices, strict=True)):
             ways = [each.variations(c) for each, c in zip(space.spaces, choices, strict=True)]
-            variants += [
-                _variant(space, [_nth(each, way) for each in ways]) for way in range(max(map(len, ways), default=1))
-            ]
+            for way in range(max(map(len, ways), default=1)):
+                chosen = tuple(_nth(each, way) for each in ways)
+                variants.append((variant_of(space, chosen), chosen))
     return variants
 
 

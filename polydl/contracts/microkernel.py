@@ -15,15 +15,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from polydl.ir.kernel import StaticLibrary
+from polydl.ir.numerics import REORDERED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
 # fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
-# operands (so that hundreds of columns pay), rounding the sums of products otherwise than multiply-adds in some
-# order do, and handing over each part of C after its last store.
-Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "rounds", "after"]
+# operands (so that hundreds of columns pay), and handing over each part of C after its last store.
+Ability = Literal["rows", "overwrite", "ahead", "pack", "copies", "after"]
 
 
 @dataclass(frozen=True)
@@ -238,9 +239,26 @@ class Microkernel(Protocol):
         """
         return None
 
+    def rounding(self, element: str) -> Rounding:  # noqa: ARG002
+        """How sums of products round whose A has elements of this type.
+
+        As multiply-adds in some order do, unless the kernel says otherwise: that it sums in the order of the batch and
+        of k where ``GemmSite.ordered`` asks for it, or that it computes other products.
+        """
+        return REORDERED
+
     def link_flags(self) -> tuple[str, ...]:
         """What the linker needs for the emitted C."""
         return ()
+
+    @property
+    def macros(self) -> frozenset[str]:
+        """What a compiler defines whose target has the instructions that the code is made for."""
+        return frozenset()
+
+    def static_library(self) -> StaticLibrary | None:
+        """What goes with the emitted C in place of those flags; None if the flags are all there is."""
+        return None
 
     @property
     def family(self) -> str:

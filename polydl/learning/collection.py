@@ -8,7 +8,6 @@ when it is done, so that an interrupted collection continues where it stopped.
 from __future__ import annotations
 
 import pickle
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,7 @@ from polydl.contracts import Candidate
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
-from polydl.files import written_atomically
+from polydl.files import temporary_directory, written_atomically
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
@@ -191,8 +190,8 @@ def _directory(work: Path | None, name: str) -> Iterator[Path]:
         nest_directory.mkdir(parents=True, exist_ok=True)
         yield nest_directory
         return
-    with tempfile.TemporaryDirectory(prefix="polydl-collect-") as place_name:
-        yield Path(place_name)
+    with temporary_directory() as directory:
+        yield directory
 
 
 def _one(
@@ -280,7 +279,7 @@ def _records(
             code=code_digest(kernel.kernel),
             variant=candidate.variant,
             workload=name,
-            baseline_seconds=measured[0].seconds_minimum,
+            baseline_seconds=measured[0].seconds_median,
             peak_gflops=max(probes, default=None),
             features=describe(candidate, default=candidate.variant.id == default),
         )
@@ -300,7 +299,7 @@ def analysed_anew(
         if record.workload is not None and record.variant is not None:
             by_nest.setdefault(record.workload, []).append(record)
     analysed: list[Record] = []
-    with tempfile.TemporaryDirectory(prefix="polydl-analysis-") as directory:
+    with temporary_directory() as directory:
         for number, (name, nest_records) in enumerate(sorted(by_nest.items()), 1):
             scop = pipeline.parse(workload(name).write(directory))
             for record in nest_records:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 from polydl import pipeline
 from polydl.errors import PolydlError
+from polydl.files import temporary_directory
 from polydl.ir.scop import Scop
 from polydl.plan.apply import apply
 from polydl.records.record import Record
@@ -49,9 +48,8 @@ def _reason(record: Record, prove: bool) -> str:
         scop = _workload(record.workload)
         if scop.digest != record.nest:
             return f"the nest of {record.workload} is another one now ({scop.digest}, not {record.nest})"
-        strict = record.setting.strict_fp
-        kernels = pipeline.microkernels(strict_fp=strict)
-        apply(scop, record.variant, kernels, reassociate=not strict, prove=prove)
+        kernels = pipeline.microkernels()
+        apply(scop, record.variant, kernels, numerics=record.setting.numerics, prove=prove)
     except PolydlError as error:
         return str(error)
     return ""
@@ -59,5 +57,5 @@ def _reason(record: Record, prove: bool) -> str:
 
 @lru_cache(maxsize=8)
 def _workload(name: str) -> Scop:
-    with tempfile.TemporaryDirectory(prefix="polydl-workload-") as directory:
-        return pipeline.parse(workload(name).write(Path(directory)))
+    with temporary_directory() as directory:
+        return pipeline.parse(workload(name).write(directory))

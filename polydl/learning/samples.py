@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lzma
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
@@ -16,8 +16,9 @@ from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.plan.rewrite_steps import families
-from polydl.records.record import Record, from_line, to_line
-from polydl.records.store import read, read_file
+from polydl.records.line import to_line
+from polydl.records.record import Record
+from polydl.records.store import Damage, read, read_file, read_stream
 
 # Version of ``Record.features`` as ``describe`` returns them.
 VERSION = 2
@@ -160,24 +161,24 @@ def groups_of_workloads() -> dict[str, str]:
     return {**groups, **{product: product for product in products}}
 
 
-def read_records(source: Path) -> Iterator[Record]:
+def read_records(source: Path, damaged: Callable[[Damage], None] | None = None) -> Iterator[Record]:
     """The records of a directory, of one of its files, or of a compressed file (``.xz``).
 
-    Raises RecordsError for a source that doesn't exist or can't be read.
+    ``damaged`` is called for each line that holds none. Raises RecordsError for a source that doesn't exist or can't be
+    read.
     """
     if not source.exists():
         raise RecordsError("there are no records", file=str(source), remedy="name a directory or a file of records")
     if source.is_dir():
-        yield from read(source)
+        yield from read(source, damaged=damaged)
     elif source.suffix == ".xz":
         try:
             with lzma.open(source, "rb") as file:
-                for line in file:
-                    yield from_line(line)
-        except (OSError, EOFError, lzma.LZMAError, ValueError) as error:
+                yield from read_stream(file, source, damaged)
+        except (OSError, EOFError, lzma.LZMAError) as error:
             raise RecordsError(f"can't be read: {error}", file=str(source)) from None
     else:
-        yield from read_file(source)
+        yield from read_file(source, damaged)
 
 
 def profile_path(source: Path, cpu: str) -> Path:

@@ -1,0 +1,62 @@
+"""How long a search goes on beyond the first picks, and what going on is worth."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.errors import OptionError
+
+_FORM = re.compile(r"(\d+(?:\.\d+)?) ?(s|m|runs|%)")
+# Candidates that must have been measured before an expected gain is believed.
+FEWEST = 10
+
+
+@dataclass(frozen=True)
+class Budget:
+    """A search ends when one of these is reached."""
+
+    #: since its beginning
+    seconds: float = math.inf
+    #: measured candidates
+    runs: float = math.inf
+    #: ``expected_gain``, as a part of the time
+    gain: float = 0.0
+
+    @staticmethod
+    def parse(text: str) -> Budget:
+        """``30s``, ``2m``, ``200runs``, ``5%``. Raises OptionError."""
+        found = _FORM.fullmatch(text.strip())
+        number = float(found[1]) if found else 0.0
+        if found is None or not number:
+            raise OptionError(
+                f"{text!r} is no budget", construct=f"--budget {text}", remedy="write 30s, 2m, 200runs or 5%"
+            )
+        if found[2] == "runs":
+            return Budget(runs=number)
+        if found[2] == "%":
+            return Budget(gain=number / 100)
+        return Budget(seconds=number * (60 if found[2] == "m" else 1))
+
+    def spent(self, seconds: float, times: Sequence[float | None]) -> bool:
+        """Whether to end after so many seconds, with the times of all candidates so far, None of those that failed."""
+        if seconds >= self.seconds or len(times) >= self.runs:
+            return True
+        return bool(self.gain) and len(times) >= FEWEST and expected_gain(times) < self.gain
+
+
+def expected_gain(times: Sequence[float | None]) -> float:
+    """By how much of the best time as many candidates again would lower it, if they were like those so far.
+
+    It is what all of the candidates gained over half of them, in the mean over all halves: with the best candidate left
+    out of half of all halves, with the best two out of a quarter, and so on. Since those come first that promise most,
+    it is rather too large than too small.
+    """
+    ordered = sorted(time for time in times if time is not None)
+    if len(ordered) < 2:
+        return 1.0
+    expected = sum(0.5 ** (place + 1) * time for place, time in enumerate(ordered))
+    expected += 0.5 ** len(ordered) * ordered[-1]
+    return 1.0 - ordered[0] / expected

@@ -1,0 +1,145 @@
+"""A space of which every variant was measured: searched again without a compiler, to compare strategies."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from pathlib import Path
+
+from polydl.contracts import MeasuredNest, Ranker
+from polydl.contracts.search import Strategy, Trial
+from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, UseMicrokernel, Variant
+from polydl.learning.samples import groups_of_workloads, machine_of, measured_nests, read_records
+from polydl.machine import Machine
+
+Values = Mapping[str, Hashable]
+REWRITES = "rewrites"
+# The steps of a nest, those first that shape the code the most.
+_STEPS = (UseMicrokernel, Parallel, Tile, NestStep, Interchange)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A variant with its decisions, what is expected of it, and what it takes."""
+
+    variant: Variant
+    values: Values
+    predicted: float
+    #: None if it failed
+    seconds: float | None
+    #: a bound of the time
+    least: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowsNode:
+    """The rows that are left."""
+
+    rows: tuple[Row, ...]
+
+    @cached_property
+    def undecided(self) -> tuple[str, ...]:
+        return tuple(name for name in self.rows[0].values if len(self.values(name)) > 1)
+
+    @cached_property
+    def decided(self) -> dict[str, Hashable]:
+        return {name: self.rows[0].values[name] for name in self.rows[0].values if len(self.values(name)) == 1}
+
+    def values(self, name: str) -> tuple[Hashable, ...]:
+        return tuple(dict.fromkeys(row.values[name] for row in self.rows))
+
+    def take(self, name: str, value: Hashable) -> RowsNode | None:
+        left = tuple(row for row in self.rows if row.values[name] == value)
+        return RowsNode(left) if left else None
+
+    def variant(self) -> Variant | None:
+        return self.rows[0].variant
+
+    def least_seconds(self) -> float:
+        return min(row.least for row in self.rows)
+
+
+class RecordedSpace:
+    """Satisfies ``SearchSpace``. A part of the rows is ranked beforehand."""
+
+    def __init__(self, rows: Sequence[Row], ranked: int, seed: int) -> None:
+        self.rows = {row.variant.id: row for row in rows}
+        self._left = list(rows)
+        random.Random(seed).shuffle(self._left)
+        first, self._left = self._left[:ranked], self._left[ranked:]
+        self.ranked = tuple(row.variant for row in sorted(first, key=lambda row: row.predicted))
+        self.root = RowsNode(tuple(rows))
+
+    def predicted(self, variants: Sequence[Variant]) -> list[float]:
+        return [self.rows[variant.id].predicted for variant in variants]
+
+    def decisions(self, variant: Variant) -> Values:
+        return self.rows[variant.id].values
+
+    def draw(self, count: int, generator: random.Random) -> list[Variant]:
+        generator.shuffle(self._left)
+        drawn, self._left = self._left[:count], self._left[count:]
+        return [row.variant for row in drawn]
+
+
+def named_steps(variants: Sequence[Variant]) -> list[dict[str, Hashable]]:
+    """The steps of variants as decisions that have a value in each of them: None for no step."""
+    found = [_decided(variant) for variant in variants]
+    names = {
+        name: None for kind in range(len(_STEPS) + 1) for own in found for name, (of, _) in own.items() if of == kind
+    }
+    return [{name: own[name][1] if name in own else None for name in names} for own in found]
+
+
+def _decided(variant: Variant) -> dict[str, tuple[int, Hashable]]:
+    values: dict[str, tuple[int, Hashable]] = {REWRITES: (0, variant.scop_steps)}
+    for step in variant.nest_steps:
+        kind = next(place for place, of in enumerate(_STEPS, 1) if type(step) is of or of is NestStep)
+        loop = f" {step.loop}" if isinstance(step, Tile) else ""
+        values[f"{step.nest} {step.json_name}{loop}"] = kind, step
+    return values
+
+
+def recorded_rows(source: Path, ranker: Ranker, fewest: int, most_nests: int | None = None) -> dict[str, list[Row]]:
+    """The variants of each nest in records that has so many, by its name; of ``most_nests``, evenly spread.
+
+    Raises RecordsError, OptionError.
+    """
+    every = measured_nests(read_records(source), groups_of_workloads())
+    nests = [nest for nest in every if len(nest.candidates) >= fewest]
+    if most_nests is not None:
+        nests = nests[:: max(1, len(nests) // most_nests)][:most_nests]
+    return {nest.name: rows_of(nest, ranker, machine_of(source, nests)) for nest in nests}
+
+
+def rows_of(nest: MeasuredNest, ranker: Ranker, machine: Machine) -> list[Row]:
+    """The variants of a nest, with what a ranker expects of each, and bounds of their times."""
+    from polydl.ranking.bound import lower_bounds
+
+    ranking = ranker.rank(nest.candidates, machine)
+    scores = {
+        entry.variant.id: float(place) if entry.score is None else entry.score
+        for place, entry in enumerate(ranking.entries, 1)
+    }
+    variants = [candidate.variant for candidate in nest.candidates]
+    bounds = lower_bounds(nest.candidates, machine)
+    return [
+        Row(variant, values, scores[variant.id], seconds, least)
+        for variant, values, seconds, least in zip(variants, named_steps(variants), nest.seconds, bounds, strict=True)
+    ]
+
+
+def searched(rows: Sequence[Row], strategy: Strategy, *, seed: int, runs: int, batch: int = 5) -> list[float]:
+    """The best time after each run of a search that begins with nothing but a ranking of half of the rows."""
+    space = RecordedSpace(rows, len(rows) // 2, seed)
+    search = strategy.begin(space, seed=seed)
+    best: list[float] = []
+    while len(best) < runs and (proposed := search.propose(min(batch, runs - len(best)))):
+        trials = [Trial(variant, space.rows[variant.id].seconds) for variant in proposed]
+        for trial in trials:
+            best.append(min(trial.seconds or inf, best[-1] if best else inf))
+        search.told(trials)
+    return best

@@ -1,0 +1,115 @@
+"""What a search strategy sees of a nest: its decisions, and what the ranker expects of variants, analysed as needed."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Hashable, Mapping, Sequence
+from math import inf
+from typing import TYPE_CHECKING
+
+from polydl.contracts import Candidate, Ranker
+from polydl.errors import AnalysisError
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Variant
+from polydl.machine import Machine
+from polydl.pipeline import ApplyOptions, candidates, least_seconds
+
+if TYPE_CHECKING:
+    from polydl.variants.generate import VariantSpace
+    from polydl.variants.generation import Generation
+    from polydl.variants.search.nodes import SpaceNode
+
+_DRAWS = 10
+
+
+class RankedSpace:
+    """A space with a ranking that grows; satisfies ``polydl.contracts.search.SearchSpace``."""
+
+    def __init__(
+        self,
+        space: VariantSpace,
+        generation: Generation,
+        ranking: Ranking,
+        analysed: Sequence[Candidate],
+        ranker: Ranker,
+        machine: Machine,
+        options: ApplyOptions,
+    ) -> None:
+        from polydl.variants.search.nodes import SpaceNode
+
+        self._ranker = ranker
+        self._machine = machine
+        self._options = options
+        self._source = space.source
+        self._root = SpaceNode.root(space, lambda part, partials: least_seconds(part, partials, machine))
+        self._choices = dict(generation.choices)
+        self._drawn = {variant.id for variant in generation.variants}
+        self._analysed = {candidate.variant.id: candidate for candidate in analysed}
+        self._refused: set[str] = set()
+        self._ranked = tuple(entry.variant for entry in ranking.entries)
+        self._take(ranking)
+
+    def _take(self, ranking: Ranking) -> None:
+        self.ranking = ranking
+        self._entries = {entry.variant.id: (place, entry) for place, entry in enumerate(ranking.entries, 1)}
+
+    @property
+    def root(self) -> SpaceNode:
+        return self._root
+
+    @property
+    def ranked(self) -> tuple[Variant, ...]:
+        return self._ranked
+
+    @property
+    def analysed(self) -> tuple[Candidate, ...]:
+        return tuple(self._analysed.values())
+
+    def predicted(self, variants: Sequence[Variant]) -> list[float]:
+        fresh = {each.id: each for each in variants if each.id not in self._analysed and each.id not in self._refused}
+        if fresh:
+            try:
+                seen = candidates(self._source, list(fresh.values()), machine=self._machine, **self._options)
+            except AnalysisError:
+                seen = ()
+            self._analysed.update((candidate.variant.id, candidate) for candidate in seen)
+            self._refused |= fresh.keys() - self._analysed.keys()
+            if seen:
+                self._take(self._ranker.rank(self.analysed, self._machine))
+        return [self._expected(variant) for variant in variants]
+
+    def _expected(self, variant: Variant) -> float:
+        if variant.id not in self._entries:
+            return inf
+        place, entry = self._entries[variant.id]
+        return float(place) if entry.score is None else entry.score
+
+    def entry(self, variant: Variant) -> tuple[int, RankedVariant] | None:
+        """Its place in the ranking of all that was analysed; None if it can't be analysed."""
+        self.predicted([variant])
+        return self._entries.get(variant.id)
+
+    def decisions(self, variant: Variant) -> Mapping[str, Hashable]:
+        from polydl.variants.search.nodes import values_of
+
+        if variant.id not in self._choices:
+            return {}
+        place, choices = self._choices[variant.id]
+        return values_of(self._root.spaces, place, choices)
+
+    def draw(self, count: int, generator: random.Random) -> list[Variant]:
+        from polydl.variants.generation import drawn_from
+
+        found: list[Variant] = []
+        for _ in range(_DRAWS * count if self._root.spaces else 0):
+            place = generator.randrange(len(self._root.spaces))
+            drawn = drawn_from(self._root.spaces[place], generator)
+            if drawn is None or drawn[0].id in self._drawn:
+                continue
+            variant, choices = drawn
+            self._drawn.add(variant.id)
+            self._choices[variant.id] = place, choices
+            found.append(variant)
+            if len(found) >= count:
+                break
+        return found

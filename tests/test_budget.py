@@ -1,0 +1,148 @@
+"""A search that goes on beyond the first picks: batches in one session, budgets, and what is said of them."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from execute_nests import matmul, matmul_kernel
+
+from polydl.cli import main
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.participant import Participant
+from polydl.execute.rounds import RawSample
+from polydl.execute.timing import Timer
+from polydl.execute.toolchain import Toolchain
+from polydl.records.store import read
+
+pytestmark = pytest.mark.native
+
+SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+MATMUL = """\
+void matmul(float C[24][48], float A[24][40], float B[40][48]) {
+#pragma scop
+  for (int i = 0; i < 24; ++i)
+    for (int j = 0; j < 48; ++j)
+      for (int k = 0; k < 40; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+POLICY = TimingPolicy(rounds=12, adaptive=True, minimum_sample_seconds=1e-3, timeout_seconds=20.0)
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> None:
+    """Every sample of a kernel takes its ``seconds``, whatever the clock says."""
+    sample = Timer._sample
+
+    def instead(timer: Timer, participant: Participant) -> None:
+        sample(timer, participant)
+        participant.raw[-1] = RawSample(seconds[participant.id], (100.0, 100.0))
+
+    monkeypatch.setattr(Timer, "_sample", instead)
+
+
+def test_further_batches_are_timed_against_the_fastest_and_meet_it_in_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scripted(monkeypatch, {"original": 4e-6, "a": 2e-6, "b": 3e-6, "c": 2.5e-6, "d": 1e-6, "e": 1.5e-6, "f": 9e-6})
+    toolchain = Toolchain.find()
+    built = EXECUTOR.build([matmul_kernel(name) for name in ("original", *"abcdef")], toolchain, tmp_path)
+    batches = iter([built[3:5], built[5:7], ()])
+    finished: list[str] = []
+    measured = EXECUTOR.measure(
+        built[1:3],
+        built[0],
+        matmul(),
+        threads=1,
+        policy=POLICY,
+        finished=lambda one: finished.append(one.measurement.id),
+        more=lambda: next(batches),
+    )
+    assert [each.id for each in measured] == ["original", *"abcdef"]
+    assert {each.status for each in measured} == {"ok"}
+    assert {each.id for each in measured if each.final} == {"d"}
+    samples = {each.id: len(each.samples) for each in measured}
+    assert samples["f"] == POLICY.fewest_rounds, "clearly behind the fastest"
+    assert Counter(finished) == {"original": 1, "b": 1, "f": 1, "a": 2, "c": 2, "d": 2, "e": 2}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    monkeypatch.chdir(tmp_path)
+    Path("matmul.c").write_text(MATMUL)
+
+    def run(*arguments: str) -> dict[str, Any]:
+        words = ["optimize", "matmul.c", "--max-variants", "8", "--top-k", "2", "--threads", "1", "--records", "kept"]
+        assert main.main([*words, "--json", "-", *arguments], standalone_mode=False) == 0
+        document: dict[str, Any] = json.loads(capsys.readouterr().out)
+        jsonschema.validate(document, SCHEMA)
+        return document
+
+    return run
+
+
+def test_a_budget_of_runs_is_kept_and_what_was_measured_is_not_measured_again(run: Callable[..., Any]) -> None:
+    assert run()["search"] is None
+    document = run("--budget", "7runs")
+    search = document["search"]
+    assert (search["strategy"], search["runs"]) == ("ranked", 7)
+    assert len(document["candidates"]) == 7
+    assert document["counts"]["ranked"] > 8, "further variants are drawn and ranked"
+    best = [step["best"] for step in search["improvements"]]
+    assert best == sorted(best, reverse=True)
+    assert [step["runs"] for step in search["improvements"]] == sorted(step["runs"] for step in search["improvements"])
+    assert 0 <= search["expected_gain"] <= 1
+    before = Counter(record.id for record in read(Path("kept")) if record.kind == "variant")
+    further = run("--budget", "9runs")
+    assert len(further["candidates"]) == 9
+    after = Counter(record.id for record in read(Path("kept")) if record.kind == "variant")
+    again = [name for name in before if after[name] > before[name]]
+    assert len(again) <= 2 + 4, "the first picks and the finalists, beside what is new"
+
+
+def test_the_winner_is_the_fastest_of_all_batches(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here what comes later is faster."""
+    order: list[str] = []
+    sample = Timer._sample
+
+    def instead(timer: Timer, participant: Participant) -> None:
+        sample(timer, participant)
+        if participant.id not in order:
+            order.append(participant.id)
+        participant.raw[-1] = RawSample(1e-3 * 0.5 ** order.index(participant.id), (100.0, 100.0))
+
+    monkeypatch.setattr(Timer, "_sample", instead)
+    document = run("--budget", "6runs")
+    assert document["best"]["id"] == order[-1]
+    assert document["search"]["improvements"][-1]["runs"] == 6
+    assert Path(document["files"]["library"]).exists()
+
+
+def test_what_a_search_gained_is_said(run: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
+    words = "optimize matmul.c --max-variants 8 --top-k 2 --threads 1 --records kept --budget 6runs --strategy random"
+    assert main.main(words.split(), standalone_mode=False) == 0
+    out = capsys.readouterr().out
+    assert "Search  random, 6 runs in " in out
+    assert "as many runs again may gain" in " ".join(out.split())
+
+
+@pytest.mark.parametrize(("option", "said"), [(("--budget", "soon"), "no budget"), (("--strategy", "luck"), "strateg")])
+def test_mistakes_are_told_before_anything_is_done(
+    option: Sequence[str], said: str, run: Callable[..., Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(["optimize", "matmul.c", *option], standalone_mode=False) == 2
+    assert said in capsys.readouterr().err
+    assert not Path("polydl-out").exists()
+
+
+def test_a_search_ends_when_nothing_is_left(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.search_space.RankedSpace.draw", lambda *_: [])
+    document = run("--budget", "30runs", "--microkernel", "c")
+    assert len(document["candidates"]) == document["counts"]["ranked"] == document["search"]["runs"]

@@ -1,0 +1,105 @@
+"""What strategies expect of variants: the ranker's prediction, corrected by how far it was off where much is alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+
+from polydl.contracts.search import SearchSpace, Trial
+from polydl.ir.variant import Variant
+from polydl.variants.search.walk import Walked
+
+# Of the variance of log(measured / predicted), what decisions don't explain, relative to what they do.
+_NOISE = 0.3
+# Of the last trials, so many are learned from.
+_MOST = 400
+
+
+class Expectations:
+    """Remembers variants with their decisions, and what was measured.
+
+    log(measured / predicted) is smoothed over variants that are decided alike (kernel ridge regression): how alike two
+    are is the share of their decisions that agree, where the n-th decision weighs 1/n, as those that shape the code the
+    most come first.
+    """
+
+    def __init__(self, space: SearchSpace) -> None:
+        self._space = space
+        self._values: dict[str, Mapping[str, Hashable]] = {}
+        self.trials: list[Trial] = []
+        self.seen: set[str] = set()
+        self._weights: list[float] = []
+        self._learned: list[Mapping[str, Hashable]] = []
+        self._mean = 0.0
+
+    def remember(self, walked: Walked) -> Variant:
+        self._values.setdefault(walked.variant.id, walked.values)
+        return walked.variant
+
+    def values(self, variant: Variant) -> Mapping[str, Hashable]:
+        if variant.id not in self._values:
+            self._values[variant.id] = self._space.decisions(variant)
+        return self._values[variant.id]
+
+    @property
+    def best(self) -> float:
+        """The shortest time so far, infinite without one."""
+        return min((trial.seconds for trial in self.trials if trial.seconds is not None), default=math.inf)
+
+    def fastest(self, count: int) -> list[Variant]:
+        """Of what was measured."""
+        passed = [
+            (trial.seconds, trial.variant.id, trial.variant) for trial in self.trials if trial.seconds is not None
+        ]
+        return [variant for _, _, variant in sorted(passed, key=lambda entry: entry[:2])[:count]]
+
+    def told(self, trials: Sequence[Trial]) -> None:
+        self.trials += trials
+        self.seen.update(trial.variant.id for trial in trials)
+        passed = [trial for trial in self.trials if trial.seconds is not None][-_MOST:]
+        predicted = self._space.predicted([trial.variant for trial in passed])
+        usable = [
+            (trial.variant, math.log(trial.seconds / seconds))
+            for trial, seconds in zip(passed, predicted, strict=True)
+            if trial.seconds is not None and 0 < seconds < math.inf
+        ]
+        self._learned = [self.values(variant) for variant, _ in usable]
+        if not usable:
+            return
+        off = np.array([deviation for _, deviation in usable])
+        self._mean = float(off.mean())
+        alike = np.array([[likeness(one, other) for other in self._learned] for one in self._learned])
+        self._weights = np.linalg.solve(alike + _NOISE * np.eye(len(usable)), off - self._mean).tolist()
+
+    def of(self, variants: Sequence[Variant]) -> list[float]:
+        """Seconds, or what the ranker compares by."""
+        predicted = self._space.predicted(variants)
+        if not self._learned:
+            return list(predicted)
+        return [
+            seconds * math.exp(self._mean + self._correction(variant)) if seconds < math.inf else math.inf
+            for variant, seconds in zip(variants, predicted, strict=True)
+        ]
+
+    def _correction(self, variant: Variant) -> float:
+        own = self.values(variant)
+        return float(np.dot([likeness(own, other) for other in self._learned], self._weights))
+
+    def ordered(self, variants: Sequence[Variant]) -> list[Variant]:
+        """Those that were not measured, the most promising first, each once."""
+        fresh = list({variant.id: variant for variant in variants if variant.id not in self.seen}.values())
+        expected = self.of(fresh)
+        places = sorted(range(len(fresh)), key=lambda place: (expected[place], fresh[place].id))
+        return [fresh[place] for place in places if expected[place] < math.inf]
+
+
+def likeness(one: Mapping[str, Hashable], other: Mapping[str, Hashable]) -> float:
+    """The share of decisions that agree, the n-th with a weight of 1/n; 0 where nothing is known of one of them."""
+    agreeing = total = 0.0
+    for place, (name, value) in enumerate(one.items(), 1):
+        total += 1.0 / place
+        if name in other and other[name] == value:
+            agreeing += 1.0 / place
+    return agreeing / total if total else 0.0
