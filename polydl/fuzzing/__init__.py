@@ -1,0 +1,1 @@
+"""Random loop nests from C text to checked binaries: what ``polydl fuzz`` runs."""

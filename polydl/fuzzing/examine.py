@@ -1,0 +1,369 @@
+"""One nest on the whole way: C text, scop, space, variants, C, compiler, run, comparison."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import subprocess
+import tempfile
+import traceback
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from polydl import registry
+from polydl.codegen.original import original
+from polydl.errors import AnalysisError, CodegenError, IllegalVariantError, PolydlError, UserError
+from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
+from polydl.execute.exactness import compare_exactly
+from polydl.execute.tolerance import tolerance
+from polydl.execute.toolchain import Toolchain
+from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
+from polydl.fuzzing.generator import Case
+from polydl.fuzzing.running import NoReferenceError, Reference, run
+from polydl.fuzzing.unit import together
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.machine import Machine
+from polydl.machine.system import System
+from polydl.pipeline import kernel, parse, rank, space_on
+from polydl.plan.apply import Applied
+
+if TYPE_CHECKING:
+    from polydl.variants.generate import VariantSpace
+
+# Draws for each variant that is wanted.
+_DRAWS = 4
+# Of variants, those that no space holds.
+_BEYOND = 0.3
+# Of nests, those of which some of these come after rewrites that are for large sizes.
+_AFTER_REWRITES = 0.6
+# Kinds of failures that say nothing about their cause.
+_WORDLESS = ("wrong", "differs", "crash", "timeout")
+# Of nests, those whose variants are ranked as well.
+_RANKED = 0.1
+# Of nests, those of which a variant is compared over a ring as well.
+_EXACT = 0.12
+# Integers of random nests overflow.
+_WRAPPING = "-fwrapv"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What all nests of a run have in common."""
+
+    toolchain: Toolchain
+    system: System
+    variants: int
+    #: in place of the level that is drawn for each nest
+    optimization: str | None = None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that must not be.
+
+    ``kind`` is wrong, differs (over a ring), crash, timeout, compile or fault (a Python exception).
+    """
+
+    kind: str
+    message: str
+    #: what failures of the same cause have in common
+    signature: str
+    variant: Variant | None = None
+
+    def like(self, other: Failure) -> bool:
+        """Whether it is of the same kind, and for what has words of its own, in the same words."""
+        return self.kind == other.kind and (self.kind in _WORDLESS or self.signature == other.signature)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one nest."""
+
+    #: variants that were run, by status
+    variants: Counter[str] = field(default_factory=Counter)
+    #: what was not taken, by stage and reason
+    refusals: Counter[str] = field(default_factory=Counter)
+    #: steps of the variants that were run
+    steps: Counter[str] = field(default_factory=Counter)
+    #: variants that were compared over a ring, by verdict
+    exact: Counter[str] = field(default_factory=Counter)
+    failures: tuple[Failure, ...] = ()
+    #: processor time by stage
+    milliseconds: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass
+class _Tally:
+    variants: Counter[str] = field(default_factory=Counter)
+    refusals: Counter[str] = field(default_factory=Counter)
+    steps: Counter[str] = field(default_factory=Counter)
+    exact: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    milliseconds: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        start = processor_seconds()
+        try:
+            yield
+        finally:
+            self.milliseconds[name] += round(1000 * (processor_seconds() - start))
+
+    def outcome(self) -> Outcome:
+        return Outcome(self.variants, self.refusals, self.steps, self.exact, tuple(self.failures), self.milliseconds)
+
+
+def processor_seconds() -> float:
+    """Of this process and of all processes that have ended below it."""
+    usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def examine(case: Case, settings: Settings, given: Sequence[Variant] = ()) -> Outcome:
+    """Try random variants of a nest, and the ``given`` ones first. The same case gives the same variants."""
+    tally = _Tally()
+    with tempfile.TemporaryDirectory(prefix="polydl-fuzz-") as folder:
+        _examine(case, settings, given, Path(folder), tally)
+    return tally.outcome()
+
+
+def _examine(
+    case: Case,
+    settings: Settings,
+    given: Sequence[Variant],
+    folder: Path,
+    tally: _Tally,
+) -> None:
+    try:
+        with tally.stage("parse"):
+            scop = _parsed(case, folder)
+        with tally.stage("space"):
+            conditions = case.conditions
+            machine = conditions.machine(settings.system)
+            space = space_on(scop, machine, microkernel=conditions.microkernel, numerics=conditions.numerics)
+    except (UserError, AnalysisError) as error:
+        tally.refusals[reason("parse", error)] += 1
+        return
+    except Exception as error:
+        tally.failures.append(fault(error))
+        return
+    draw = Random(f"polydl fuzz variants {case.name}")
+    chosen: list[tuple[Variant, KernelSource]] = []
+    tried: set[str] = set()
+    with tally.stage("generate"):
+        for variant, wild in _drawn(space, given, draw, case, machine, settings.variants, tally):
+            if variant.id in tried:
+                continue
+            tried.add(variant.id)
+            source = _source(space, variant, machine.vector_bytes, wild, tally)
+            if source is not None:
+                chosen.append((variant, source))
+                if len(chosen) == settings.variants + len(given):
+                    break
+    if not chosen:
+        return
+    if draw.random() < _RANKED:
+        with tally.stage("rank"):
+            _rank(scop, [variant for variant, _ in chosen], case, machine, tally)
+    try:
+        _run(scop, chosen, len(given), settings, case, folder, tally)
+    except NoReferenceError as error:
+        tally.refusals[f"original: {error}"] += 1
+        tally.variants.clear()
+        tally.steps.clear()
+
+
+def _parsed(case: Case, folder: Path) -> Scop:
+    path = folder / "nest.c"
+    path.write_text(case.text, encoding="utf-8")
+    return parse(path, defines=case.defines)
+
+
+def _drawn(
+    space: VariantSpace, given: Sequence[Variant], draw: Random, case: Case, machine: Machine, count: int, tally: _Tally
+) -> Iterator[tuple[Variant, bool]]:
+    """Variants to try, and for each whether the search would not."""
+    for variant in given:
+        yield variant, True
+    try:
+        rewrites = draw.random() < _AFTER_REWRITES and count
+        after = after_rewrites(space, machine, case.conditions.microkernel, draw) if rewrites else None
+        for _ in range(_DRAWS * count):
+            wild = draw.random() < _BEYOND
+            other = after is not None and wild and draw.random() < 0.7
+            variant = from_space(after if other and after is not None else space, draw) or Variant(())
+            if wild and not other:
+                variant = beyond_space(variant, space.source, draw)
+            yield variant, wild
+    except Exception as error:
+        tally.failures.append(fault(error))
+
+
+def _source(space: VariantSpace, variant: Variant, vector_bytes: int, wild: bool, tally: _Tally) -> KernelSource | None:
+    """The C of a variant; None if it is refused, or if that fails."""
+    try:
+        applied: Applied = space.apply(variant)
+        return kernel(applied, vector_bytes)
+    except (IllegalVariantError, CodegenError, AnalysisError) as error:
+        tally.refusals[reason("beyond the space" if wild else "variant", error)] += 1
+    except PolydlError as error:
+        tally.refusals[reason("variant", error)] += 1
+    except Exception as error:
+        tally.failures.append(fault(error, variant))
+    return None
+
+
+def _rank(scop: Scop, variants: Sequence[Variant], case: Case, machine: Machine, tally: _Tally) -> None:
+    """Analyse and rank the variants, whose order nothing says anything about."""
+    conditions = case.conditions
+    ranker = Random(f"polydl fuzz ranker {case.name}").choice(registry.names("rankers"))
+    try:
+        rank(
+            scop, variants, machine=machine, ranker=ranker,
+            microkernel=conditions.microkernel, numerics=conditions.numerics,
+        )  # fmt: skip
+    except PolydlError as error:
+        tally.refusals[reason("rank", error)] += 1
+    except Exception as error:
+        tally.failures.append(fault(error, variants[0]))
+
+
+def _run(
+    scop: Scop,
+    chosen: Sequence[tuple[Variant, KernelSource]],
+    given: int,
+    settings: Settings,
+    case: Case,
+    folder: Path,
+    tally: _Tally,
+) -> None:
+    strict = case.conditions.numerics == "strict"
+    level = settings.optimization or case.conditions.optimization
+    others = [flag for flag in settings.toolchain.flags if not flag.startswith("-O")]
+    # Where the order of the source is kept, so is every bit.
+    flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
+    toolchain = replace(settings.toolchain, flags=flags)
+    in_order = settings.toolchain.in_order
+    in_order = replace(in_order, flags=(*in_order.flags, _WRAPPING))
+    numbered = [(number, source) for number, (_, source) in enumerate(chosen)]
+    with tally.stage("compile"):
+        plain, _ = _library(original(scop), in_order, folder)
+        if plain is None:
+            raise NoReferenceError("it is not compiled")
+        libraries = _compiled(numbered, toolchain, folder)
+    with tally.stage("run"):
+        reference = Reference(plain, 0.0 if strict else tolerance(scop))
+        seed = Random(f"polydl fuzz data {case.name}").randrange(1 << 30)
+        for numbers, library, message in libraries:
+            if library is None:
+                for number in numbers:
+                    tally.variants["compile"] += 1
+                    tally.failures.append(Failure("compile", message, _first_error(message), chosen[number][0]))
+                continue
+            for answer in run(scop, reference, library, numbers, seed, folder):
+                variant = chosen[answer.number][0]
+                tally.variants[answer.status] += 1
+                tally.steps.update({step.json_name for step in variant.steps})
+                if answer.status not in ("ok", "imprecise"):
+                    signature = _signature(answer.status, variant)
+                    tally.failures.append(Failure(answer.status, answer.message, signature, variant))
+    with tally.stage("exactness"):
+        _compare_exactly(scop, chosen, given, settings.toolchain, case, folder, tally)
+
+
+def _compare_exactly(
+    scop: Scop,
+    chosen: Sequence[tuple[Variant, KernelSource]],
+    given: int,
+    toolchain: Toolchain,
+    case: Case,
+    folder: Path,
+    tally: _Tally,
+) -> None:
+    """Compare those that were given, or else one now and then, over a ring."""
+    draw = Random(f"polydl fuzz ring {case.name}")
+    numbers = range(given) if given else [draw.randrange(len(chosen))] if draw.random() < _EXACT else []
+    for number in numbers:
+        variant, source = chosen[number]
+        result = compare_exactly(scop, source, toolchain, folder / f"exact{number}", seed=draw.randrange(1 << 30))
+        tally.exact[result.verdict] += 1
+        if result.verdict == "not applicable":
+            tally.refusals[f"over a ring: {shortened(result.reason)}"] += 1
+        elif result.verdict == "differs":
+            message = f"over the {result.ring}, {result.reason}"
+            tally.failures.append(Failure("differs", message, _signature("differs", variant), variant))
+
+
+def _signature(status: str, variant: Variant) -> str:
+    return f"{status} with {', '.join(sorted({step.json_name for step in variant.steps}))}"
+
+
+def _compiled(
+    numbered: Sequence[tuple[int, KernelSource]], toolchain: Toolchain, folder: Path
+) -> list[tuple[list[int], Path | None, str]]:
+    """One library of all kernels; if the compiler refuses that, one of each."""
+    library, message = _library(together(numbered, "unit"), toolchain, folder)
+    if library is not None or len(numbered) == 1:
+        return [([number for number, _ in numbered], library, message)]
+    return [
+        ([number], *_library(together([(number, source)], f"unit{number}"), toolchain, folder))
+        for number, source in numbered
+    ]
+
+
+def _library(kernel: KernelSource, toolchain: Toolchain, folder: Path) -> tuple[Path | None, str]:
+    """The library of a kernel, None if the compiler refuses it, and what the compiler says."""
+    source, library = folder / f"{kernel.id}.c", folder / f"{kernel.id}.so"
+    source.write_text(f"{kernel.c}\n{kernel.harness}", encoding="utf-8")
+    command = toolchain.library_command(kernel, (source,), library)
+    try:
+        ended = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+            timeout=COMPILE_TIMEOUT_SECONDS, env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return None, f"error: the compiler does not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
+    return (library if ended.returncode == 0 else None), ended.stderr
+
+
+# ----------------------------------------------------------------------------------
+# Reasons
+
+
+def fault(error: Exception, variant: Variant | None = None) -> Failure:
+    """An exception that polydl does not raise on purpose, with its traceback."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "site-packages" not in frame.filename]
+    last = frames[-1] if frames else None
+    where = f"{Path(last.filename).name}:{last.name}" if last is not None else ""
+    text = "".join(traceback.format_exception(error))
+    return Failure("fault", text, f"{type(error).__name__} in {where}", variant)
+
+
+def reason(stage: str, error: PolydlError) -> str:
+    """The class of an error with its message, without names and numbers of the nest."""
+    return f"{stage}: {type(error).__name__}: {shortened(error.message)}"
+
+
+def shortened(message: str) -> str:
+    """The first line of a message without names and numbers of the nest."""
+    text = re.sub(r"`[^`]*`|'[^']*'|\[[^\]]*\]", "…", message.split("\n")[0])
+    text = re.sub(r"\bvariant [0-9a-f]{12}\b", "variant …", text)
+    return re.sub(r"\b(S\d+|[A-Za-z]{1,3}\d*_?\w?\d*|-?\d+(\.\d+)?)\b(?=[ ,;.:)]|$)", _without_numbers, text)[:120]
+
+
+def _without_numbers(match: re.Match[str]) -> str:
+    word = match[0]
+    return "…" if any(letter.isdigit() for letter in word) else word
+
+
+def _first_error(message: str) -> str:
+    found = re.search(r"error: (.*)", message)
+    return re.sub(r"\u2018[^\u2019]*\u2019", "…", found[1]) if found else "no message"

@@ -1,0 +1,116 @@
+"""The nest of a number: which kind it is, and the conditions under which its variants are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from random import Random
+
+from polydl.fuzzing.general import general_nest
+from polydl.fuzzing.operators import convolution, operators, product, stencil
+from polydl.fuzzing.program import Loop, Program, Sum, c_text, fitted, flattened, nodes, with_loops
+from polydl.ir.numerics import NUMERICS, Numerics
+from polydl.machine import CacheLevel, Machine
+from polydl.machine.system import System
+
+_KINDS: tuple[tuple[str, Callable[[Random], Program], float], ...] = (
+    ("general", general_nest, 6),
+    ("product", product, 6),
+    ("convolution", convolution, 3),
+    ("stencil", stencil, 1.5),
+    ("operators", operators, 3),
+)
+_CACHES = ((1 << 10, 1 << 12, 1 << 14), (1 << 12, 1 << 14, 1 << 17), (1 << 15, 1 << 20, 1 << 25))
+# Of gcc and clang: the first compiles fastest, the others use vectors as OpenMP's pragmas allow.
+LEVELS = ("-Og", "-O1", "-O3")
+_RATES = (100e9, 40e9, 20e9, 10e9)
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What variants of a nest are made for: a machine's threads, vectors and caches, and options of the search."""
+
+    threads: int
+    vector_bytes: int
+    cache_bytes: tuple[int, ...]
+    microkernel: str
+    numerics: Numerics
+    #: of the variants' compiler
+    optimization: str
+
+    def machine(self, system: System) -> Machine:
+        """The processor at hand with these threads, vectors and caches; its speeds are made up, and the same anywhere.
+
+        Small caches make variants of small nests as different as those of large nests are on real ones.
+        """
+        caches = tuple(
+            CacheLevel(f"L{number + 1}", size, 64, 1, 1e-9 * 4**number, rate)
+            for number, (size, rate) in enumerate(zip(self.cache_bytes, _RATES, strict=False))
+        )
+        identity = system.identity
+        return Machine(
+            identity.name, identity.cpu_id, max(4, self.threads), self.threads, identity.features,
+            min(self.vector_bytes, system.vector_bytes), caches, 1e-7, _RATES[-1], 1 << 34, 100.0,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Case:
+    """A nest and the conditions under which its variants are made."""
+
+    #: seed of the run and the nest's number, as ``7:123``
+    name: str
+    kind: str
+    #: C
+    text: str
+    #: values of integer parameters
+    defines: Mapping[str, int]
+    conditions: Conditions
+
+    def having(self, program: Program) -> Case:
+        """The same conditions for another program."""
+        return replace(self, text=c_text(program), defines=dict(program.defines))
+
+
+def generated(seed: int, number: int) -> tuple[Program, Case]:
+    """The same program and case for the same seed and number, on every machine."""
+    name = f"{seed}:{number}"
+    draw = Random(f"polydl fuzz {name}")
+    kind, make, _ = draw.choices(_KINDS, [weight for _, _, weight in _KINDS])[0]
+    program = make(draw)
+    if draw.random() < 0.08:
+        program = with_size(program, draw)
+    several = [each.name for each in program.variables if len(each.extents) > 1]
+    if several and draw.random() < 0.1:
+        program = flattened(program, draw.choice(several))
+    if draw.random() < 0.05:
+        counter = draw.choice(("long", "short", "unsigned char"))
+        program = replace(program, body=with_loops(program.body, lambda loop: _with_counter(loop, counter)))
+    conditions = Conditions(
+        threads=draw.choices((1, 2, 4), (5, 3, 1))[0],
+        vector_bytes=draw.choices((64, 32, 16), (8, 1, 1))[0],
+        cache_bytes=draw.choice(_CACHES),
+        microkernel=draw.choices(("auto", "c", "libxsmm", "none"), (12, 3, 2, 3))[0],
+        numerics=draw.choices(NUMERICS, (2, 2, 8, 4))[0],
+        optimization=draw.choices(LEVELS, (12, 5, 1))[0],
+    )
+    return program, Case(name, kind, c_text(program), dict(program.defines), conditions)
+
+
+def _with_counter(loop: Loop, counter: str) -> Loop:
+    """The loop with a counter of another type, if it counts upwards between numbers from zero on."""
+    plain = not loop.first.terms and not loop.last.terms and loop.first.constant >= 0 and loop.step > 0
+    return replace(loop, counter=counter) if plain else loop
+
+
+def with_size(program: Program, draw: Random) -> Program:
+    """The program with one constant bound as an integer parameter, whose value ``-D`` gives."""
+    loops = [node for node in nodes(program.body) if isinstance(node, Loop) and not node.last.terms]
+    if not loops:
+        return program
+    bound = draw.choice(loops).last.constant + 1
+
+    def changed(loop: Loop) -> Loop:
+        return replace(loop, last=Sum(((1, "size"),), -1)) if loop.last == Sum((), bound - 1) else loop
+
+    return fitted(replace(program, body=with_loops(program.body, changed), defines=(("size", bound),)))

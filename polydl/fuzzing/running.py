@@ -1,0 +1,256 @@
+"""Runs the variants of one nest in a process of their own and compares each with the original, twice.
+
+The process is forked, since nothing has to be imported again then. Each run is on other data and at another place: once
+arrays begin right after a page without access, once they end right before one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import json
+import os
+import resource
+import select
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl import bfloat16
+from polydl.execute.arrays import Buffer, Data, Values, element_dtype
+from polydl.execute.comparison import compare, first_not_finite, store
+from polydl.execute.ranges import needs_small_integers
+from polydl.fuzzing.memory import GuardedArray
+from polydl.fuzzing.unit import global_symbol, invoke_symbol
+from polydl.ir.scop import Scop
+
+# Of one variant's runs.
+_SECONDS = 20.0
+_CORE_BYTES = 0
+_PLACES = 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What became of one variant.
+
+    ``status`` is ok, wrong, crash, timeout, or imprecise: wrong on random data, and right where nothing is rounded.
+    """
+
+    number: int
+    status: str
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The library of the original, and the largest error of a correct result."""
+
+    library: Path
+    tolerance: float
+
+
+class NoReferenceError(Exception):
+    """The original itself can't be run, or gives nothing to compare with."""
+
+
+def run(
+    scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], seed: int, directory: Path
+) -> tuple[Answer, ...]:
+    """Run the variants of a unit by their numbers. Raises NoReferenceError."""
+    left = list(numbers)
+    answers: list[Answer] = []
+    while left:
+        done, failure = _forked(partial(_run_all, scop, reference, library, tuple(left), seed, directory))
+        finished = [Answer(each["number"], each["status"], each["message"]) for each in done if "number" in each]
+        answers += finished
+        left = left[len(finished) :]
+        refusal = next((each["original"] for each in done if "original" in each), None)
+        if refusal is not None:
+            raise NoReferenceError(refusal)
+        if failure is not None:
+            if not any("ready" in each for each in done):
+                raise NoReferenceError(f"the original ends with {failure[1]}")
+            if left:
+                answers.append(Answer(left.pop(0), *failure))
+        elif left:
+            raise NoReferenceError("the process ended early")
+    return tuple(answers)
+
+
+def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[list[dict[str, Any]], Any]:
+    """What a forked process reports, and its failure as a status and a message, or None.
+
+    This process must have run no parallel code of OpenMP: the child would wait for threads that it does not have.
+    """
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(reader)
+            faulthandler.disable()
+            resource.setrlimit(resource.RLIMIT_CORE, (_CORE_BYTES, _CORE_BYTES))
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            silent = os.open(os.devnull, os.O_RDWR)
+            for standard in (0, 1, 2):
+                os.dup2(silent, standard)
+            work(lambda entry: _send(writer, entry))
+            status = 0
+        except BaseException as error:
+            _send(writer, {"original": f"{type(error).__name__}: {error}"})
+        finally:
+            os._exit(status)
+    os.close(writer)
+    text, hung = _read(reader, child)
+    _, ended = os.waitpid(child, 0)
+    entries = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+    if hung:
+        return entries, ("timeout", f"no answer within {_SECONDS:g} s")
+    if os.WIFSIGNALED(ended):
+        return entries, ("crash", f"killed by {signal.Signals(os.WTERMSIG(ended)).name}")
+    if os.WEXITSTATUS(ended):
+        return entries, ("crash", f"exit status {os.WEXITSTATUS(ended)}")
+    return entries, None
+
+
+def _send(writer: int, entry: dict[str, Any]) -> None:
+    os.write(writer, (json.dumps(entry) + "\n").encode())
+
+
+def _read(reader: int, child: int) -> tuple[str, bool]:
+    """All that the child writes, and whether it was killed since it took too long for an answer."""
+    text = bytearray()
+    deadline = time.monotonic() + _SECONDS
+    try:
+        while True:
+            ready, _, _ = select.select([reader], [], [], max(0.0, deadline - time.monotonic()))
+            if not ready:
+                with suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+                return text.decode(errors="replace"), True
+            data = os.read(reader, 1 << 16)
+            if not data:
+                return text.decode(errors="replace"), False
+            text += data
+            deadline = time.monotonic() + _SECONDS
+    finally:
+        os.close(reader)
+
+
+# ----------------------------------------------------------------------------------
+# In the child
+
+
+@dataclass(frozen=True)
+class _WholeNumbers(Data):
+    """Small whole numbers in all arrays, so that sums and products round nowhere, whatever their order."""
+
+    def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
+        values = np.random.default_rng(key).integers(-2, 3, count)
+        if dtype.metadata:
+            return bfloat16.from_float(values.astype(np.float32))
+        return values.astype(dtype) if dtype.kind == "f" else super()._draw(key, dtype, count)
+
+
+class _Kernel:
+    """A function of a library with the arrays that it is called with."""
+
+    def __init__(self, scop: Scop, arrays: Sequence[GuardedArray], library: ctypes.CDLL, suffixed: int | None) -> None:
+        parameters = scop.function.parameters
+        bound = {number: each.value for number, each in enumerate(parameters) if each.value is not None}
+        invoke = "polydl_invoke" if suffixed is None else invoke_symbol(suffixed)
+        address = "polydl_global" if suffixed is None else global_symbol(suffixed)
+        self._invoke = library[invoke]
+        self._invoke.restype, self._invoke.argtypes = None, [ctypes.c_void_p]
+        self._bound = bound
+        self._arrays = arrays
+        places = library[address]
+        places.restype, places.argtypes = ctypes.c_void_p, [ctypes.c_int]
+        outside = [array for array in scop.arrays if array.storage == "global"]
+        self._outside = [
+            Buffer(array.name, element_dtype(array.element), array.extents, len(arrays) + number, places(number))
+            for number, array in enumerate(outside)
+        ]
+
+    def __call__(self, place: int, data: Data) -> list[Buffer]:
+        """Fill all arrays, call the function once, and return the arrays that it may have changed."""
+        buffers = []
+        for number, array in enumerate(self._arrays):
+            buffer = array.buffers[place]
+            if number in self._bound:
+                buffer.values[:] = self._bound[number]
+            else:
+                buffer.fill(data)
+            buffers.append(buffer)
+        for buffer in self._outside:
+            buffer.fill(data)
+        self._invoke((ctypes.c_void_p * max(len(buffers), 1))(*(buffer.address for buffer in buffers)))
+        return [buffer for number, buffer in enumerate(buffers) if number not in self._bound] + self._outside
+
+
+def _run_all(
+    scop: Scop,
+    reference: Reference,
+    library: Path,
+    numbers: Sequence[int],
+    seed: int,
+    directory: Path,
+    report: Callable[[dict[str, Any]], None],
+) -> None:
+    carried = [(scop.array(parameter.array), parameter.name) for parameter in scop.function.parameters]
+    arrays = [GuardedArray(array, name, stream) for stream, (array, name) in enumerate(carried)]
+    original = _Kernel(scop, arrays, ctypes.CDLL(str(reference.library)), None)
+    expected: list[tuple[Path, dict[str, int], Data]] = []
+    # Where integers are mixed with floats, large ones would hide what the floats are.
+    narrow = needs_small_integers(scop) or reference.tolerance > 0
+    with tempfile.TemporaryDirectory(dir=directory) as folder:
+        for place in range(_PLACES):
+            path = Path(folder, f"expected{place}")
+            stored = None
+            for signed in (True, False):
+                data = Data(seed + place, signed, narrow)
+                buffers = original(place, data)
+                if all(first_not_finite(buffer) is None for buffer in buffers):
+                    stored = store(buffers, data, path)
+                    break
+            if stored is None:
+                report({"original": "its results are not finite"})
+                return
+            expected.append((path, stored, data))
+        if not any(offsets for _, offsets, _ in expected):
+            report({"original": "it changes no array"})
+            return
+        report({"ready": True})
+        unit = ctypes.CDLL(str(library))
+        for number in numbers:
+            kernel = _Kernel(scop, arrays, unit, number)
+            status, wrong = "ok", ""
+            for place, (path, offsets, data) in enumerate(expected):
+                if not offsets:
+                    continue
+                verdict = compare(kernel(place, data), data, path, offsets, reference.tolerance)
+                if verdict.wrong is not None:
+                    status, wrong = "wrong", f"run {place + 1}: {verdict.wrong}"
+                    break
+            if wrong and _agree_on_whole_numbers(original, kernel, reference.tolerance, seed, Path(folder, "whole")):
+                status = "imprecise"
+            report({"number": number, "status": status, "message": wrong})
+
+
+def _agree_on_whole_numbers(original: _Kernel, kernel: _Kernel, tolerance: float, seed: int, path: Path) -> bool:
+    """Whether a kernel that was wrong is right where nothing is rounded: then its errors are those of roundings."""
+    data = _WholeNumbers(seed, True, True)
+    buffers = original(0, data)
+    if not tolerance or any(first_not_finite(buffer) is not None for buffer in buffers):
+        return False
+    offsets = store(buffers, data, path)
+    return bool(offsets) and compare(kernel(0, data), data, path, offsets, tolerance).wrong is None

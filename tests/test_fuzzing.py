@@ -1,0 +1,261 @@
+"""Random nests: what is drawn, that a planted fault is found, made smaller and replayed, and how runs add up."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl.cli import main
+from polydl.codegen import translation_unit
+from polydl.errors import OptionError
+from polydl.execute.toolchain import Toolchain
+from polydl.fuzzing import examine as examining
+from polydl.fuzzing.examine import Settings, examine
+from polydl.fuzzing.generator import generated
+from polydl.fuzzing.program import (
+    Assign,
+    Binary,
+    Element,
+    If,
+    Loop,
+    Number,
+    Program,
+    Sum,
+    Variable,
+    c_text,
+    fitted,
+    flattened,
+)
+from polydl.fuzzing.reduction import reduced, smaller_programs
+from polydl.fuzzing.session import Budget, fuzz
+from polydl.fuzzing.totals import Totals, added
+from polydl.fuzzing.unit import together
+from polydl.ir.interface import Interface
+from polydl.ir.kernel import KernelSource
+from polydl.machine.system import find
+
+
+def test_a_number_gives_the_same_nest_and_every_kind_comes() -> None:
+    cases = [generated(3, number) for number in range(80)]
+    assert cases == [generated(3, number) for number in range(80)]
+    assert cases != [generated(4, number) for number in range(80)]
+    kinds = Counter(case.kind for _, case in cases)
+    assert kinds.keys() == {"general", "product", "convolution", "stencil", "operators"}
+    texts = "\n".join(case.text for _, case in cases)
+    for construct in ("double", "bfloat16", "unsigned char", "+= 2", "--)", "if (", "else", "fmaxf", "/ 2", "-="):
+        assert construct in texts, construct
+
+
+def test_arrays_hold_what_is_accessed() -> None:
+    i, j = Sum(((1, "i"),)), Sum(((2, "i"), (-1, "j")), -1)
+    body = (Loop("i", Sum((), 1), Sum((), 4), 1, (Loop("j", Sum(), i, 1, (
+        Assign(Element("A", (j,)), "=", Element("B", (Sum(((1, "j"),), 3, 2),))),)),)),)  # fmt: skip
+    text = c_text(fitted(Program((Variable("A", "int"), Variable("B", "int"), Variable("C", "int")), body)))
+    # 2 i - j - 1 is from -3 to 7 in the box, (j + 3) / 2 from 1 to 3.
+    assert "void nest(int A[11], const int B[4])" in text
+    assert "for (int j = 0; j < i + 1; j++)" in text
+    assert "A[2 * i - j + 2] = B[(j + 3) / 2];" in text
+
+
+def test_an_array_of_several_dimensions_as_one_of_one() -> None:
+    i, j = Sum(((1, "i"),), 1), Sum(((2, "j"),))
+    body = (Loop("i", Sum(), Sum((), 3), 1, (Loop("j", Sum(), Sum((), 2), 1, (
+        Assign(Element("A", (i, j)), "=", Number("1")),)),), "long"),)  # fmt: skip
+    text = c_text(flattened(fitted(Program((Variable("A", "int"),), body)), "A"))
+    assert "int A[25]" in text
+    assert "for (long i = 0; i < 4; i++)" in text
+    assert "A[5 * i + 2 * j + 5] = 1;" in text
+
+
+def test_a_condition_bounds_what_is_accessed() -> None:
+    row = Sum(((1, "y"), (1, "r")), -1)
+    inside = If(((row, ">="), (Sum(row.terms, -8), "<=")), (Assign(Element("A", (row,)), "+=", Number("1")),))
+    body = (Loop("y", Sum(), Sum((), 7), 1, (Loop("r", Sum(), Sum((), 2), 1, (inside,)),)),)
+    program = fitted(Program((Variable("A", "int"),), body))
+    assert program.variables == (Variable("A", "int", (8,)),)
+
+
+def test_smaller_programs_lose_something() -> None:
+    for number in range(20):
+        program, _ = generated(5, number)
+        smaller = list(smaller_programs(program))
+        assert smaller
+        assert program not in smaller
+
+
+def test_kernels_in_one_unit_have_names_of_their_own() -> None:
+    text = "#include <stdlib.h>\nstatic int polydl_once;\nvoid nest(float nest_x[4]) { polydl_once = 1; }"
+    harness = "void polydl_invoke(void *const *a) { nest(a[0]); }\nvoid nest_release(void);"
+    kernel = KernelSource("id", "nest", text, Interface("nest", ""), harness, ("-Ia",))
+    unit = together([(0, kernel), (3, replace(kernel, compile_flags=("-Ib",)))], "unit")
+    assert "void nest_v0(float nest_x[4])" in unit.c
+    assert "void nest_v3(float nest_x[4])" in unit.c
+    assert "polydl_invoke_v3" in unit.c
+    assert "nest_release_v3" in unit.c
+    assert unit.c.count("#include <stdlib.h>") == 2
+    assert unit.c.count("#define polydl_fits() 1") == 1
+    assert unit.compile_flags == ("-Ia", "-Ib")
+
+
+def test_totals_add_up_and_go_through_json() -> None:
+    one = Totals(1, Counter(product=1), Counter(ok=8, wrong=1), Counter(a=2), Counter(tile=3), Counter(w=1), jobs=2)
+    other = Totals(2, Counter(general=2), Counter(ok=5), seconds=1.5, processor_seconds=2.5, jobs=1)
+    whole = added([one, other])
+    assert (whole.nests, whole.run, whole.variants["ok"], whole.jobs, whole.seconds) == (3, 14, 13, 2, 1.5)
+    assert whole.processor_seconds == 2.5
+    assert Totals.from_json(json.loads(json.dumps(whole.to_json()))) == whole
+    with pytest.raises(OptionError, match="no totals"):
+        Totals.from_json({"nests": 1})
+
+
+def test_files_of_runs_are_merged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = []
+    for seed in (1, 2):
+        fields: dict[str, Any] = {"kind": "polydl fuzz", "version": 1, "seeds": [seed], "findings": []}
+        paths.append(tmp_path / f"{seed}.json")
+        paths[-1].write_text(json.dumps(fields | Totals(seed, variants=Counter(ok=10 * seed)).to_json()))
+    merged = tmp_path / "merged.json"
+    arguments = ["fuzz", "--merge", *map(str, paths), "--json", str(merged)]
+    assert main(arguments, standalone_mode=False) == 0
+    document = json.loads(merged.read_text())
+    assert (document["nests"], document["variants"], document["seeds"]) == (3, {"ok": 30}, [1, 2])
+    assert "30: ok 30" in capsys.readouterr().out
+    assert main(["fuzz", "--merge", str(paths[0]), str(paths[0])], standalone_mode=False) == 2
+    assert "count twice" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("budget", ["0", "9x", "-3", "nests"])
+def test_a_budget_that_is_none_is_refused(budget: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--budget", budget], standalone_mode=False) == 2
+    assert "is no budget" in capsys.readouterr().err
+
+
+# ----------------------------------------------------------------------------------
+# With a compiler
+
+
+@pytest.fixture(scope="module")
+def settings() -> Settings:
+    return Settings(Toolchain.find(), find(), 5)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("seed", "nests"), [(11, 20), pytest.param(12, 150, marks=pytest.mark.slow)])
+def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: Settings, tmp_path: Path) -> None:
+    run = fuzz(seed, Budget(nests=nests), settings, tmp_path, jobs=1)
+    assert run.totals.failures == Counter(), run.findings
+    assert run.totals.variants["ok"] > 2 * nests
+
+
+def _product() -> Program:
+    i, j, k = (Sum(((1, name),)) for name in "ijk")
+    value = Binary("*", Element("A", (i, k)), Element("B", (k, j)))
+    loops: tuple[Any, ...] = (Assign(Element("C", (i, j)), "+=", Binary("+", value, Element("D", (j,)))),)
+    for name, extent in (("k", 6), ("j", 12), ("i", 9)):
+        loops = (Loop(name, Sum(), Sum((), extent - 1), 1, loops),)
+    other = (Loop("x", Sum(), Sum((), 30), 1, (Assign(Element("E", (Sum(((1, "x"),)),)), "=", Number("2.0f")),)),)
+    return fitted(Program(tuple(Variable(name, "float") for name in "ABCDE"), (*other, *loops)))
+
+
+@pytest.mark.native
+def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from polydl.fuzzing.findings import Finding, read, write
+
+    genuine = translation_unit.generate
+
+    def faulty(*arguments: Any, **options: Any) -> KernelSource:
+        kernel = genuine(*arguments, **options)
+        return replace(kernel, c=kernel.c.replace("++i)", "i += 2)"))
+
+    monkeypatch.setattr("polydl.pipeline.generate_code", faulty)
+    program, case = _product(), generated(0, 0)[1].having(_product())
+    case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
+    outcome = examine(case, settings)
+    assert {failure.kind for failure in outcome.failures} == {"wrong"}
+
+    smaller, failure = reduced(program, case, outcome.failures[0], settings, until=time.monotonic() + 60)
+    assert len(smaller.text) < len(case.text)
+    assert smaller.text.count("for (") == 1
+    assert failure.variant is not None
+    path = write(Finding(smaller, failure, True), tmp_path, {})
+    again, given, document = read(path)
+    assert (again, given) == (smaller, (failure.variant,))
+    assert document["kind"] == "wrong"
+    assert main(["fuzz", "--replay", str(path)], standalone_mode=False) == 1
+    monkeypatch.setattr("polydl.pipeline.generate_code", genuine)
+    assert main(["fuzz", "--replay", str(path)], standalone_mode=False) == 0
+
+
+def _statuses_without_legality(settings: Settings) -> Counter[str]:
+    """Of the variants of a few nests, the last with one that computes something else."""
+    statuses: Counter[str] = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polydl.plan.apply.violations", lambda *arguments, **options: ())
+        for number in range(40):
+            statuses += examine(generated(2, number)[1], settings).variants
+            if statuses["wrong"]:
+                break
+    return statuses
+
+
+@pytest.mark.native
+def test_legality_that_is_not_asked_is_found(settings: Settings) -> None:
+    # Threads of OpenMP, which earlier tests may have started in this process, don't survive the forks of the run.
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        assert process.submit(_statuses_without_legality, settings).result()["wrong"]
+
+
+@pytest.mark.native
+def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    genuine = translation_unit.generate
+    seen: list[str] = []
+
+    def faulty(*arguments: Any, **options: Any) -> KernelSource:
+        kernel = genuine(*arguments, **options)
+        seen.append(kernel.id)
+        # C fills the first 432 bytes of a page, and a page that can't be touched follows.
+        return replace(kernel, c=kernel.c.replace("C[i]", "C[i + 100]")) if len(seen) == 2 else kernel
+
+    monkeypatch.setattr("polydl.pipeline.generate_code", faulty)
+    case = generated(0, 0)[1].having(_product())
+    case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
+    outcome = examine(case, settings)
+    assert outcome.variants["crash"] == 1
+    assert outcome.variants["ok"] >= 2
+
+
+@pytest.mark.native
+def test_a_run_is_kept_goes_on_and_ends_with_its_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = ["fuzz", "--seed", "1", "--jobs", "2", "--variants", "3", "--out", str(out)]
+    document = tmp_path / "run.json"
+    assert main([*arguments, "--budget", "2nests"], standalone_mode=False) == 0
+    assert main([*arguments, "--budget", "4nests", "--json", str(document)], standalone_mode=False) == 0
+    assert "2 of the nests were examined by earlier runs" in capsys.readouterr().out
+    assert json.loads(document.read_text())["nests"] == 4
+    # A head, four nests, and the time that each run took.
+    assert len((out / "nests.jsonl").read_text().splitlines()) == 7
+    assert main([*arguments, "--budget", "4nests", "--variants", "4"], standalone_mode=False) == 2
+    assert "of a run with another seed" in capsys.readouterr().err
+
+
+def test_reasons_have_no_names_of_the_nest() -> None:
+    from polydl.errors import IllegalVariantError
+
+    error = IllegalVariantError(
+        "variant 0123456789ab is illegal: the RAW dependence on `A` within S0 (line 12) is broken"
+    )
+    assert "0123456789ab" not in examining.reason("variant", error)
+    assert "S0" not in examining.reason("variant", error)
