@@ -12,7 +12,9 @@ Names load on first use, so that importing the package costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from os.path import abspath, dirname, isdir, join
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +32,23 @@ if TYPE_CHECKING:
     from polydl.pipeline import generate_variants as generate_variants
     from polydl.pipeline import parse as parse
     from polydl.pipeline import rank as rank
+
+__all__ = [
+    "Machine",
+    "Optimization",
+    "Peer",
+    "PeerComparison",
+    "PolydlError",
+    "Ranking",
+    "Scop",
+    "Variant",
+    "compare_with_peers",
+    "fuse",
+    "generate_variants",
+    "optimize",
+    "parse",
+    "rank",
+]
 
 _HOME = {
     "Machine": "polydl.machine",
@@ -60,4 +79,21 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOME, "__version__"])
+    return sorted([*__all__, "__version__", "__doc__", "__file__", "__path__"])
+
+
+def _complete(path: list[str]) -> list[str]:
+    """Where the parts of the package lie.
+
+    At the root of a checkout, Python takes the folder ``polydl`` there for the package, though four of its parts lie
+    beside it. The whole is then an installed polydl, or the checkout where none is installed.
+    """
+    if any(isdir(join(directory, "microkernels")) for directory in path):
+        return path
+    here = dirname(abspath(__file__))
+    others = [join(abspath(directory), "polydl") for directory in sys.path]
+    installed = [other for other in others if other != here and isdir(join(other, "microkernels"))]
+    return installed or [*path, dirname(here)]
+
+
+__path__ = _complete(list(__path__))

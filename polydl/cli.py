@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import gc
 import os
@@ -18,12 +19,15 @@ from polydl.commands.bench import bench
 from polydl.commands.calibrate import calibrate
 from polydl.commands.collect import collect
 from polydl.commands.fuse import fuse
+from polydl.commands.fuzz import fuzz
 from polydl.commands.learning import evaluate, train
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
+from polydl.commands.report import report
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.errors import PolydlError
+from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import (
     Search,
     Source,
@@ -35,12 +39,18 @@ from polydl.presentation.options import (
     source_options,
     target_options,
     top_k_options,
+    verbose_option,
 )
 
 _USER_MISTAKE, _INTERRUPTED = 2, 130
+_STANDARD_ERROR = 2
+# Every other file that a command writes has its own message.
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 # A command allocates very many small objects that live until it ends, and hardly any cycles: to look for these as often
 # as Python does by default, after every 700 objects, takes a tenth of its time.
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
+# Calls within calls, of which a walk over a long sum takes several for each of its terms.
+_FRAMES = 10_000
 
 
 class PolydlCommands(click.Group):
@@ -57,11 +67,23 @@ class PolydlCommands(click.Group):
         arguments = list(sys.argv[1:] if args is None else args)
         if standalone_mode:
             gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
+            sys.setrecursionlimit(_FRAMES)
+            _open_closed_streams()
+            # Python has none if it was closed when Python started.
+            if sys.stdout is None:
+                sys.exit(fail("standard output is closed\n  remedy: send it somewhere: > /dev/null", FAILURE))
         run = functools.partial(super().main, arguments, prog_name, complete_var, standalone_mode=False, **extra)
         status = _status_of(run, debug="--debug" in arguments)
         if standalone_mode:
             sys.exit(status)
         return status
+
+
+def _open_closed_streams() -> None:
+    """Open whichever of the standard streams is closed, so that no other file gets its number."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= _STANDARD_ERROR:
+        os.set_inheritable(number, True)
+    os.close(number)
 
 
 def _status_of(run: Callable[[], Any], debug: bool) -> int:
@@ -78,8 +100,16 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
             raise
         # Python flushes once more at its end, which must not fail again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if INTERRUPTION.exit_status is not None:
+            return INTERRUPTION.exit_status  # the terminal is gone
         if isinstance(error, BrokenPipeError):
             return FAILURE
+        if error.filename is None and error.errno in _OUTPUT_ERRORS:
+            return fail(
+                f"standard output can't be written: {error.strerror}\n"
+                "  remedy: free space where it goes, or send it somewhere else",
+                FAILURE,
+            )
         return fail(f"the system refuses: {error}\n  remedy: --debug shows where", FAILURE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -90,8 +120,9 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
     except click.ClickException as error:
         return fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("polydl: interrupted", err=True)
-        return _INTERRUPTED
+        with suppress(OSError):  # the terminal may be gone
+            click.echo(f"polydl: {INTERRUPTION.text}", err=True)
+        return INTERRUPTION.exit_status or _INTERRUPTED
     except PolydlError as error:
         if debug:
             raise
@@ -120,10 +151,12 @@ def main() -> None:
 main.add_command(optimize)
 main.add_command(bench)
 main.add_command(fuse)
+main.add_command(fuzz)
 main.add_command(collect)
 main.add_command(train)
 main.add_command(evaluate)
 main.add_command(records)
+main.add_command(report)
 main.add_command(calibrate)
 
 
@@ -145,9 +178,12 @@ def parse(source: Source, json_path: str | None) -> int:
 @target_options
 @search_options
 @click.option("--show", metavar="ID|FILE", help="Print the C of one of them, or of the steps in a JSON file.")
+@verbose_option
 @json_option
 @debug_option
-def variants(source: Source, target: Target, search: Search, show: str | None, json_path: str | None) -> int:
+def variants(
+    source: Source, target: Target, search: Search, show: str | None, verbose: bool, json_path: str | None
+) -> int:
     """List the legal variants of a loop nest."""
     from polydl import pipeline, report
     from polydl.presentation import nest, results
@@ -163,7 +199,7 @@ def variants(source: Source, target: Target, search: Search, show: str | None, j
     size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
     text = "\n".join(
         [
-            nest.nests_text(space),
+            nest.nests_text(space, verbose=verbose),
             nest.generation_text(generation, search.seed, size),
             "",
             results.variants_table([space.apply(variant) for variant in generation.variants]),

@@ -13,7 +13,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from polydl.files import temporary_directory
 from polydl.native import libxsmm_remedy, privileged, reinstall_command
 
 _TIMEOUT_SECONDS = 60
@@ -87,8 +87,8 @@ def ready(components: tuple[Component, ...]) -> bool:
 
 
 def _in_child(name: str, test: str, remedy: str, *, required: bool) -> Component:
-    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
-        result = Path(directory) / "result.json"
+    with temporary_directory() as directory:
+        result = directory / "result.json"
         # -P: a folder called polydl in the current directory is not the package that is examined.
         command = [sys.executable, "-P", "-m", "polydl.self_tests", test, str(result)]
         ended = _run(command, directory)
@@ -105,8 +105,8 @@ def _compiler(name: str, programs: tuple[str, ...], remedy: str, *, required: bo
     if path is None:
         return Component(name, False, False, required, "", "", remedy, f"no {' or '.join(programs)} on the PATH")
     lines = _output([path, "--version"]).splitlines() or [""]
-    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
-        source, program = Path(directory) / "test.c", Path(directory) / "test"
+    with temporary_directory() as directory:
+        source, program = directory / "test.c", directory / "test"
         source.write_text(_OPENMP, encoding="utf-8")
         failure = _run([path, "-O3", "-march=native", "-fopenmp", str(source), "-o", str(program)], directory)
         if failure is None and (answer := _output([str(program)])) != "45":
@@ -133,14 +133,14 @@ def _valgrind(remedy: str) -> Component:
     path = shutil.which("valgrind")
     if path is None:
         return Component("valgrind", False, False, False, "", "", remedy, "no valgrind on the PATH")
-    with tempfile.TemporaryDirectory(prefix="polydl-doctor-") as directory:
+    with temporary_directory() as directory:
         command = [path, "--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=/dev/null", "/bin/true"]
         failure = _run(command, directory)
     text = "simulated the caches of a small program" if failure is None else failure
     return Component("valgrind", True, failure is None, False, _output([path, "--version"]).strip(), path, remedy, text)
 
 
-def _run(command: list[str], directory: str) -> str | None:
+def _run(command: list[str], directory: Path) -> str | None:
     """Runs a command; None if it ended well, else how it ended with the last of what it wrote."""
     try:
         ended = subprocess.run(

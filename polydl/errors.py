@@ -6,6 +6,14 @@ where (file and line), what (the construct) and what to do about it (the remedy)
 
 from __future__ import annotations
 
+import os
+
+
+def printable(name: str) -> str:
+    """A path as a message shows it: on one line, with escapes for what isn't UTF-8 and for control characters."""
+    shown = os.fsencode(name).decode("utf-8", "backslashreplace")
+    return "".join(character if character.isprintable() else ascii(character)[1:-1] for character in shown)
+
 
 class PolydlError(Exception):
     """Root of all errors.
@@ -34,7 +42,7 @@ class PolydlError(Exception):
     def __str__(self) -> str:
         where = ""
         if self.file is not None:
-            where = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
+            where = f"{printable(self.file)}:" + (f"{self.line}: " if self.line is not None else " ")
         text = where + self.message
         if self.construct:
             text += f"\n  in: {self.construct}"
@@ -91,6 +99,9 @@ class AnalysisError(PolydlError):
 
 class IllegalVariantError(PolydlError):
     """A step of a variant breaks a dependence, or names something that isn't there."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, remedy="`polydl variants FILE --json -` lists legal variants with their steps")
 
 
 class CodegenError(PolydlError):

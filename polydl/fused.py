@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl.execute.rounds import times_as_fast
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.optimization import Optimization, Tried, optimize
+from polydl.measuring import Tried
+from polydl.optimization import Optimization, optimize
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
 
@@ -26,30 +29,29 @@ class FusionResult:
 
     @property
     def unfused(self) -> Tried | None:
-        """The fastest candidate that was run and fuses nothing."""
+        """The candidate with the smallest median time that was run and fuses nothing."""
         scop = self.optimization.scop
         apart = [
             each
             for each in self.optimization.tried
-            if each.measurement.seconds_minimum is not None and not is_fused(scop, each.ranked.variant)
+            if each.measurement.seconds_median is not None and not is_fused(scop, each.ranked.variant)
         ]
-        return min(apart, key=lambda tried: tried.measurement.seconds_minimum or 0.0, default=None)
+        return min(apart, key=lambda tried: tried.measurement.seconds_median or 0.0, default=None)
 
     @property
     def speedup(self) -> float | None:
         """Of the winner over the fastest candidate that fuses nothing; None if either is missing."""
         winner, unfused = self.optimization.winner, self.unfused
-        if winner is None or unfused is None or not winner.measurement.seconds_minimum:
+        if winner is None or unfused is None:
             return None
-        assert unfused.measurement.seconds_minimum is not None
-        return unfused.measurement.seconds_minimum / winner.measurement.seconds_minimum
+        return times_as_fast(winner.measurement, unfused.measurement)
 
 
 def fuse(
     nest: Scop | str | Path,
     *,
     machine: Machine | None = None,
-    strict_fp: bool = False,
+    numerics: Numerics = DEFAULT_NUMERICS,
     defines: Mapping[str, str | int] | None = None,
     function: str | None = None,
     include_directories: Sequence[str | Path] = (),
@@ -63,5 +65,5 @@ def fuse(
     if not isinstance(scop, Scop):
         scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
     found = machine or Machine.detect()
-    pairs = fusion_pairs(scop, threads=found.threads, strict_fp=strict_fp)
-    return FusionResult(pairs, optimize(scop, machine=found, strict_fp=strict_fp, with_unfused=True, **options))
+    pairs = fusion_pairs(scop, threads=found.threads, numerics=numerics)
+    return FusionResult(pairs, optimize(scop, machine=found, numerics=numerics, with_unfused=True, **options))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,13 +11,17 @@ from polydl import registry
 from polydl.codegen.original import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
+from polydl.files import temporary_directory
 from polydl.ir.measurement import Measurement
-from polydl.optimization import relayed
+from polydl.ir.numerics import most_error
+from polydl.measuring import relayed
 from polydl.pipeline import ProgressCallback
+from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.records.resume import book_of
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization, Tried
+    from polydl.measuring import Tried
+    from polydl.optimization import Optimization
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,14 @@ class PeerComparison:
     baseline: Measurement
     leaders: tuple[Tried, ...]
     peers: tuple[Measurement, ...]
+
+
+def leading(passed: Sequence[Tried], count: int) -> list[Tried]:
+    """The ``count`` with the smallest medians, and as many of those that compute every product of the source."""
+    ordered = sorted(passed, key=lambda tried: tried.measurement.seconds_median or 0.0)
+    direct = [tried for tried in ordered if not has_fewer_products(tried.ranked.variant)]
+    chosen = {id(tried) for tried in (*ordered[:count], *direct[:count])}
+    return [tried for tried in ordered if id(tried) in chosen]
 
 
 def compare_with_peers(
@@ -49,6 +60,8 @@ def compare_with_peers(
 ) -> PeerComparison:
     """Measure the fastest ``leaders`` of an optimization once more, in the same rounds as the peers.
 
+    Where some of these compute fewer products than the source has, the fastest ``leaders`` of those that compute every
+    product are measured, too.
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
     here. With ``cold``, caches are flushed before each computation, the peers' as the leaders'. All of these go to
     ``records`` under ``workload``, as for ``optimize``. Raises ExecutionError if no candidate passed, OptionError for
@@ -59,16 +72,16 @@ def compare_with_peers(
     passed = [tried for tried in result.tried if tried.measurement.status == "ok"]
     if result.toolchain is None or not passed:
         raise ExecutionError("there is no candidate that ran and passed", remedy="optimize with run=True first")
-    best = sorted(passed, key=lambda tried: tried.measurement.seconds_minimum or 0.0)[:leaders]
+    best = leading(passed, leaders)
     executor: Executor = registry.load("executors", "local")
     policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds, cold=cold)
-    with tempfile.TemporaryDirectory(prefix="polydl-peers-") as directory:
+    with temporary_directory() as directory:
         kernels = [original(result.scop), *(tried.kernel for tried in best)]
         book = book_of(
-            result.scop, result.machine, result.toolchain, records, workload, strict_fp=result.strict_fp, cold=cold
+            result.scop, result.machine, result.toolchain, records, workload, numerics=result.numerics, cold=cold
         )
         variants = {tried.kernel.id: tried.ranked.variant for tried in best}
-        built = executor.build(kernels, result.toolchain, Path(directory), progress=relayed(progress))
+        built = executor.build(kernels, result.toolchain, directory, progress=relayed(progress))
         measured = executor.measure(
             built[1:],
             built[0],
@@ -77,8 +90,9 @@ def compare_with_peers(
             policy=policy,
             seed=seed,
             progress=relayed(progress),
-            finished=book.writer(kernels, variants) if book is not None else None,
+            finished=book.recorder(kernels, variants) if book is not None else None,
             peers=peers,
+            most_error=most_error(result.numerics),
         )
     count = len(best) + 1
     return PeerComparison(

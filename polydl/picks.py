@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.ir.families import BILINEAR, RECURSIVE
+from polydl.ir.families import RECURSIVE
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
-from polydl.plan.rewrite_steps import families
+from polydl.plan.rewrite_steps import families, has_fewer_products
 
 
 def kind(variant: Variant) -> tuple[object, ...]:
@@ -55,10 +55,6 @@ def _microkernels(variant: Variant) -> frozenset[str]:
     return frozenset(step.name for step in variant.steps if isinstance(step, UseMicrokernel))
 
 
-def _fewer_products(variant: Variant) -> bool:
-    return BILINEAR in families(variant.rewrites)
-
-
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:
     """The first variants that multiply as too few of the first ``count`` do.
 
@@ -66,7 +62,7 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
     quarter of ``count`` each, all of different kinds, and in either way one of each set of microkernels.
     """
     found: list[tuple[int, RankedVariant]] = []
-    for way, least in ((_fewer_products, count // 4), (_way, 1)):
+    for way, least in ((has_fewer_products, count // 4), (_way, 1)):
         known: dict[object, set[object]] = {}
         for _, entry in (*places[:count], *found):
             known.setdefault(way(entry.variant), set()).add(kind(entry.variant))
@@ -80,4 +76,4 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
 
 
 def _way(variant: Variant) -> tuple[bool, frozenset[str]]:
-    return _fewer_products(variant), _microkernels(variant)
+    return has_fewer_products(variant), _microkernels(variant)

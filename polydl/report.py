@@ -14,20 +14,26 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.execute.rounds import spread
+from polydl import report_evidence
+from polydl.baselines import Baseline, plain_rounding, speedup
+from polydl.emitted_names import FILE_KINDS
+from polydl.execute.rounds import spread, times_as_fast
 from polydl.files import write_atomically
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Exactness, Measurement
+from polydl.ir.numerics import in_words
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
+from polydl.winning import fastest
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
-    from polydl.optimization import Optimization, Tried
+    from polydl.measuring import Tried
+    from polydl.optimization import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.records.record import Record
@@ -81,12 +87,17 @@ def optimization_document(result: Optimization) -> Document:
     """
     measurements = [each.measurement for each in result.tried]
     passed = sum(measurement.status == "ok" for measurement in measurements)
-    baseline = result.baseline.seconds_minimum if result.baseline is not None else None
     return _document(
         {
             "schema": "polydl.optimize/1",
-            "input": _input(result.scop),
-            "machine": {**result.machine.to_json(), "peak_gflops": result.peak_gflops},
+            "input": {**_input(result.scop), "exported": result.exported},
+            "machine": {
+                **result.machine.to_json(),
+                "peak_gflops": result.peak_gflops,
+                **report_evidence.machine_speeds(result.machine),
+                "lacking": list(result.lacking),
+            },
+            "arrays": report_evidence.arrays(result),
             "counts": {
                 "generated": result.generation.generated,
                 "legal": len(result.generation.variants),
@@ -94,15 +105,21 @@ def optimization_document(result: Optimization) -> Document:
                 "measured": passed,
                 "failed": len(measurements) - passed,
             },
-            "baseline": None if baseline is None else {"seconds": baseline, "gflops": gflops(result.scop, baseline)},
-            "best": None if result.winner is None else _best(result, result.winner),
+            "baseline": _baseline(result, result.baseline),
+            "baselines": [_baseline(result, each) for each in result.baselines],
+            "numerics": result.numerics,
+            "best": _winner(result),
             "candidates": _candidates(result),
+            "ranking": report_evidence.ranking(result.ranking),
+            "code": report_evidence.code(result),
             "records": {
                 "answered": False,
                 "reused": len(result.recorded),
                 "measured": min((record.date for record in result.recorded), default=None),
             },
-            "files": {kind: result.files.get(kind) for kind in ("c", "header", "library", "report")},
+            "interrupted": result.interrupted,
+            "search": None if result.search is None else asdict(result.search),
+            "files": {kind: result.files.get(kind) for kind in (*FILE_KINDS, "report")},
             "seconds": {stage: result.seconds.get(stage) for stage in STAGES},
         }
     )
@@ -250,6 +267,22 @@ def write_report(result: Optimization, directory: Path) -> Optimization:
     return written
 
 
+def _baseline(result: Optimization, baseline: Baseline | None) -> Document | None:
+    if baseline is None:
+        return None
+    measurement = baseline.measurement
+    return {
+        "id": baseline.build.kernel.id,
+        "name": baseline.name,
+        "status": measurement.status,
+        "seconds": measurement.seconds_median,
+        "gflops": gflops(result.scop, measurement.seconds_median),
+        "message": failure_message(measurement),
+        "recorded": None if baseline.record is None else baseline.record.date,
+        **report_evidence.samples(measurement),
+    }
+
+
 def _input(scop: Scop) -> Document:
     return {
         "file": scop.file,
@@ -264,20 +297,83 @@ def _variant(variant: Variant) -> Document:
     return {"id": variant.id, "steps": variant.to_json()}
 
 
+def _winner(result: Optimization) -> Document | None:
+    if result.plain is not None:
+        return _plain_best(result, result.plain)
+    return None if result.winner is None else _best(result, result.winner)
+
+
+def _plain_best(result: Optimization, plain: Baseline) -> Document:
+    """The plain nest as the winner."""
+    measurement = plain.measurement
+    rate = gflops(result.scop, measurement.seconds_median)
+    rounding = plain_rounding(plain)
+    return {
+        "id": plain.build.kernel.id,
+        "plain": True,
+        "steps": [],
+        "words": [f"the source's own loops, built by {plain.name}"],
+        "microkernel": None,
+        "seconds": measurement.seconds_median,
+        "gflops": rate,
+        "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
+        "speedup": result.speedup,
+        "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
+        "accuracy": _accuracy(measurement),
+        "error": measurement.error,
+        "preferred_to": None,
+        "reuses": [],
+        "rounding": {"method": in_words(result.numerics, rounding), "error_factor": rounding.error_factor},
+        "exactness": None,
+    }
+
+
 def _best(result: Optimization, winner: Tried) -> Document:
+    from polydl.plan.step_words import variant_in_words
+
     measurement = winner.measurement
-    seconds = measurement.seconds_minimum
-    baseline = result.baseline.seconds_minimum if result.baseline is not None else None
+    seconds = measurement.seconds_median
     rate = gflops(result.scop, seconds)
     return {
         **_variant(winner.ranked.variant),
+        "plain": False,
+        "words": variant_in_words(result.scop, winner.ranked.variant),
         "microkernel": _main_microkernel(result, winner),
         "seconds": seconds,
         "gflops": rate,
         "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
-        "speedup": baseline / seconds if baseline and seconds else None,
+        "speedup": speedup(measurement, result.baselines),
+        "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
+        "accuracy": _accuracy(measurement),
         "error": measurement.error,
+        "reuses": report_evidence.reuses(winner.ranked.working_sets),
+        "rounding": _rounding(result, winner),
+        "exactness": None if result.exactness is None else _exactness(result.exactness),
+        "preferred_to": _preferred_to(result, winner),
     }
+
+
+def _preferred_to(result: Optimization, winner: Tried) -> str | None:
+    first = fastest(result.tried, interrupted=result.interrupted)
+    return None if first is None or first is winner else first.kernel.id
+
+
+def _exactness(exactness: Exactness) -> Document:
+    return {"verdict": exactness.verdict, "ring": exactness.ring, "reason": exactness.reason}
+
+
+def _rounding(result: Optimization, tried: Tried) -> Document:
+    """What a candidate does to sums and products; no factor where it computes those of the source."""
+    rounding = result.applied(tried.ranked.variant).rounding
+    return {
+        "method": in_words(result.numerics, rounding, tried.kernel.vector_functions),
+        "error_factor": rounding.error_factor,
+    }
+
+
+def _accuracy(measurement: Measurement | None) -> Document | None:
+    accuracy = None if measurement is None else measurement.accuracy
+    return None if accuracy is None else {**asdict(accuracy), "ratio": accuracy.ratio}
 
 
 def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
@@ -297,11 +393,18 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
 
 def _candidates(result: Optimization) -> list[Document]:
     scop, machine = result.scop, result.machine
-    if result.baseline is not None:
-        return [
-            _candidate(each.rank, each.ranked, each.measurement, scop, machine, each.record) for each in result.tried
+    if result.baselines:
+        documents = [
+            _candidate(each.rank, each.ranked, each.measurement, scop, machine, each.record, result.baselines)
+            for each in result.tried
         ]
-    return [_candidate(rank, entry, None, scop, machine, None) for rank, entry in result.picks]
+    else:
+        documents = [_candidate(rank, entry, None, scop, machine, None, ()) for rank, entry in result.picks]
+    analysed = report_evidence.by_id(result.analysed)
+    return [
+        {**document, "traffic": report_evidence.traffic(analysed.get(document["id"]), machine)}
+        for document in documents
+    ]
 
 
 def _candidate(
@@ -311,6 +414,7 @@ def _candidate(
     scop: Scop,
     machine: Machine,
     record: Record | None,
+    baselines: Sequence[Baseline],
 ) -> Document:
     return {
         "rank": rank,
@@ -323,10 +427,13 @@ def _candidate(
         "samples": len(measurement.samples) if measurement else 0,
         "disturbed": sum(sample.disturbed for sample in measurement.samples) if measurement else 0,
         "spread": spread(measurement.samples) if measurement else None,
-        "gflops": gflops(scop, measurement.seconds_minimum) if measurement else None,
+        "gflops": gflops(scop, measurement.seconds_median) if measurement else None,
+        "speedup": speedup(measurement, baselines) if measurement else None,
         "error": measurement.error if measurement else None,
+        "accuracy": _accuracy(measurement),
         "message": failure_message(measurement) if measurement else "",
         "recorded": record.date if record is not None else None,
+        **report_evidence.samples(measurement),
     }
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from polydl.ir.numerics import UNKNOWN, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep
@@ -76,10 +77,13 @@ class Rewrite(Protocol[S]):
         """What it is for, in one or more words (``polydl.ir.families``), which picks and rankers go by."""
         ...
 
-    @property
-    def exact(self) -> bool:
-        """Whether it keeps the order of every sum, and all values: others are refused under ``--strict-fp``."""
-        ...
+    def rounding(self, scop: Scop, step: S) -> Rounding:  # noqa: ARG002
+        """What it does to sums, products and their errors; ``scop`` is what the step is about to be applied to.
+
+        What declares nothing is admitted at the numerics level ``fast`` alone. Raises IllegalVariantError for a step
+        that is wrong here.
+        """
+        return UNKNOWN
 
     def apply(self, scop: Scop, step: S, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         """The scop rewritten. Its nests come one after the other, and ``dependences`` are its own.

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ctypes
 import json
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+from polydl.files import temporary_directory
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ def pet() -> Evidence:
     ffi: Any = cffi.FFI()
     ffi.cdef(_PET)
     isl, libpet = open_libraries(ffi, library.paths)
-    with tempfile.TemporaryDirectory() as directory:
-        source = Path(directory) / "loop.c"
+    with temporary_directory() as directory:
+        source = directory / "loop.c"
         source.write_text(_LOOP, encoding="utf-8")
         context = libpet.isl_ctx_alloc_with_pet_options()
         scop = libpet.pet_scop_extract_from_C_source(context, str(source).encode(), ffi.NULL)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import Any
+
+import msgspec
 
 from polydl import registry
 from polydl.errors import OptionError
@@ -11,7 +14,7 @@ from polydl.ir.variant import NEST_STEPS, Attach, Step, Variant
 
 # Steps that belong to no plug-in.
 CORE_STEPS: tuple[type[Step], ...] = (Attach, *NEST_STEPS)
-_BY_NAME: dict[Any, type[Step]] = {kind.json_name: kind for kind in CORE_STEPS}
+_BY_NAME: dict[str, type[Step]] = {kind.json_name: kind for kind in CORE_STEPS}
 
 
 def step_kinds() -> tuple[type[Step], ...]:
@@ -21,20 +24,25 @@ def step_kinds() -> tuple[type[Step], ...]:
 
 
 def variant_from_json(steps: Sequence[Mapping[str, Any]]) -> Variant:
-    """The inverse of ``Variant.to_json``. Raises OptionError for a step that isn't known."""
+    """The inverse of ``Variant.to_json``. Raises OptionError for a step that isn't known or has wrong fields."""
     return Variant(tuple(_step(fields) for fields in steps))
 
 
-def _step(fields: Mapping[str, Any]) -> Step:
-    name = fields.get("step")
+def _step(content: Mapping[str, Any]) -> Step:
+    name = content.get("step")
+    if not isinstance(name, str):
+        raise OptionError(f"a step is called {name!r}", remedy="each step has its name in `step`")
     kind = _BY_NAME.get(name) or _rewrite_step(name)
+    values = {key: value for key, value in content.items() if key != "step"}
+    if unknown := values.keys() - {field.name for field in fields(kind)}:
+        raise OptionError(f"a {name} step has the wrong fields: it has no {', '.join(sorted(unknown))}")
     try:
-        return kind(**{key: _as_tuples(value) for key, value in fields.items() if key != "step"})
-    except TypeError as error:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
         raise OptionError(f"a {name} step has the wrong fields: {error}") from None
 
 
-def _rewrite_step(name: Any) -> type[Step]:
+def _rewrite_step(name: str) -> type[Step]:
     try:
         found: type[Step] = registry.load("rewrites", name).step
     except OptionError:
@@ -43,7 +51,3 @@ def _rewrite_step(name: Any) -> type[Step]:
         known = ", ".join((*registry.names("rewrites"), *_BY_NAME))
         raise OptionError(f"unknown step {name!r}", remedy=f"one of {known}") from None
     return found
-
-
-def _as_tuples(value: Any) -> Any:
-    return tuple(_as_tuples(each) for each in value) if isinstance(value, list) else value

@@ -1,8 +1,9 @@
 """Ready loop nests: the convolution layers and matrix products that papers on this subject measure.
 
 ``workload("resnet_03")`` is C with a ``#pragma scop`` and all sizes in place; ``names()`` lists what there is. The
-layers are those of ten networks (``data/conv_layers.csv``), the products those of ``data/gemm_sizes.csv``; any other
-product is had by writing its sizes, ``gemm_64x96x128`` for M x N x K.
+layers are those of ten networks (``data/conv_layers.csv``), the products those of ``data/gemm_sizes.csv``. Any other
+one is had by writing its sizes: ``gemm_64x96x128`` for M x N x K, ``conv_64x128x56x56x3x3s1p1`` for 64 to 128 channels,
+an image of 56 x 56, a filter of 3 x 3, stride 1 and padding 1. A suite may be a CSV file of such sizes.
 """
 
 from __future__ import annotations
@@ -47,6 +48,10 @@ Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"
 _GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
+_CONVOLUTION = re.compile(r"conv_" + "x".join([r"([1-9]\d*)"] * 6) + r"s([1-9]\d*)p(\d+)", re.ASCII)
+# Columns of a CSV file of sizes, in the order in which they stand in a name.
+_CONVOLUTION_COLUMNS = ("channels", "filters", "height", "width", "kernel_height", "kernel_width", "stride", "padding")
+_PRODUCT_COLUMNS = ("m", "n", "k")
 _CONVOLUTION_LAYOUTS: tuple[Layout, ...] = ("blocked", "nchw", "nhwc")
 _GEMM_LAYOUTS: tuple[Layout, ...] = ("row-major", "blocked")
 # Floats of a vector, how long a block had better be, and how long it may be.
@@ -108,8 +113,12 @@ def suite(name: str) -> tuple[str, ...]:
     """The workloads of a suite.
 
     A network's name gives its layers, ``conv`` all layers, ``conv-paper`` the 201 that the paper measured and
-    ``conv-other`` the rest, ``gemm`` all products and ``gemm-paper`` the 8 of the paper's Table 1. Raises OptionError.
+    ``conv-other`` the rest, ``gemm`` all products and ``gemm-paper`` the 8 of the paper's Table 1. A name that ends
+    with ``.csv`` is a file with the columns ``workload`` (names), or ``channels``, ``filters``, ``height``, ``width``,
+    ``kernel_height``, ``kernel_width``, ``stride`` and ``padding``, or ``m``, ``n`` and ``k``. Raises OptionError.
     """
+    if name.endswith(".csv"):
+        return _suite_of_file(Path(name))
     known = _suites()
     if name not in known:
         raise OptionError(f"there is no suite {name!r}", remedy=_suggestion(name, tuple(known), "suites"))
@@ -141,8 +150,9 @@ def workload(
     """
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
-    if name in _layers():
-        return _convolution(_layers()[name], images, layout or "blocked", block, overwrite, element, padding)
+    layer = _layers().get(name) or _layer_of_sizes(name)
+    if layer is not None:
+        return _convolution(layer, images, layout or "blocked", block, overwrite, element, padding)
     sizes = _GEMM.fullmatch(name)
     if sizes is None:
         raise OptionError(f"there is no workload {name!r}", remedy=_suggestion(name, names(), "workloads"))
@@ -178,6 +188,53 @@ def _layers() -> dict[str, _Layer]:
             name = row["layer"]
             layers[name] = _Layer(row["model"], name, convolution, row["in_paper_201"] == "1", block)
     return layers
+
+
+def _layer_of_sizes(name: str) -> _Layer | None:
+    """The layer whose sizes a name gives; None for another name. Raises OptionError where nothing comes out."""
+    sizes = _CONVOLUTION.fullmatch(name)
+    if sizes is None:
+        return None
+    channels, filters, height, width, kernel_height, kernel_width, stride, padding = map(int, sizes.groups())
+    if kernel_height > height + 2 * padding or kernel_width > width + 2 * padding:
+        raise OptionError(f"the filter of {name} is larger than its image", remedy="a smaller filter, or more padding")
+    convolution = Convolution(
+        images=1,
+        channels=channels,
+        filters=filters,
+        height=height,
+        width=width,
+        kernel_height=kernel_height,
+        kernel_width=kernel_width,
+        pad_height=padding,
+        pad_width=padding,
+        stride=stride,
+    )
+    return _Layer("", name, convolution, False, None)
+
+
+def _suite_of_file(path: Path) -> tuple[str, ...]:
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            reader = csv.DictReader(file)
+            columns, rows = set(reader.fieldnames or ()), list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise OptionError(f"no sizes can be read: {error}", file=str(path), remedy="give a CSV file") from error
+    if "workload" in columns:
+        found = [row["workload"] or "" for row in rows]
+    elif columns >= set(_CONVOLUTION_COLUMNS):
+        found = ["conv_{}x{}x{}x{}x{}x{}s{}p{}".format(*(row[name] for name in _CONVOLUTION_COLUMNS)) for row in rows]
+    elif columns >= set(_PRODUCT_COLUMNS):
+        found = ["gemm_{}x{}x{}".format(*(row[name] for name in _PRODUCT_COLUMNS)) for row in rows]
+    else:
+        wanted = " or ".join(", ".join(group) for group in (["workload"], _CONVOLUTION_COLUMNS, _PRODUCT_COLUMNS))
+        raise OptionError("the file has no columns of sizes", file=str(path), line=1, remedy=f"name them {wanted}")
+    if not found:
+        raise OptionError("the file has no rows", file=str(path), remedy="give one row for each workload")
+    for line, name in enumerate(found, 2):
+        if name not in names() and not _CONVOLUTION.fullmatch(name) and not _GEMM.fullmatch(name):
+            raise OptionError(f"{name} is no workload", file=str(path), line=line, remedy="give sizes above zero")
+    return tuple(dict.fromkeys(found))
 
 
 @lru_cache(maxsize=1)

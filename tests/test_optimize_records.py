@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -21,7 +23,8 @@ from polydl.cli import main
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine, Throughput
 from polydl.model.calibrated import Calibrated
-from polydl.records.answers import Answer, find, forget, keep, own_files, question
+from polydl.records.answers import Answer, find, keep
+from polydl.records.questions import own_files, question
 from polydl.records.record import Record, Setting
 from polydl.records.resume import to_run
 from polydl.records.store import append, file_of, read
@@ -68,7 +71,7 @@ AGAIN = "optimize matmul.c --max-variants 8 --top-k 2 --threads 1 --records kept
 
 
 def kept(tmp_path: Path) -> list[Record]:
-    return list(read(tmp_path / "kept"))
+    return [record for record in read(tmp_path / "kept") if record.complete]
 
 
 # ---- the same question again
@@ -80,7 +83,8 @@ def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pyte
     assert first["records"] == {"answered": False, "reused": 0, "measured": None}
     library = Path(first["files"]["library"]).read_bytes()
     before = kept(tmp_path)
-    assert Counter(each.kind for each in before) == {"variant": 2, "original": 1}
+    kinds = Counter(each.kind for each in before if each.kind != "baseline")
+    assert kinds == {"variant": 2, "original": 1}
     assert {each.workload for each in before} == {None}
     second = run("--out", tmp_path / "elsewhere")
     assert second["records"]["answered"]
@@ -88,7 +92,7 @@ def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pyte
     assert second["best"] == first["best"]
     assert second["candidates"] == first["candidates"]
     assert Path(second["files"]["library"]).read_bytes() == library
-    assert {Path(path).parent for path in second["files"].values()} == {tmp_path / "elsewhere"}
+    assert {Path(path).parent for path in second["files"].values() if path} == {tmp_path / "elsewhere"}
     assert kept(tmp_path) == before
     main.main(AGAIN.split(), standalone_mode=False)
     out = capsys.readouterr().out
@@ -169,6 +173,86 @@ def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.native
+def test_a_library_that_was_put_there_is_never_delivered(run: Any, tmp_path: Path, matmul: Path) -> None:
+    library = Path(run()["files"]["library"]).read_bytes()
+    [stored] = (tmp_path / "kept" / "answers").glob("*/library")
+    stored.write_bytes(b"planted")
+    document = run("--out", "again")
+    assert not document["records"]["answered"]
+    assert document["records"]["reused"] == 2
+    assert Path(document["files"]["library"]).read_bytes() != b"planted"
+    assert stored.read_bytes() == Path(document["files"]["library"]).read_bytes(), "the odd one is replaced"
+    assert len(stored.read_bytes()) == len(library)
+    assert run("--out", "third")["records"]["answered"]
+
+
+@pytest.mark.native
+def test_an_answer_that_lacks_something_is_said_once_and_made_anew(
+    matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main.main(AGAIN.split(), standalone_mode=False) == 0
+    [folder] = (tmp_path / "kept" / "answers").iterdir()
+    answer = find(tmp_path / "kept", folder.name)
+    assert isinstance(answer, Answer)
+    bare = {name: answer.document[name] for name in ("input", "records")}
+    keep(tmp_path / "kept", folder.name, Answer(bare, answer.files))
+    (folder / "library").unlink()
+    capsys.readouterr()
+    for said in ("its library is gone", None, "lacks something", None):
+        if said == "lacks something":
+            keep(tmp_path / "kept", folder.name, Answer(bare, answer.files))
+        assert main.main(AGAIN.split(), standalone_mode=False) == 0
+        captured = capsys.readouterr()
+        assert ("the same was asked before" in captured.out) == (said is None)
+        assert captured.err.count("passed over") == (said is not None)
+        assert (said or "") in captured.err
+
+
+@pytest.mark.native
+def test_no_answer_is_lost_for_the_sake_of_the_store(
+    matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("polydl.records.store._write_all", full)
+    monkeypatch.setattr("polydl.records.answers._write", full)
+    assert main.main(AGAIN.split(), standalone_mode=False) == 0
+    captured = capsys.readouterr()
+    assert "Winner" in captured.out
+    assert (tmp_path / "polydl-out" / "matmul" / "libmatmul_polydl.so").exists()
+    assert re.search(r"\d+ measurements not stored", captured.err)
+    assert "the disk is full" in captured.err
+    assert "the result is not kept" in captured.err
+    assert kept(tmp_path) == []
+
+
+@pytest.mark.native
+def test_a_directory_that_takes_nothing_is_said_at_once(
+    matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Not even root can make a folder there.
+    words = AGAIN.replace("--records kept", "--records /proc/records").split()
+    assert main.main(words, standalone_mode=False) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("polydl: warning: measurements can't be stored")
+    assert re.search(r"\d+ measurements not stored", captured.err)
+    assert "Winner" in captured.out
+
+
+@pytest.mark.native
+def test_damaged_records_are_said_and_made_again(run: Any, tmp_path: Path, matmul: Path) -> None:
+    first = run()
+    path = file_of(tmp_path / "kept", first["input"]["digest"])
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"[" * 200_000 + b"\n" + b"".join(lines[1:]))
+    matmul.write_text("/* the same */\n" + matmul.read_text())
+    assert not run()["records"]["answered"]
+    counts = Counter(each.id for each in kept(tmp_path) if each.kind != "baseline")
+    assert len(counts) == 3
+
+
+@pytest.mark.native
 def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run()
     time.sleep(1.1)  # dates have whole seconds
@@ -226,7 +310,7 @@ def test_what_a_question_depends_on(matmul: Path, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("CPATH", str(tmp_path / "more"))
     found.append(asked())
     monkeypatch.delenv("CPATH")
-    monkeypatch.setattr("polydl.records.answers.own_files", lambda: ["another polydl"])
+    monkeypatch.setattr("polydl.records.questions.own_files", lambda: ["another polydl"])
     found.append(asked())
     assert None not in found
     assert len(set(found)) == len(found)
@@ -252,23 +336,6 @@ def test_polydls_own_files_are_those_of_every_part() -> None:
         assert any((folder.parent / name).exists() or (folder / name).exists() for folder in folders), name
 
 
-def test_an_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    document = {"input": {"digest": "n1"}, "records": {"measured": None}, "files": {"c": "a.c"}}
-    source = tmp_path / "a.c"
-    for text in ("one", "two"):
-        source.write_text(text)
-        keep(tmp_path / "kept", "d1", Answer(document, {"c": source}))
-    found = find(tmp_path / "kept", "d1")
-    assert found is not None
-    assert found.files["c"].read_text() == "two"
-    assert found.document["records"]["measured"] is not None
-    assert os.listdir(tmp_path / "kept" / "answers") == ["d1"]
-    forget(tmp_path / "kept", ["n2"])
-    assert find(tmp_path / "kept", "d1") is not None
-    forget(tmp_path / "kept", ["n1"])
-    assert find(tmp_path / "kept", "d1") is None
-
-
 # ---- interrupted work
 
 
@@ -279,9 +346,9 @@ from itertools import count
 from polydl.cli import main
 from polydl.records import resume
 number, append = count(1), resume.append
-def append_and_die(*arguments):
-    append(*arguments)
-    if next(number) == 20:
+def append_and_die(directory, records):
+    append(directory, records)
+    if records[0].complete and records[0].kind == "variant" and next(number) == 20:
         os.kill(os.getpid(), signal.SIGKILL)
 resume.append = append_and_die
 main()
@@ -316,7 +383,7 @@ def test_what_is_to_run() -> None:
     def known(name: str, seconds: float | None, run: str) -> Record:
         status: Any = "ok" if seconds is not None else "crash"
         setting = Setting("cpu", 1, "gcc 12")
-        return Record("variant", name, "n", "f", 1, setting, status, run, "2026", seconds_minimum=seconds)
+        return Record("variant", name, "n", "f", 1, setting, status, run, "2026", seconds_median=seconds)
 
     one = {name: known(name, seconds, "r1") for name, seconds in {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0}.items()}
     assert to_run("abcd", one) == ()
@@ -333,7 +400,9 @@ def test_what_is_to_run() -> None:
 @pytest.mark.native
 def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
     result = polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1, records=False)
+    assert result.source == result.files["c"].read_text(encoding="utf-8")
     assert result.winner is not None
+    assert result.report(tmp_path / "page.html") == (tmp_path / "page.html").read_text(encoding="utf-8")
     assert list(Path(os.environ["XDG_DATA_HOME"]).rglob("*.jsonl")) == []
     polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1)
     [path] = Path(os.environ["XDG_DATA_HOME"]).rglob("*.jsonl")

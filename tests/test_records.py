@@ -18,12 +18,15 @@ import pytest
 
 from polydl.cli import main
 from polydl.errors import RecordsError, ResourceError
+from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Sample
+from polydl.ir.numerics import Numerics
 from polydl.ir.variant import Interchange, Parallel, Tile, Variant
+from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
-from polydl.records.record import VERSION, Record, Setting, code_digest, from_line, now, to_line
-from polydl.records.store import Damage, append, file_of, files, merge, prune, read
+from polydl.records.record import Record, Setting, code_digest, now
+from polydl.records.store import Damage, append, file_of, files, merge, prune, read, refusal
 from polydl.variant_json import variant_from_json
 
 NEST, OTHER = "0123456789abcdef", "fedcba9876543210"
@@ -67,6 +70,15 @@ def test_a_record_is_one_line_of_json_both_ways() -> None:
     assert json.loads(line)["version"] == VERSION
     assert from_line(line) == record(message="two\nlines, \u00e4")
     assert from_line(to_line(record(None, error=float("inf")))).error is None
+
+
+@pytest.mark.parametrize(("strict", "level"), [(True, "strict"), (False, "fast")])
+def test_a_record_of_the_first_form_is_read(strict: bool, level: Numerics) -> None:
+    content = json.loads(to_line(record()))
+    del content["setting"]["numerics"]
+    content["setting"]["strict_fp"] = strict
+    content["version"] = 1
+    assert from_line(json.dumps(content).encode()) == record(setting=replace(SETTING, numerics=level))
 
 
 def test_records_come_back_in_order_by_nest(tmp_path: Path) -> None:
@@ -132,29 +144,116 @@ def test_a_last_line_that_only_lacks_its_break_counts(tmp_path: Path) -> None:
     assert len(list(read(tmp_path))) == 2
 
 
-def test_a_newer_form_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_a_newer_form_is_passed_over_and_never_removed(tmp_path: Path) -> None:
     append(tmp_path, [record()])
-    path = file_of(tmp_path, NEST)
-    with open(path, "a") as file:
-        file.write(json.dumps({"version": VERSION + 1, "everything": "else"}) + "\n")
-    with pytest.raises(RecordsError, match=f"form {VERSION + 1}") as caught:
-        list(read(tmp_path))
-    assert (caught.value.file, caught.value.line) == (str(path), 2)
-    assert "--records" in (caught.value.remedy or "")
+    newer = json.dumps({"version": VERSION + 1, "everything": "else"}).encode() + b"\n"
+    with open(file_of(tmp_path, NEST), "ab") as file:
+        file.write(newer)
+    damaged: list[Damage] = []
+    assert list(read(tmp_path, damaged=damaged.append)) == [record()]
+    assert [(each.line, each.newer) for each in damaged] == [(2, True)]
+    assert f"its form is {VERSION + 1}" in damaged[0].reason
+    done = prune(tmp_path, lambda records: [True] * len(records))
+    assert (done.removed, done.damaged) == (1, 0)
+    assert texts(tmp_path) == [newer]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [b"[]\n", b"null\n", b"{}\n", b"\xff\xfe\n", b'{"version": 1}\n', b'{"version": "1"}\n'],
-)
-def test_what_is_no_record_is_passed_over_and_said(tmp_path: Path, line: bytes) -> None:
+def changed(**changes: Any) -> bytes:
+    """A line of a record with other values."""
+    return json.dumps({**json.loads(to_line(record())), **changes}).encode() + b"\n"
+
+
+NO_RECORDS = {
+    "an array": b"[]\n",
+    "null": b"null\n",
+    "an empty object": b"{}\n",
+    "no Unicode": b"\xff\xfe\n",
+    "too few fields": b'{"version": 1}\n',
+    "a version that is a text": changed(version="1"),
+    "brackets": b"[" * 200_000 + b"\n",
+    "brackets in a field": changed(function=0).replace(b'"function": 0', b'"function": ' + b"[" * 200_000),
+    "nested features": changed(features={"a": [[[1]]]}),
+    "features that are an array": changed(features=[1]),
+    "a time that is a text": changed(seconds_minimum="abc"),
+    "a negative time": changed(seconds_minimum=-1),
+    "no time at all": changed(seconds_median=0),
+    "NaN": changed(seconds_minimum=float("nan")),
+    "samples that are a text": changed(samples="x"),
+    "a sample that is too short": changed(samples=[[1.0, 2.0]]),
+    "a date that is none": changed(date="never"),
+    "no setting": changed(setting=None),
+    "steps that are a number": changed(variant=7),
+    "a step of no name": changed(variant=[{"step": ["tile"]}]),
+    "a step of wrong types": changed(variant=[{"step": "tile", "nest": 0, "loop": 3, "sizes": "x"}]),
+    "a negative count": changed(flops=-5),
+    "a count that is a text": changed(flops="x"),
+    "a nest elsewhere": changed(nest="../../../../evil"),
+    "no run": changed(run=None),
+    "an unknown field": changed(more=1),
+    "an unknown status": changed(status="fine"),
+}
+
+
+@pytest.mark.parametrize("line", NO_RECORDS.values(), ids=NO_RECORDS.keys())
+def test_what_is_no_record_is_passed_over_and_said(tmp_path: Path, line: bytes, run: Any) -> None:
     append(tmp_path, [record()])
     with open(file_of(tmp_path, NEST), "ab") as file:
         file.write(line)
     append(tmp_path, [record()])
     damaged: list[Damage] = []
     assert len(list(read(tmp_path, damaged=damaged.append))) == 2
+    assert [(each.line, each.torn, each.newer) for each in damaged] == [(2, False, False)]
+    for command in ("list", "show", "best", "export"):
+        status, _, err = run(command, "--records", tmp_path)
+        assert status == 0
+        assert f"1 line passed over, no record ({file_of(tmp_path, NEST)}:2)" in err
+
+
+def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    with open(file_of(tmp_path, NEST), "ab") as file:
+        file.write(b'"' + b"x" * (10 * MOST_LINE_BYTES) + b"\n")
+    append(tmp_path, [record(7.0)])
+    damaged: list[Damage] = []
+    tracemalloc.start()
+    assert len(list(read(tmp_path, damaged=damaged.append))) == 2
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5 * MOST_LINE_BYTES
     assert [(each.line, each.torn) for each in damaged] == [(2, False)]
+    assert "longer than" in damaged[0].reason
+
+
+def test_what_a_compiler_says_is_cut_to_a_line_that_can_be_read() -> None:
+    line = to_line(record(None, message="x" * MOST_LINE_BYTES))
+    assert from_line(line).message.startswith("xxx")
+    with pytest.raises(RecordsError, match="too long"):
+        to_line(record(features={"a": "x" * MOST_LINE_BYTES}))
+
+
+def test_a_pipe_is_no_file_of_records(tmp_path: Path) -> None:
+    os.mkfifo(file_of(tmp_path, NEST))
+    with pytest.raises(RecordsError, match="no ordinary file"):
+        list(read(tmp_path))
+    with pytest.raises(ResourceError, match="no ordinary file"):
+        append(tmp_path, [record()])
+
+
+def test_records_are_not_written_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("precious")
+    file_of(tmp_path, NEST).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(ResourceError):
+        append(tmp_path, [record()])
+    assert (tmp_path / "elsewhere").read_text() == "precious"
+
+
+def test_a_directory_that_takes_no_records_is_known_beforehand(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "new") is None
+    assert os.listdir(tmp_path / "new") == []
+    (tmp_path / "file").touch()
+    refused = refusal(tmp_path / "file" / "below")
+    assert refused is not None
+    assert "can't write the records" in refused.message
 
 
 def append_within(directory: Path, most_bytes: int) -> None:
@@ -256,7 +355,7 @@ def test_another_setting_is_another_key() -> None:
         {"threads": 2},
         {"compiler": "clang 19.1.7 -O3"},
         {"libraries": (("libxsmm", "1.18"),)},
-        {"strict_fp": True},
+        {"numerics": "strict"},
         {"cold": True},
     ]
     others = [record(setting=replace(SETTING, **change)) for change in changes]
@@ -307,7 +406,7 @@ def test_csv_holds_a_row_for_each_record() -> None:
 
 def test_code_is_known_by_what_is_compiled() -> None:
     def kernel(c: str, **others: Any) -> KernelSource:
-        return KernelSource(id="a", function="f", c=c, header="", harness="", **others)
+        return KernelSource(id="a", function="f", c=c, interface=Interface("f", "void f(void)"), harness="", **others)
 
     plain = code_digest(kernel("void f(void) { }\n", link_flags=("/a/libx.so",)))
     assert plain == code_digest(kernel("/* today */ void f(void)\n{ } // end\n", link_flags=("/b/libx.so",)))
@@ -355,13 +454,25 @@ def test_the_command_exports_what_merge_takes(tmp_path: Path, run: Any) -> None:
     assert len(list(csv.DictReader((tmp_path / "all.csv").open()))) == 1
 
 
-def test_the_command_says_what_is_damaged(tmp_path: Path, run: Any) -> None:
-    append(tmp_path, [record()])
-    with open(file_of(tmp_path, NEST), "ab") as file:
-        file.write(b'{"version": 1, "kind"')
+def test_the_command_says_what_is_damaged_and_drops_it(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record(), record(nest=OTHER)])
+    for nest in (NEST, OTHER):
+        with open(file_of(tmp_path, nest), "ab") as file:
+            file.write(b'[]\n{"version": 1, "kind"')
     status, _, err = run("list", "--records", tmp_path)
     assert status == 0
-    assert f"{NEST}.jsonl:2: the last line is torn" in err
+    [said] = err.splitlines()
+    assert "4 lines passed over" in said
+    assert f"{NEST}.jsonl:2, 3; " in said
+    status, out, _ = run("damaged", "--records", tmp_path)
+    assert status == 0
+    assert f"{NEST}.jsonl:2: Expected `object`" in out
+    assert f"{NEST}.jsonl:3: the last line is torn" in out
+    document = json.loads(run("damaged", "--records", tmp_path, "--json", "-")[1])
+    assert (document["records"], [each["line"] for each in document["damaged"]]) == (2, [2, 3, 2, 3])
+    assert "Removed  0 records and 4 damaged lines, 2 stay" in run("prune", "--damaged", "--records", tmp_path)[1]
+    assert run("list", "--records", tmp_path)[2] == ""
+    assert run("damaged", "--records", tmp_path)[1] == "no line of 2 is damaged\n"
 
 
 def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None:

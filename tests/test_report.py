@@ -14,10 +14,15 @@ import pytest
 
 import polydl
 from polydl import pipeline, registry, report
+from polydl.baselines import Baseline, PlainBuild
+from polydl.emitted_names import FILE_KINDS
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
 from polydl.ir.measurement import Measurement
 from polydl.ir.working_sets import WorkingSets
-from polydl.optimization import Optimization, Tried
+from polydl.measuring import Tried
+from polydl.optimization import Optimization
 from polydl.step_schema import with_steps
 from polydl.variant_json import CORE_STEPS, variant_from_json
 
@@ -37,6 +42,16 @@ void scaled(float C[32][24], float A[32][40], float B[40][24], float D[32][40]) 
 #pragma endscop
 }
 """
+
+
+def baseline(identity: str, seconds: float) -> Baseline:
+    kernel = KernelSource(identity, "scaled", "", Interface("scaled", ""), "")
+    toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3",))
+    measurement = Measurement(identity, "ok", seconds_minimum=seconds - 1e-6, seconds_median=seconds, error=0.0)
+    return Baseline(PlainBuild(f"gcc -O3 ({identity})", kernel, toolchain), measurement)
+
+
+BASELINES = (baseline("original", 1.8e-5), baseline("plain", 9e-6))
 FLOPS = 32 * 40 + 2 * 32 * 24 * 40
 
 
@@ -64,11 +79,20 @@ def measured(ranked: Optimization) -> Optimization:
     )
     return replace(
         ranked,
-        baseline=Measurement("original", "ok", seconds_minimum=8e-6, seconds_median=9e-6, error=0.0),
+        baselines=BASELINES,
         tried=tuple(tried(ranked, rank, run) for rank, run in enumerate(runs, 1)),
         seconds={**ranked.seconds, "compile": 1.0, "run": 2.0},
         peak_gflops=100.0,
     )
+
+
+@pytest.mark.native
+def test_results_show_themselves_in_a_line(ranked: Optimization, measured: Optimization) -> None:
+    values = (ranked, measured, ranked.scop, ranked.space, ranked.generation, ranked.ranking)
+    assert all(len(repr(value)) < 200 and "\n" not in repr(value) for value in values)
+    assert "none run" in repr(ranked)
+    assert measured.winner is not None
+    assert f"{measured.winner.rank}. in the ranking" in repr(measured)
 
 
 @pytest.mark.native
@@ -83,7 +107,7 @@ def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimiz
 def test_the_schema_knows_every_step() -> None:
     built_in = [registry.load("rewrites", name).step for name in registry.GROUPS["rewrites"]]
     expected = with_steps(SCHEMA, [*built_in, *CORE_STEPS])
-    assert len(expected["$defs"]["step"]["oneOf"]) == 19
+    assert len(expected["$defs"]["step"]["oneOf"]) == 20
     assert expected == SCHEMA, "`make schema` writes it anew"
 
 
@@ -101,16 +125,23 @@ def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None
 
 
 @pytest.mark.native
-def test_rates_and_shares_follow_from_the_shortest_times(measured: Optimization) -> None:
+def test_rates_and_shares_follow_from_the_medians(measured: Optimization) -> None:
     document = report.optimization_document(measured)
     assert document["input"]["flops"] == FLOPS
-    assert document["baseline"] == {"seconds": 8e-6, "gflops": pytest.approx(FLOPS / 8e-6 / 1e9)}
+    baseline = document["baseline"]
+    assert (baseline["seconds"], baseline["gflops"]) == (9e-6, pytest.approx(FLOPS / 9e-6 / 1e9))
+    assert (baseline["name"], baseline["message"]) == ("gcc -O3 (plain)", "")
+    assert [each["seconds"] for each in document["baselines"]] == [1.8e-5, 9e-6]
     best = document["best"]
     assert best["id"] == measured.ranking.entries[2].variant.id
-    assert best["gflops"] == pytest.approx(FLOPS / 2e-6 / 1e9)
+    assert best["gflops"] == pytest.approx(FLOPS / 3e-6 / 1e9)
     assert best["peak_fraction"] == pytest.approx(best["gflops"] / 100.0)
-    assert best["speedup"] == pytest.approx(4.0)
+    assert (best["speedup"], best["speedup_over_original"]) == (pytest.approx(3.0), pytest.approx(6.0))
+    assert measured.speedup == pytest.approx(3.0)
+    assert measured.baseline == BASELINES[1]
+    assert [each["speedup"] for each in document["candidates"]] == [pytest.approx(1.8), None, pytest.approx(3.0)]
     assert best["error"] == 2e-7
+    assert best["exactness"] is None
 
 
 @pytest.mark.native
@@ -175,7 +206,9 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
     written = report.write_report(measured, tmp_path)
     assert written.files["report"] == tmp_path / "report.json"
     document = json.loads((tmp_path / "report.json").read_text())
-    assert document["files"] == {"c": None, "header": None, "library": None, "report": str(tmp_path / "report.json")}
+    files = document["files"]
+    assert files.pop("report") == str(tmp_path / "report.json")
+    assert files == dict.fromkeys(FILE_KINDS)
     [kept] = (tmp_path / "failed").iterdir()
     assert kept.name == f"{measured.tried[1].kernel.id}.c"
     assert kept.read_text() == measured.tried[1].kernel.c

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -12,13 +11,16 @@ from importlib.metadata import version
 from pathlib import Path
 
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
-from polydl.bench.results import SCHEMA, Document
+from polydl.bench.ratios import Document
+from polydl.bench.results import SCHEMA
 from polydl.errors import PolydlError
+from polydl.files import temporary_directory
 from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
 from polydl.optimization import optimize
 from polydl.peers import compare_with_peers
 from polydl.pipeline import ProgressCallback
+from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.workloads import Layout, Padding, Workload, workload
 
 
@@ -35,7 +37,7 @@ class Settings:
     layout: Layout | None
     #: variants that ``optimize`` measures
     top_k: int
-    #: variants that are timed beside the peers
+    #: variants that are timed beside the peers, and as many that compute every product
     leaders: int
     #: variants that ``optimize`` ranks
     max_variants: int
@@ -137,10 +139,10 @@ def _one(
     records: Path | bool,
     progress: ProgressCallback | None,
 ) -> Document:
-    setting = Setting(settings.threads, settings.accumulate, settings.cold)
-    with tempfile.TemporaryDirectory(prefix="polydl-bench-") as directory:
+    setting = Setting(settings.threads, settings.accumulate, settings.cold, machine.cpu_id)
+    with temporary_directory() as directory:
         optimization = optimize(
-            nest.write(Path(directory)),
+            nest.write(directory),
             function=nest.function,
             machine=machine,
             top_k=settings.top_k,
@@ -152,10 +154,10 @@ def _one(
             workload=nest.name,
             progress=progress,
         )
-        peers = [kind.program(nest, setting) for kind in kinds if nest.layout in kind.layouts]
+        able = [kind for kind in kinds if nest.layout in kind.layouts]
         compared = compare_with_peers(
             optimization,
-            peers,
+            [kind.program(nest, setting) for kind in able],
             leaders=settings.leaders,
             rounds=settings.rounds,
             budget_seconds=settings.budget_seconds,
@@ -179,14 +181,24 @@ def _one(
             {
                 "variant": leader.ranked.variant.id,
                 "rank": leader.rank,
+                "direct": not has_fewer_products(leader.ranked.variant),
                 "steps": leader.ranked.variant.to_json(),
                 "microkernels": [asdict(use) for use in leader.kernel.microkernels],
                 **_timing(leader.measurement),
             }
             for leader in compared.leaders
         ],
-        "peers": {peer.id: _timing(peer) for peer in compared.peers},
+        "peers": {
+            kind.name: _peer(kind, kind.caveat(nest, setting), measurement)
+            for kind, measurement in zip(able, compared.peers, strict=True)
+        },
     }
+
+
+def _peer(kind: PeerKind, caveat: str, measurement: Measurement) -> Document:
+    timing = _timing(measurement)
+    note = "; ".join(filter(None, (timing["note"], caveat)))
+    return {"direct": kind.direct, "caveat": caveat, **timing, "note": note}
 
 
 def _timing(measurement: Measurement) -> Document:

@@ -3,103 +3,18 @@
 from __future__ import annotations
 
 import json
-import math
-import zlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from polydl.bench.ratios import Document, geometric_mean, mean_ratio, own_seconds, ratio
 from polydl.errors import OptionError
 from polydl.files import written_atomically
 
-SCHEMA = 1
-# Resamples for an interval, and the part of them inside of it.
-_DRAWS, _INSIDE = 2000, 0.9
+# 2: leaders and peers say whether they compute every product of the source; the peer ``onednn`` asks for Winograd, too.
+SCHEMA = 2
 _ANOTHER = "name another --out"
-# Values of settings that older files lack.
-_FORMERLY = {"cold": False}
-
-Document = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Ratio:
-    """A peer's time divided by polydl's: above 1, polydl is faster."""
-
-    #: ratio of the medians
-    value: float
-    #: lower bound of its 90 % interval, by resampling
-    low: float
-    #: upper bound
-    high: float
-    #: ratio of the shortest samples
-    of_minima: float
-
-
-def seconds(timing: Mapping[str, Any]) -> list[float]:
-    """The undisturbed samples of a timing, or all samples if every one is disturbed."""
-    samples = timing["samples"]
-    return [s["seconds"] for s in samples if not s["disturbed"]] or [s["seconds"] for s in samples]
-
-
-def own_timing(result: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The timing of the fastest of polydl's leading variants, by the median; None if none has a time."""
-    passed = [leader for leader in result["leaders"] if leader["status"] == "ok"]
-    return min(passed, key=lambda leader: float(np.median(seconds(leader))), default=None)
-
-
-def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
-    """The ratio for one workload; None if polydl or the peer has no time."""
-    draws = _draws(result, peer)
-    if draws is None:
-        return None
-    ours, theirs = _both(result, peer)
-    low, high = _interval(draws)
-    return Ratio(float(np.median(theirs) / np.median(ours)), low, high, min(theirs) / min(ours))
-
-
-def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
-    """The geometric mean over workloads, and the ratio of each workload; None if there is no ratio."""
-    pairs = [(draws, ratio(result, peer)) for result in results if (draws := _draws(result, peer)) is not None]
-    ratios = [one for _, one in pairs if one is not None]
-    if not ratios:
-        return None
-    low, high = _interval(np.exp(np.mean([np.log(draws) for draws, _ in pairs], axis=0)))
-    value = geometric_mean([one.value for one in ratios])
-    of_minima = geometric_mean([one.of_minima for one in ratios])
-    return Ratio(value, low, high, of_minima), [one.value for one in ratios]
-
-
-def geometric_mean(values: Sequence[float]) -> float:
-    """The geometric mean. Raises ZeroDivisionError without values."""
-    return math.exp(sum(math.log(value) for value in values) / len(values))
-
-
-def _both(result: Mapping[str, Any], peer: str) -> tuple[list[float], list[float]]:
-    ours, theirs = own_timing(result), result["peers"].get(peer)
-    if ours is None or theirs is None or theirs["status"] != "ok":
-        return [], []
-    return seconds(ours), seconds(theirs)
-
-
-def _draws(result: Mapping[str, Any], peer: str) -> np.ndarray[Any, Any] | None:
-    """[draw]: ratios of medians of resampled samples, drawn with replacement; None without times of both."""
-    ours, theirs = _both(result, peer)
-    if not ours:
-        return None
-    # One random stream for each workload and peer, so that the draws of different workloads are independent.
-    generator = np.random.default_rng(zlib.crc32(f"{result['description']} {peer}".encode()))
-    medians = [np.median(generator.choice(samples, (_DRAWS, len(samples))), axis=1) for samples in (theirs, ours)]
-    divided: np.ndarray[Any, Any] = medians[0] / medians[1]
-    return divided
-
-
-def _interval(draws: np.ndarray[Any, Any]) -> tuple[float, float]:
-    low, high = np.quantile(draws, [(1 - _INSIDE) / 2, (1 + _INSIDE) / 2])
-    return float(low), float(high)
 
 
 def compared(document: Mapping[str, Any]) -> list[str]:
@@ -108,15 +23,16 @@ def compared(document: Mapping[str, Any]) -> list[str]:
     return [peer for peer in document["settings"]["peers"] if any(peer in result["peers"] for result in results)]
 
 
-def rate(result: Mapping[str, Any], timing: Mapping[str, Any]) -> float:
-    """GFLOPS at the median."""
-    return float(result["flops"] / np.median(seconds(timing)) / 1e9)
+def rate(result: Mapping[str, Any], direct: bool = False) -> float | None:
+    """polydl's GFLOPS; with ``direct``, of variants that compute every product of the source. None without a time."""
+    time = own_seconds(result, direct)
+    return None if time is None else float(result["flops"] / time / 1e9)
 
 
 def part_of_probe(result: Mapping[str, Any], threads: int) -> float | None:
     """polydl's GFLOPS as a part of the best rate of the probe on all cores; None without a time."""
-    ours = own_timing(result)
-    return None if ours is None else rate(result, ours) / (threads * result["best_probe_gflops"])
+    gflops = rate(result)
+    return None if gflops is None else gflops / (threads * result["best_probe_gflops"])
 
 
 def concluded(document: Mapping[str, Any]) -> Document:
@@ -141,11 +57,11 @@ def concluded(document: Mapping[str, Any]) -> Document:
 
 
 def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) -> Document:
-    ours = own_timing(result)
     ratios = {peer: asdict(peer_ratio) for peer in peers if (peer_ratio := ratio(result, peer)) is not None}
     return {
         **result,
-        "gflops": None if ours is None else rate(result, ours),
+        "gflops": rate(result),
+        "direct_gflops": rate(result, direct=True),
         "of_probe": part_of_probe(result, threads),
         "ratios": ratios,
     }
@@ -171,7 +87,7 @@ def continued(old: Document, new: Document, file: str) -> Document:
     Raises OptionError unless both have the same settings, versions, machine and missing peers.
     """
     for part in ("settings", "versions"):
-        differing = [key for key in new[part] if old[part].get(key, _FORMERLY.get(key)) != new[part][key]]
+        differing = [key for key in new[part] if old[part].get(key) != new[part][key]]
         if differing:
             raise OptionError(f"holds results of other {part}: {', '.join(differing)}", file=file, remedy=_ANOTHER)
     if old["machine"]["cpu_id"] != new["machine"]["cpu_id"]:

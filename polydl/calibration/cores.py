@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from polydl.calibration.levels import on_each
 from polydl.calibration.tables import WORKER, compiled
 from polydl.errors import ExecutionError
 from polydl.execute.child import Child, ChildError
 from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
 from polydl.native import runtime
 
 # Numbers of pages that are walked through, one line in each. A first-level cache holds all of these lines.
@@ -84,10 +83,10 @@ def measure_thread_start(cores: Sequence[int], toolchain: Toolchain) -> dict[str
     """
     if len(cores) < 2:
         return {}
-    with tempfile.TemporaryDirectory(prefix="polydl-calibrate-") as name:
-        library = compiled(_THREADS, toolchain, Path(name) / "threads.so", what="the probe of threads")
+    with temporary_directory() as directory:
+        library = compiled(_THREADS, toolchain, directory / "threads.so", what="the probe of threads")
         try:
-            with Child(list(cores), Path(name), WORKER) as child:
+            with Child(list(cores), directory, WORKER) as child:
                 reply = child.request(
                     "threads", _TIMEOUT_SECONDS, library=os.fspath(library), regions=_REGIONS, rounds=_REGION_ROUNDS
                 )

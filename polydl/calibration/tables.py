@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,8 +14,10 @@ from polydl.calibration.programs import elements_needed, program, timed_calls
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError, MissingComponentError
 from polydl.execute.child import Child, ChildError
+from polydl.execute.process_group import run_in_group
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
 from polydl.native import privileged
 
 # Seconds of a call and the GFLOPS of the probes before and after, for each sample.
@@ -43,8 +44,7 @@ def timed(
     if not sites:
         return {}
     programs = [sites[first : first + _SITES_PER_PROGRAM] for first in range(0, len(sites), _SITES_PER_PROGRAM)]
-    with tempfile.TemporaryDirectory(prefix="polydl-calibrate-") as name:
-        directory = Path(name)
+    with temporary_directory() as directory:
         with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
             pending = [
                 pool.submit(
@@ -100,7 +100,7 @@ def compiled(text: str, toolchain: Toolchain, library: Path, *, what: str, link_
     kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
     command = [str(toolchain.path), *toolchain.flags, *kind, str(source), "-o", str(library), *link_flags]
     try:
-        done = subprocess.run([*command, "-lm"], capture_output=True, text=True, errors="replace", timeout=120)
+        done = run_in_group([*command, "-lm"], library.parent, timeout_seconds=120)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise MissingComponentError(
             f"the compiler can't be run: {error}", remedy=privileged("apt-get install -y gcc")

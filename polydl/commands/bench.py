@@ -8,21 +8,33 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.commands.output import STANDARD_OUTPUT, write_document
+from polydl.commands.storing import warn_unless_storable
 from polydl.errors import OptionError
-from polydl.presentation.options import LAYOUTS, OUT, PADDINGS, cold_option, debug_option, json_option, records_option
+from polydl.presentation.options import (
+    LAYOUTS,
+    OUT,
+    PADDINGS,
+    cold_option,
+    debug_option,
+    json_option,
+    records_option,
+    sandbox_option,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from polydl.bench.driver import Settings
-    from polydl.bench.results import Document
+    from polydl.bench.ratios import Document
 
-_PEERS = "onednn,torch,openblas,gcc,clang"
+_PEERS = "onednn,onednn-direct,torch,onnxruntime,openvino,openblas,gcc,clang"
 
 
 @click.command(short_help="Time the best picks of ready workloads beside other libraries.")
-@click.option("--suite", "suite_names", multiple=True, metavar="NAME", help="A suite, such as resnet or conv-paper.")
-@click.option("--workload", "names", multiple=True, metavar="NAME", help="A single workload, such as resnet_03.")
+@click.option(
+    "--suite", "suite_names", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes."
+)
+@click.option("--workload", "names", multiple=True, metavar="NAME", help="Such as resnet_03, or conv_3x64x9x9x3x3s1p1.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads.")
 @click.option("--peers", default=_PEERS, show_default=True, metavar="NAMES", help="Peers, with commas.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
@@ -46,6 +58,7 @@ _PEERS = "onednn,torch,openblas,gcc,clang"
 )
 @click.option("--show", "only_show", is_flag=True, help="Only show what --out holds.")
 @records_option
+@sandbox_option
 @json_option
 @debug_option
 def bench(
@@ -65,8 +78,11 @@ def bench(
     """
     from polydl.bench.results import concluded, read
     from polydl.presentation.bench import console
+    from polydl.records.store import default_directory
 
     screen = console(quiet=json_path == STANDARD_OUTPUT)
+    if not only_show:
+        warn_unless_storable(records or default_directory())
     if only_show:
         if out is None:
             raise OptionError("--show needs --out", remedy="name the file that holds the results")
@@ -75,7 +91,8 @@ def bench(
         chosen = _workloads(suite_names, names)[:limit]
         settings = _settings(tuple(name for name in peers.split(",") if name), options)
         if out is None:
-            out = Path(OUT, f"bench-{'-'.join([*suite_names, *names][:4])}-{settings.threads}-{settings.images}.json")
+            stems = [Path(name).stem for name in suite_names]
+            out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}.json")
         document = _run(chosen, settings, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
     _print(document, screen)
@@ -97,7 +114,7 @@ def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, 
     for name in names:
         workload_of(name, settings)
     machine = Machine.detect(threads=settings.threads)
-    kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate))
+    kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id))
     for name, error in missing.items():
         screen.print(missing_text(name, error.reason, error.remedy), highlight=False)
     document = new_document(settings, machine, missing)
@@ -115,10 +132,10 @@ def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, 
 
 
 def _print(document: Document, screen: Console) -> None:
-    from polydl.presentation.bench import summary_table, workloads_table
+    from polydl.presentation.bench import print_table, summary_table, workloads_table
 
-    screen.print(workloads_table(document))
-    screen.print(summary_table(document))
+    print_table(workloads_table(document), screen)
+    print_table(summary_table(document), screen)
 
 
 def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...]) -> list[str]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, records_option
+
+if TYPE_CHECKING:
+    from polydl.records.store import Damage
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?")
 # Runs of fewer variants are not exported: a ranker has little to choose there.
@@ -73,7 +77,7 @@ def collect(
     from polydl.learning.collection import Collected, CollectionOptions, collect, compiled, layers_of
     from polydl.machine import Machine
     from polydl.presentation.progress import progress_bar
-    from polydl.records.store import default_directory
+    from polydl.records.store import default_directory, refusal
     from polydl.workloads import workload
 
     if export is not None:
@@ -89,6 +93,9 @@ def collect(
         there = compiled(work)
         names = tuple(name for name in names if name in there)
     directory = records or default_directory()
+    refused = None if compile_only else refusal(directory)
+    if refused is not None:
+        raise refused
     options = CollectionOptions(
         variants=variants,
         leaders=max(1, variants // 2),
@@ -134,7 +141,9 @@ def _export(directory: Path, path: Path, threads: int) -> int:
     from polydl.presentation.progress import progress_bar
 
     machine = Machine.detect(threads=threads)
-    runs = chosen_runs(read_records(directory))
+    damaged: list[Damage] = []
+    runs = chosen_runs(read_records(directory, damaged.append))
+    warn_of_damage(damaged)
     enough = [run for run in runs if len(run) >= LEAST_EXPORTED and run[0].setting.cpu == machine.cpu_id]
     complete = [record for run in enough for record in run]
     with progress_bar() as progress:

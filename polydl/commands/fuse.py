@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
-from polydl.presentation.options import OUT, Search, Source, Target, optimization_options
+from polydl.commands.interrupted import end_if_interrupted
+from polydl.commands.output import fail, write_document
+from polydl.commands.storing import warn_of_store, warn_unless_storable
+from polydl.interruption import INTERRUPTION
+from polydl.presentation.options import OUT, Detail, Search, Source, Target, optimization_options
+
+if TYPE_CHECKING:
+    from polydl.fused import FusionResult
+    from polydl.ir.scop import Scop
+    from polydl.optimization import Optimization
+    from polydl.report import Document
 
 
 @click.command(short_help="Say which operators can be fused, and find the fastest code.")
@@ -24,59 +34,81 @@ def fuse(
     compiler: str | None,
     fresh: bool,
     records: Path | None,
+    detail: Detail,
     json_path: str | None,
 ) -> int:
     """Fuse the operators of FILE: say which can be and why others can't, and find the fastest code."""
     from polydl import report
     from polydl.commands.optimize import check_destinations
+    from polydl.fused import FusionResult
     from polydl.fused import fuse as run
-    from polydl.presentation import fusion, measured, nest
+    from polydl.optimization import OptimizationInterrupted
+    from polydl.pipeline import fusion_pairs
+    from polydl.presentation import measured, nest
     from polydl.presentation.progress import progress_bar
+    from polydl.records.store import default_directory
 
-    quiet = json_path == STANDARD_OUTPUT
+    detail = detail.quieter(json_path)
     source = source.placed(out)
     scop = source.parse()
     directory = out or Path(OUT, scop.function.name)
     check_destinations(source, directory, json_path)
     machine = target.machine()
-    if not quiet:
+    if detail.verbose:
         click.echo(nest.machine_text(machine, given=target.cache_sizes is not None))
     shown = 0 if everything else top_k
-    with progress_bar(wanted=not quiet) as progress:
-        result = run(
-            scop,
-            machine=machine,
-            top_k=shown,
-            ranker=ranker,
-            run=not no_run,
-            compiler=compiler,
-            out=directory,
-            records=records or True,
-            fresh=fresh,
-            progress=progress,
-            **vars(search),
-        )
-    optimization = report.write_report(result.optimization, directory)
+    if not no_run:
+        warn_unless_storable(records or default_directory())
+    with progress_bar(wanted=not detail.quiet) as progress:
+        try:
+            result = run(
+                scop,
+                machine=machine,
+                top_k=shown,
+                ranker=ranker,
+                run=not no_run,
+                compiler=compiler,
+                out=directory,
+                records=records or True,
+                fresh=fresh,
+                progress=progress,
+                **vars(search),
+            )
+        except OptimizationInterrupted as interrupted:
+            result = FusionResult(
+                fusion_pairs(scop, threads=machine.threads, numerics=search.numerics), interrupted.result
+            )
+        # Before anything is said to a terminal that may be gone.
+        with INTERRUPTION.deferred():
+            optimization = report.write_report(result.optimization, directory)
     document = report.fusion_document(optimization, result.pairs)
-    if not quiet:
-        click.echo(fusion.pairs_text(result.pairs))
-        click.echo(nest.generation_text(optimization.generation, search.seed))
-        click.echo(
-            f"Picks  {len(optimization.picks)} of {len(optimization.ranking.entries)}, by {optimization.ranking.ranker}"
-        )
-        click.echo(f"\n{fusion.picks_text(scop, optimization.picks)}\n")
-        if not no_run:
-            click.echo(f"Measured\n\n{measured.measured_table(document)}\n")
-        if optimization.winner is not None:
-            click.echo(fusion.winner_text(scop, optimization.winner.ranked.variant, result.speedup))
-            click.echo(measured.winner_text(document))
-        click.echo(measured.files_text(document))
-        click.echo(measured.seconds_text(document["seconds"]))
+    if not detail.quiet:
+        click.echo(_text(scop, result, optimization, document, search.seed, detail.verbose))
+    warn_of_store(optimization)
     if json_path is not None:
         write_document(document, json_path)
     failures = measured.failures_text(document, directory)
     if failures:
         click.echo(failures, err=True)
+    end_if_interrupted(optimization)
     if no_run or optimization.winner is not None:
         return 0
     return fail("no candidate passed" if optimization.tried else "there is no legal variant to run")
+
+
+def _text(
+    scop: Scop, result: FusionResult, optimization: Optimization, document: Document, seed: int, verbose: bool
+) -> str:
+    """What is shown of a run."""
+    from polydl.presentation import answer, fusion, nest
+
+    winner = optimization.winner
+    picks = [
+        nest.generation_text(optimization.generation, seed),
+        f"Picks  {len(optimization.picks)} of {len(optimization.ranking.entries)}, by {optimization.ranking.ranker}",
+        f"\n{fusion.picks_text(scop, optimization.picks)}\n",
+    ]
+    fused = [] if winner is None else fusion.fused_lines(scop, winner.ranked.variant, result.speedup)
+    pairs = fusion.pairs_text(result.pairs, verbose=verbose)
+    shown = answer.answer_text(document, verbose=verbose, fused=fused)
+    return "\n".join([pairs, *picks, shown] if verbose or winner is None else [shown, pairs])

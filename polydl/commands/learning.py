@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 import click
 
 from polydl.commands.output import show
+from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, json_option
 
 if TYPE_CHECKING:
     from polydl.contracts import MeasuredNest
     from polydl.machine import Machine
+    from polydl.records.store import Damage
 
 data_option = click.option(
     "--data", "data", type=click.Path(path_type=Path), metavar="PATH",
@@ -103,7 +105,9 @@ def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machin
     from polydl.records.store import default_directory
 
     source = data or default_directory()
-    nests = measured_nests(read_records(source), groups_of_workloads())
+    damaged: list[Damage] = []
+    nests = measured_nests(read_records(source, damaged.append), groups_of_workloads())
+    warn_of_damage(damaged)
     if not nests:
         raise OptionError(f"no run in {source} holds enough variants", remedy="measure some with `polydl collect`")
     return source, nests, machine_of(source, nests)

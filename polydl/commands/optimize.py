@@ -5,16 +5,36 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from polydl.commands.output import STANDARD_OUTPUT, fail, write_document
+from polydl.budget import Budget
+from polydl.commands.interrupted import end_if_interrupted
+from polydl.commands.output import fail, write_document
+from polydl.commands.report import write_page
+from polydl.commands.storing import (
+    answer_to,
+    keep_answer,
+    warn_of_odd_answer,
+    warn_of_store,
+    warn_unless_storable,
+)
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
-from polydl.presentation.options import OUT, Search, Source, Target, cold_option, optimization_options
+from polydl.interruption import INTERRUPTION
+from polydl.presentation.options import (
+    OUT,
+    Detail,
+    Search,
+    Source,
+    Target,
+    cold_option,
+    optimization_options,
+    strategy_option,
+)
 
 if TYPE_CHECKING:
     from polydl.machine import Machine
@@ -34,7 +54,28 @@ if TYPE_CHECKING:
     ),
     cold_option,
     variant_option,
+    click.option(
+        "--budget",
+        metavar="BUDGET",
+        help="Go on beyond the first picks: for 30s, for 200runs, or while more than 5% are to be gained.",
+    ),
+    strategy_option,
+    click.option("--name", default="", metavar="NAME", help="Call the emitted function so, in place of the source's."),
+    click.option("--prefix", default="", metavar="PREFIX", help="Put this before the names that the library exports."),
+    click.option(
+        "--march",
+        default="",
+        metavar="CPU",
+        help="Make code for these processors, such as x86-64-v3, not for this one.",
+    ),
     click.option("--no-fusion", is_flag=True, help="Leave each operator of the file a nest of its own."),
+    click.option(
+        "--html",
+        "html_path",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="PATH",
+        help="Write an HTML page with figures there, as `polydl report` makes it.",
+    ),
 )
 def optimize(
     source: Source,
@@ -49,19 +90,31 @@ def optimize(
     compiler: str | None,
     cold: bool,
     variant: str | None,
+    budget: str | None,
+    strategy: str,
+    name: str,
+    prefix: str,
+    march: str,
     no_fusion: bool,
     fresh: bool,
     records: Path | None,
+    detail: Detail,
     json_path: str | None,
+    html_path: Path | None,
 ) -> int:
     """Find the fastest variant of a loop nest, check it, and write it as C and as a library."""
     from polydl.execute.toolchain import found_compilers
     from polydl.presentation.nest import machine_text
-    from polydl.records import answers
+    from polydl.records.questions import question
     from polydl.records.store import default_directory
 
     started = time.perf_counter()
-    say = _silent if json_path == STANDARD_OUTPUT else click.echo
+    limit = None if budget is None else Budget.parse(budget)
+    if html_path is not None:
+        from polydl.page.render import require
+
+        require()
+    detail = detail.quieter(json_path)
     text = source.text()
     directory = records or default_directory()
     machine: Machine | None = None
@@ -69,7 +122,8 @@ def optimize(
     if not no_run:
         machine = target.machine()
         shown = {"top_k": top_k, "all": everything, "ranker": ranker, "timeout": timeout, "cold": cold}
-        digest = answers.question(
+        shown |= {"budget": budget, "strategy": strategy, "name": name, "prefix": prefix, "march": march}
+        digest = question(
             text,
             directory=source.folder,
             include_directories=source.include,
@@ -84,20 +138,28 @@ def optimize(
                 "define": source.define,
             },
         )
-        answer = answers.find(directory, digest) if digest is not None and not fresh else None
-        if answer is not None:
-            function = answer.document["input"]["function"]
-            into = out or Path(OUT, function)
-            check_destinations(source, into, json_path)
-            say(machine_text(machine, given=target.cache_sizes is not None))
-            return _remembered(answer, source, into, started, json_path)
+        if digest is not None and not fresh:
+            answer, replaceable = answer_to(directory, digest)
+            digest = digest if replaceable else None
+            if answer is not None:
+                into = out or Path(OUT, answer.function)
+                check_destinations(source, into, json_path, html_path)
+                remembered = _remembered(answer, source, into, started, detail.verbose)
+                if remembered is not None:
+                    if detail.verbose:
+                        click.echo(machine_text(machine, given=target.cache_sizes is not None))
+                    return _show_remembered(remembered, answer, into, detail, json_path, html_path)
+                warn_of_odd_answer(directory, "its document lacks something")
+        warn_unless_storable(directory)
     return _optimized(
         source, target, search, machine, started, directory, digest,
         run={
             "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
             "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
+            "budget": limit, "strategy": strategy,
+            "name": name, "prefix": prefix, "march": march,
         },
-        variant=variant, out=out, json_path=json_path,
+        variant=variant, out=out, detail=detail, json_path=json_path, html_path=html_path,
     )  # fmt: skip
 
 
@@ -112,100 +174,137 @@ def _optimized(
     run: Mapping[str, Any],
     variant: str | None,
     out: Path | None,
+    detail: Detail,
     json_path: str | None,
+    html_path: Path | None,
 ) -> int:
     """Do it, and keep it as the answer to a question of that digest."""
     from polydl import optimization, report
+    from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
-    from polydl.presentation import measured, nest, results
+    from polydl.presentation import answer, measured, nest, results
     from polydl.presentation.progress import progress_bar
-    from polydl.records import answers
+    from polydl.target import TargetProcessors
 
-    say = _silent if json_path == STANDARD_OUTPUT else click.echo
+    explain = click.echo if detail.verbose else _silent
     if run["run"]:
         Toolchain.find(run["compiler"])
     name = source.workload
     source = source.placed(out)
     scop = source.parse()
-    directory = out or Path(OUT, scop.function.name)
-    check_destinations(source, directory, json_path)
+    directory = out or Path(OUT, Naming(run["name"], run["prefix"]).of(scop.function.name))
+    check_destinations(source, directory, json_path, html_path)
     parsed = time.perf_counter()
     machine = machine or target.machine()
-    say(nest.machine_text(machine, given=target.cache_sizes is not None))
-    say(nest.scop_text(scop))
+    if run["march"]:
+        processors = TargetProcessors.find(run["march"], machine, run["compiler"])
+        machine, search = processors.machine, replace(search, microkernel=processors.microkernel(search.microkernel))
+    explain(nest.machine_text(machine, given=target.cache_sizes is not None))
+    explain(nest.scop_text(scop))
     detected = time.perf_counter()
     space = search.space(scop, machine, fuse=run["fuse"])
     matched = time.perf_counter()
-    say(nest.nests_text(space))
+    explain(nest.nests_text(space, verbose=True))
     chosen = () if variant is None else (chosen_variant(variant, lambda: search.generate(space)),)
-    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
-        result = optimization.optimize(
-            scop,
-            machine=machine,
-            out=directory,
-            records=records,
-            workload=name,
-            space=space,
-            variants=chosen,
-            progress=progress,
-            **run,
-            **vars(search),
-        )
-    result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
-    result = report.write_report(result, directory)
+    with progress_bar(wanted=not detail.quiet) as progress:
+        try:
+            result = optimization.optimize(
+                scop,
+                machine=machine,
+                out=directory,
+                records=records,
+                workload=name,
+                space=space,
+                variants=chosen,
+                progress=progress,
+                **run,
+                **vars(search),
+            )
+        except optimization.OptimizationInterrupted as interrupted:
+            result = interrupted.result
+        # Before anything is said to a terminal that may be gone.
+        with INTERRUPTION.deferred():
+            result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
+            result = report.write_report(result, directory)
     document = report.optimization_document(result)
-    say(nest.generation_text(result.generation, search.seed))
-    say(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-    say(f"\n{results.structure_table(result.picks, result.applied, machine)}\n")
-    if run["run"]:
-        say(f"Measured\n\n{measured.measured_table(document)}\n")
-    if said := measured.records_text(document, asked_before=False):
-        say(said)
-    if result.winner is not None:
-        say(measured.winner_text(document))
-    say(measured.files_text(document))
-    say(measured.seconds_text(document["seconds"]))
+    if detail.verbose or (not run["run"] and not detail.quiet):
+        click.echo(nest.generation_text(result.generation, search.seed))
+        click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
+        click.echo(f"\n{results.structure_table(result.picks, result.applied, machine)}\n")
+    if not detail.quiet:
+        click.echo(answer.answer_text(document, verbose=detail.verbose))
     if json_path is not None:
         write_document(document, json_path)
+    if html_path is not None:
+        write_page(document, html_path)
     failures = measured.failures_text(document, directory)
     if failures:
         click.echo(failures, err=True)
+    warn_of_store(result)
+    end_if_interrupted(result)
     if digest is not None and result.winner is not None and not failures:
-        answers.keep(records, digest, answers.Answer(document, _winner_files(result)))
-    if not run["run"] or result.winner is not None:
+        keep_answer(records, digest, document, result.files)
+    if not run["run"] or result.winner is not None or result.files.get("c"):
         return 0
     return fail("no candidate passed" if result.tried else "there is no legal variant to run")
 
 
-def _remembered(answer: Answer, source: Source, directory: Path, started: float, json_path: str | None) -> int:
-    """What was found when the same was asked before, with its files written anew."""
-    from polydl.files import write_atomically
-    from polydl.presentation import measured
-    from polydl.records import answers
-    from polydl.report import REPORT_FILE, to_text
+@dataclass(frozen=True)
+class _Remembered:
+    """An earlier result as it is shown now."""
 
-    say = _silent if json_path == STANDARD_OUTPUT else click.echo
-    files = {kind: str(path) for kind, path in answers.restore(answer, directory).items()}
-    report = directory / REPORT_FILE
-    seconds = dict.fromkeys(answer.document["seconds"], None) | {"total": time.perf_counter() - started}
-    document = {
-        **answer.document,
-        "input": {**answer.document["input"], "file": source.placed(directory).file},
-        "records": {**answer.document["records"], "answered": True},
-        "files": {**files, "report": str(report)},
-        "seconds": seconds,
+    document: dict[str, Any]
+    #: without the machine
+    text: str
+
+
+def _remembered(answer: Answer, source: Source, directory: Path, started: float, verbose: bool) -> _Remembered | None:
+    """What was found when the same was asked before, with its files in ``directory``; None if it can't be shown."""
+    from polydl.emitted_names import emitted_names
+    from polydl.presentation.answer import answer_text
+    from polydl.report import REPORT_FILE
+
+    stored = answer.document
+    files: dict[str, str | None] = {
+        kind: str(path) if kind in answer.files else None
+        for kind, path in emitted_names(answer.function, directory).items()
     }
-    write_atomically(report, to_text(document))
-    given = document["input"]
-    defines = "".join(f" -D {name}={value}" for name, value in given["defines"].items())
-    say(f"Nest  {given['file']}: function {given['function']}{defines} (nest {given['digest']})")
-    say(f"Measured\n\n{measured.measured_table(document)}\n")
-    say(measured.records_text(document, asked_before=True))
-    say(measured.winner_text(document))
-    say(measured.files_text(document))
-    say(measured.seconds_text(seconds))
+    try:
+        document = {
+            **stored,
+            "input": {**stored["input"], "file": source.placed(directory).file},
+            "records": {**stored["records"], "answered": True},
+            "files": {**files, "report": str(directory / REPORT_FILE)},
+            "seconds": dict.fromkeys(stored["seconds"], None) | {"total": time.perf_counter() - started},
+        }
+        text = answer_text(document, verbose=verbose)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
+        # Anyone may have written it: what it lacks is no fault of polydl's.
+        return None
+    return _Remembered(document, text)
+
+
+def _show_remembered(
+    remembered: _Remembered,
+    answer: Answer,
+    directory: Path,
+    detail: Detail,
+    json_path: str | None,
+    html_path: Path | None,
+) -> int:
+    """Write the files of an earlier result anew, and show it."""
+    from polydl.files import write_atomically
+    from polydl.records import answers
+    from polydl.report import to_text
+
+    answers.restore(answer, directory)
+    write_atomically(Path(remembered.document["files"]["report"]), to_text(remembered.document))
+    if not detail.quiet:
+        click.echo(remembered.text)
     if json_path is not None:
-        write_document(document, json_path)
+        write_document(remembered.document, json_path)
+    if html_path is not None:
+        write_page(remembered.document, html_path)
     return 0
 
 
@@ -213,24 +312,20 @@ def _steps(path: str) -> list[dict[str, Any]]:
     return variant_from_file(path).to_json()
 
 
-def _winner_files(result: Optimization) -> dict[str, Path]:
-    return {kind: path for kind, path in result.files.items() if kind != "report"}
-
-
 def _silent(text: str) -> None:
     """In place of ``click.echo`` where standard output belongs to a document."""
 
 
-def check_destinations(source: Source, directory: Path, json_path: str | None) -> None:
+def check_destinations(source: Source, directory: Path, json_path: str | None, html_path: Path | None = None) -> None:
     """Before anything long is done: what is written must not replace the source, and must find its place."""
     if source.file is not None:
         file = Path(source.file).resolve()
         inside = directory.resolve() == file.parent and "_polydl" in file.stem
-        if inside or (json_path is not None and Path(json_path).resolve() == file):
+        if inside or any(path is not None and Path(path).resolve() == file for path in (json_path, html_path)):
             raise OptionError(
                 "the results would be written over the source",
                 file=source.file,
-                remedy="choose another --out or --json",
+                remedy="choose another --out, --json or --html",
             )
     there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from polydl.commands.output import FAILURE, show
+from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, json_option, records_option
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from polydl.records.record import Record
     from polydl.records.store import Damage
 
-_STATUSES = ("ok", "unsupported", "compile", "timeout", "crash", "wrong")
+_STATUSES = ("ok", "unsupported", "compile", "timeout", "crash", "wrong", "inaccurate")
 
 
 def _criteria_options(command: Any) -> Any:
@@ -65,10 +66,7 @@ class _Reading:
         return select(read(self.directory, damaged=self.damaged.append), criteria)
 
     def report(self) -> None:
-        from polydl.presentation.records import damage_text
-
-        for damage in self.damaged:
-            click.echo(damage_text(damage), err=True)
+        warn_of_damage(self.damaged)
 
 
 @click.group(short_help="Look at, merge and prune what was ever measured.")
@@ -144,8 +142,8 @@ def best(records: Path | None, json_path: str | None, **criteria: Any) -> int:
 def export(form: str, out: Path | None, records: Path | None, **criteria: Any) -> int:
     """Write the records as a table (CSV) or as lines of JSON that `merge` takes back."""
     from polydl.files import written_atomically
+    from polydl.records.line import to_line
     from polydl.records.queries import to_csv
-    from polydl.records.record import to_line
 
     reading = _Reading(records)
     selected = reading.select(_criteria(criteria))
@@ -166,7 +164,6 @@ def export(form: str, out: Path | None, records: Path | None, **criteria: Any) -
 @debug_option
 def merge(sources: tuple[Path, ...], records: Path | None, json_path: str | None) -> int:
     """Add the records of other directories or files, each once."""
-    from polydl.presentation.records import damage_text
     from polydl.records import store
 
     directory = records or store.default_directory()
@@ -174,9 +171,32 @@ def merge(sources: tuple[Path, ...], records: Path | None, json_path: str | None
     content = {"schema": "polydl.records.merge/1", "directory": str(directory), "added": done.added}
     document = {**content, "known": done.known, "damaged": len(done.damaged)}
     show(json_path, document, f"Added  {done.added} records to {directory}; {done.known} were there")
-    for damage in done.damaged:
-        click.echo(damage_text(damage), err=True)
+    warn_of_damage(done.damaged)
     return 0
+
+
+@records.command()
+@click.argument("sources", nargs=-1, type=click.Path(path_type=Path), metavar="[SOURCE...]")
+@records_option
+@json_option
+@debug_option
+def damaged(sources: tuple[Path, ...], records: Path | None, json_path: str | None) -> int:
+    """Each line that holds no record, with the reason; `prune --damaged` drops them."""
+    from polydl.learning.samples import read_records
+    from polydl.presentation.records import damage_text
+    from polydl.records.store import default_directory
+
+    lines: list[Damage] = []
+    directory = records or default_directory()
+    count = sum(1 for place in sources or (directory,) for _ in read_records(place, lines.append))
+    document = {
+        "schema": "polydl.records.damaged/1",
+        "directory": str(directory),
+        "records": count,
+        "damaged": [{**vars(line), "file": str(line.file)} for line in lines],
+    }
+    text = "\n".join(map(damage_text, lines)) or f"no line of {count} is damaged"
+    return show(json_path, document, text)
 
 
 @records.command()
@@ -184,6 +204,7 @@ def merge(sources: tuple[Path, ...], records: Path | None, json_path: str | None
 @click.option("--failed", is_flag=True, help="Candidates that did not run or gave a wrong answer.")
 @click.option("--superseded", is_flag=True, help="Measurements that were repeated later.")
 @click.option("--keep-best", type=click.IntRange(min=1), metavar="N", help="All but the fastest N of a nest.")
+@click.option("--damaged", is_flag=True, help="Lines that hold no record, which go with the others, too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @records_option
 @json_option
@@ -193,6 +214,7 @@ def prune(
     failed: bool,
     superseded: bool,
     keep_best: int | None,
+    damaged: bool,
     dry_run: bool,
     records: Path | None,
     json_path: str | None,
@@ -202,8 +224,9 @@ def prune(
     from polydl.records.queries import Pruning
 
     pruning = Pruning(older_than, failed, superseded, keep_best)
-    if pruning == Pruning():
-        raise OptionError("nothing says what to remove", remedy="--older-than, --failed, --superseded or --keep-best")
+    if pruning == Pruning() and not damaged:
+        remedy = "--older-than, --failed, --superseded, --keep-best or --damaged"
+        raise OptionError("nothing says what to remove", remedy=remedy)
     directory = records or store.default_directory()
     done = store.prune(directory, pruning, dry_run=dry_run)
     answers.forget(directory, [store.nest_of(path) for path in done.backups])
@@ -216,9 +239,9 @@ def prune(
         "backups": [str(path) for path in done.backups],
     }
     removed = f"{'Would remove' if dry_run else 'Removed'}  {done.removed} records"
-    damaged = f" and {done.damaged} damaged lines" if done.damaged else ""
+    lines = f" and {done.damaged} damaged lines" if done.damaged else ""
     backups = "".join(f"\n  as it was: {path}" for path in done.backups)
-    return show(json_path, document, f"{removed}{damaged}, {done.kept} stay{backups}")
+    return show(json_path, document, f"{removed}{lines}, {done.kept} stay{backups}")
 
 
 @records.command()
@@ -238,7 +261,9 @@ def replay(sources: tuple[Path, ...], prove: bool, records: Path | None, json_pa
     from polydl.records.store import default_directory
 
     places = sources or (records or default_directory(),)
-    replayed = list(replay_records((record for place in places for record in read_records(place)), prove=prove))
+    damages: list[Damage] = []
+    found = (record for place in places for record in read_records(place, damages.append))
+    replayed = list(replay_records(found, prove=prove))
     failed = [one for one in replayed if one.reason]
     document = {
         "schema": "polydl.records.replay/1",
@@ -246,6 +271,7 @@ def replay(sources: tuple[Path, ...], prove: bool, records: Path | None, json_pa
         "failed": [{"id": one.record.id, "workload": one.record.workload, "reason": one.reason} for one in failed],
     }
     show(json_path, document, replay_text(len(replayed), failed))
+    warn_of_damage(damages)
     return FAILURE if failed else 0
 
 

@@ -15,6 +15,9 @@ from polydl.files import replacing
 from polydl.machine.profile import Profile
 from polydl.native import Runtime, runtime
 
+# Of the probes; what earlier ones measured is measured again.
+_VERSION = 2
+
 
 @dataclass(frozen=True)
 class Speeds:
@@ -42,12 +45,12 @@ def stored_or_measured(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, d
     with suppress(OSError):  # a directory that can't be written only costs the next process its own measurement
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
-            file.write(tomli_w.dumps({"cpu_id": cpu_id, **asdict(speeds)}).encode())
+            file.write(tomli_w.dumps({"version": _VERSION, "cpu_id": cpu_id, **asdict(speeds)}).encode())
     return speeds
 
 
 def _read_speeds(path: Path, cpu_id: str, levels: int) -> Speeds | None:
-    """None for a file that is absent, damaged, or of another processor."""
+    """None for a file that is absent, damaged, of other probes or of another processor."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         latencies = tuple(float(x) for x in table["latencies"])
@@ -56,7 +59,9 @@ def _read_speeds(path: Path, cpu_id: str, levels: int) -> Speeds | None:
     except (OSError, ValueError, KeyError, TypeError):
         return None
     sound = all(math.isfinite(x) and x > 0 for x in (*latencies, *bandwidths, peak))
-    if table.get("cpu_id") != cpu_id or not sound or {len(latencies), len(bandwidths)} != {levels + 1}:
+    if (table.get("version"), table.get("cpu_id")) != (_VERSION, cpu_id) or not sound:
+        return None
+    if {len(latencies), len(bandwidths)} != {levels + 1}:
         return None
     return Speeds(latencies, bandwidths, peak)
 

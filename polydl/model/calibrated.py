@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.ir.kernel import StaticLibrary
+from polydl.ir.numerics import Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.machine.throughput import Throughput
@@ -75,8 +77,18 @@ class Calibrated(Microkernel):
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return self.kernel.call(site, arguments)
 
+    def rounding(self, element: str) -> Rounding:
+        return self.kernel.rounding(element)
+
     def link_flags(self) -> tuple[str, ...]:
         return self.kernel.link_flags()
+
+    @property
+    def macros(self) -> frozenset[str]:
+        return self.kernel.macros
+
+    def static_library(self) -> StaticLibrary | None:
+        return self.kernel.static_library()
 
     @property
     def family(self) -> str:

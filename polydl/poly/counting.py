@@ -32,6 +32,11 @@ _ROW_OPERATIONS = 10
 # Rows whose bounds are computed together.
 _ROWS = 1 << 16
 _REMEDY = "make the sizes smaller, or write the subscripts without divisions and conditions"
+_REMEDY_FOR_MANY = (
+    "put fewer statements into the region: join those that write the same element, or move some to another function"
+)
+# Statements of a region whose number is a likelier reason than what each of them is.
+_MANY = 20
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -95,6 +100,8 @@ def limited(function: Callable[Concatenate[Scop, P], T]) -> Callable[Concatenate
             with quota(isl.DEFAULT_CONTEXT, _NEST_OPERATIONS):
                 return function(scop, *arguments, **options)
         except AnalysisError as error:
+            if error.remedy == _REMEDY and len(scop.statements) > _MANY:
+                error.remedy = _REMEDY_FOR_MANY
             raise placed(error, scop) from error
 
     return asked

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import islpy as isl
 
+from polydl.errors import AnalysisError
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.working_sets import DependenceKind
@@ -48,6 +49,8 @@ _KIND: dict[tuple[str, str], DependenceKind] = {
     ("write", "write"): "WAW",
     ("read", "read"): "RAR",
 }
+# Some ten seconds of isl's work.
+_MOST_PAIRS = 30_000
 _FLOATING = ("float", "double", "long double")
 _ACCUMULATING = {"+=": "+", "-=": "+", "*=": "*"}
 
@@ -152,8 +155,15 @@ def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Stat
 def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) -> tuple[Dependence, ...]:
     """The dependences of the given kinds, one for each pair of array references that has any dependent instances.
 
-    Raises AnalysisError when isl's quota is used up.
+    Raises AnalysisError when isl's quota is used up, and at once for so many pairs that it would be.
     """
+    pairs = list(_pairs(scop, kinds))
+    if len(pairs) > _MOST_PAIRS:
+        raise AnalysisError(
+            f"the {len(scop.statements)} statements of the region have {len(pairs):,} pairs of accesses to the same "
+            f"array, and polydl relates at most {_MOST_PAIRS:,}",
+            remedy="join statements that write the same element into one, or move some to a function of their own",
+        )
     schedule = original_schedule(scop)
     length = schedule_length(schedule)
     times = {name: time_map(scop.statement(name), dimensions, length) for name, dimensions in schedule.statements}
@@ -161,7 +171,7 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
     earlier = isl.Map.lex_lt(space)
     before: dict[tuple[str, str], isl.Map] = {}
     nonempty = []
-    for source, source_access, target, target_access in _pairs(scop, kinds):
+    for source, source_access, target, target_access in pairs:
         pair = (source.name, target.name)
         if pair not in before:
             before[pair] = times[source.name].apply_range(earlier).apply_range(times[target.name].reverse())

@@ -12,7 +12,8 @@ from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
 from polydl.plan.nest_plan import Plan
 from polydl.presentation.nest import subscripted
-from polydl.presentation.notation import rendered, size, table, tile_name, wrapped
+from polydl.presentation.notation import size, tile_name, wrapped
+from polydl.presentation.tables import rendered, table
 from polydl.report import innermost_level
 from polydl.reuse.explain import shrink_to_fit
 
@@ -43,7 +44,8 @@ def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine:
         f"{level.name} {size(used)} of {size(level.bytes)}"
         for level, used in zip(machine.caches, working_sets.levels, strict=True)
     )
-    blocks.append(f"Held  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})")
+    text = f"Held  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})"
+    blocks.append("\n".join(wrapped(text, "")))
     return "\n\n".join(blocks)
 
 

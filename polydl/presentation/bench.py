@@ -2,83 +2,94 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from polydl.bench.results import (
-    Document,
-    Ratio,
-    compared,
-    geometric_mean,
-    mean_ratio,
-    own_timing,
-    part_of_probe,
-    rate,
-    ratio,
+from polydl.bench.ratios import Document, Ratio, fastest_leader, geometric_mean, leaders, mean_ratio, ratio
+from polydl.bench.results import compared, part_of_probe, rate
+from polydl.presentation.tables import parts, table, terminal_width
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_CAPTION = (
+    "Times as a multiple of polydl's: above 1, polydl is faster. Ratios of medians, 90 % of resampled ones in brackets."
+    "\nDirect: variants that compute every product of the source. Pick: the fastest leader's place in the ranking. ~ "
+    "fewer than two samples were undisturbed."
 )
+_FOOTNOTES = "¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def workloads_table(document: Document) -> Table:
     """One row per workload."""
     settings, results = document["settings"], document["results"]
     title = f"{document['machine']['name']}, {settings['threads']} thread(s), {settings['images']} image(s)"
-    title += ", empty caches" if settings.get("cold") else ""
-    shown = Table(title=f"{title}, {document['started'][:10]}", caption=_CAPTION, caption_justify="left")
-    shown.add_column("workload", no_wrap=True)
-    for heading in ("GFLOPS", "% of probe", "pick"):
-        shown.add_column(heading, justify="right", no_wrap=True)
+    title += ", empty caches" if settings["cold"] else ""
+    caveats = _caveats(document)
+    caption = "\n".join([_CAPTION, *(f"{mark} {caveat}." for caveat, mark in caveats.items())])
     peers = compared(document)
-    for peer in peers:
-        shown.add_column(f"{peer} / polydl", justify="right", no_wrap=True)
+    beside = [f"{peer} / {_compared_with(document, peer)}" for peer in peers]
+    headings = ["GFLOPS", "direct", "% of probe", "pick", *beside]
+    shown = table("workload", *headings, right=headings)
+    shown.title, shown.caption = f"{title}, {document['started'][:10]}", caption
     for name, result in results.items():
-        shown.add_row(*_row(name, result, settings["threads"], peers))
+        shown.add_row(*_row(name, result, settings["threads"], peers, caveats))
     return shown
 
 
-_WIDTH = 160
-_CAPTION = (
-    "Times as a multiple of polydl's: above 1, polydl is faster. Ratios of medians, 90 % of resampled ones in "
-    "brackets.\nPick: the fastest leader's place in the ranking. ~ every sample was disturbed."
-)
+def _caveats(document: Document) -> dict[str, str]:
+    """What there is to know about peers' times, each with the mark of its footnote."""
+    timings = (timing for result in document["results"].values() for timing in result["peers"].values())
+    return dict(
+        zip(dict.fromkeys(timing["caveat"] for timing in timings if timing["caveat"]), _FOOTNOTES, strict=False)
+    )
+
+
+def _compared_with(document: Document, peer: str) -> str:
+    direct = any(result["peers"][peer]["direct"] for result in document["results"].values() if peer in result["peers"])
+    return "direct" if direct else "polydl"
 
 
 def summary_table(document: Document) -> Table:
     """One row per peer: geometric means over the workloads that both solved."""
     results, threads = document["results"].values(), document["settings"]["threads"]
-    ours = [timing for result in results if (timing := own_timing(result)) is not None]
+    ours = [result for result in results if leaders(result)]
     parts = [part for result in results if (part := part_of_probe(result, threads)) is not None]
     of_probe = f"; {100 * geometric_mean(parts):.0f} % of the probe's peak (geometric mean)" if parts else ""
-    shown = Table(title=f"{len(ours)} of {len(results)} workloads{of_probe}")
-    for heading in ("peer", "geometric mean", "of minima", "worst", "best", "polydl ahead"):
-        shown.add_column(heading, justify="left" if heading == "peer" else "right", no_wrap=True)
+    right = ("geometric mean", "worst", "best", "polydl ahead")
+    shown = table("peer", "polydl's variants", *right, right=right)
+    shown.title = f"{len(ours)} of {len(results)} workloads{of_probe}"
     for peer in compared(document):
         mean_and_ratios = mean_ratio(results, peer)
         if mean_and_ratios is not None:
             mean, ratios = mean_and_ratios
             ahead = f"{sum(1 for value in ratios if value >= 1)} of {len(ratios)}"
             bounds = (f"{min(ratios):.3f}", f"{max(ratios):.3f}")
-            shown.add_row(peer, _ratio_text(mean), f"{mean.of_minima:.3f}", *bounds, ahead)
+            variants = "every product" if _compared_with(document, peer) == "direct" else "all"
+            shown.add_row(peer, variants, _ratio_text(mean), *bounds, ahead)
     return shown
 
 
-def _row(name: str, result: Mapping[str, Any], threads: int, peers: Sequence[str]) -> list[str]:
-    ours, part = own_timing(result), part_of_probe(result, threads)
-    if ours is None or part is None:
+def _row(
+    name: str, result: Mapping[str, Any], threads: int, peers: Sequence[str], caveats: Mapping[str, str]
+) -> list[str]:
+    ours, gflops, part = fastest_leader(result), rate(result), part_of_probe(result, threads)
+    if ours is None or gflops is None or part is None:
         return [name, f"[red]{result['status']}[/red]"]
-    cells = [name, f"{rate(result, ours):.1f}{_mark(ours)}", f"{100 * part:.0f}", str(ours["rank"])]
+    direct = rate(result, direct=True)
+    cells = [name, f"{gflops:.1f}{_mark(ours)}", "" if direct is None else f"{direct:.1f}"]
+    cells += [f"{100 * part:.0f}", str(ours["rank"])]
     for peer in peers:
         timing, peer_ratio = result["peers"].get(peer), ratio(result, peer)
         if timing is None:
             cells.append("")
+        elif peer_ratio is None:
+            cells.append(f"[red]{timing['status']}[/red]")
         else:
-            cells.append(
-                f"[red]{timing['status']}[/red]" if peer_ratio is None else _ratio_text(peer_ratio) + _mark(timing)
-            )
+            cells.append(_ratio_text(peer_ratio) + _mark(timing) + caveats.get(timing["caveat"], ""))
     return cells
 
 
@@ -89,12 +100,21 @@ def _ratio_text(peer_ratio: Ratio) -> str:
 
 
 def _mark(timing: Mapping[str, Any]) -> str:
-    return "~" if all(sample["disturbed"] for sample in timing["samples"]) else ""
+    return "~" if sum(not sample["disturbed"] for sample in timing["samples"]) < 2 else ""
 
 
 def console(quiet: bool) -> Console:
     """A console of the terminal's width, or of a fixed one where the output is a file or a pipe."""
-    return Console(width=None if sys.stdout.isatty() else _WIDTH, quiet=quiet)
+    return Console(width=terminal_width(), quiet=quiet)
+
+
+def print_table(content: Table, screen: Console) -> None:
+    """Its title, the table or as many as it takes for this screen, and its caption."""
+    screen.print(f"\n[bold]{content.title}[/bold]\n", highlight=False)
+    for part in parts(content, screen):
+        screen.print(part)
+    if content.caption:
+        screen.print(content.caption, highlight=False)
 
 
 def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> str:
@@ -102,7 +122,11 @@ def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> s
     if result["status"] != "ok":
         return f"{name}: [red]{escape(result['message'].splitlines()[0])}[/red]"
     ratios = {peer: ratio(result, peer) for peer in peers}
-    against = ", ".join(f"{peer} {_ratio_text(value)}" for peer, value in ratios.items() if value is not None)
+    against = ", ".join(
+        " ".join([peer, _ratio_text(value), *(f"({caveat})" for caveat in [result["peers"][peer]["caveat"]] if caveat)])
+        for peer, value in ratios.items()
+        if value is not None
+    )
     return f"{name}: {against or 'no peer'}  ({result['seconds_spent']:.0f} s)"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from polydl.machine.core import CONSTANTS, Source, constants
-from polydl.presentation import notation
+from polydl.presentation import notation, tables
 
 if TYPE_CHECKING:
     from polydl.machine.core import Core
@@ -20,7 +20,7 @@ _STEPS = 256
 def profile_text(profile: Profile, published: Core) -> str:
     """``published`` are the constants of this processor's cores, of which the profile has measured some."""
     cores = profile.identity.cores
-    levels = notation.table(
+    levels = tables.table(
         "level", "walked", "latency", "loaded", "one core", "all cores",
         right=("walked", "latency", "loaded", "one core", "all cores"),
     )  # fmt: skip
@@ -38,7 +38,7 @@ def profile_text(profile: Profile, published: Core) -> str:
         f"  FMA peak {profile.peak_gflops:.1f} GFLOPS of one core, {profile.total_peak_gflops:.1f} of "
         f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)",
         "",
-        notation.rendered(levels),
+        tables.rendered(levels),
         "",
         core_text(published.having(constants(profile.constants, "measured"))),
     ]
@@ -48,17 +48,17 @@ def profile_text(profile: Profile, published: Core) -> str:
 def core_text(core: Core) -> str:
     """Every constant of a core with its source, those that were measured first."""
     order = [*get_args(Source)]
-    table = notation.table("constant of a core", "value", "source", right=("value",))
+    table = tables.table("constant of a core", "value", "source", right=("value",))
     for name in sorted(CONSTANTS, key=lambda constant: order.index(core.source(constant))):
         value = getattr(core, name)
         shown = " and ".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}"
         table.add_row(name.replace("_", " "), shown, core.source(name))
-    return notation.rendered(table)
+    return tables.rendered(table)
 
 
 def _throughput_text(table: Throughput) -> str:
     columns = [str(n) for n in _COLUMNS]
-    shown = notation.table("m \\ n", *columns, right=columns)
+    shown = tables.table("m \\ n", *columns, right=columns)
     for m in _ROWS:
         shown.add_row(str(m), *(notation.percentage(table.efficiency(m, n, _STEPS)) for n in _COLUMNS))
     return "\n".join(
@@ -66,7 +66,7 @@ def _throughput_text(table: Throughput) -> str:
             "",
             f"{table.microkernel}  {table.element}, share of the FMA peak with k = {_STEPS}",
             "",
-            notation.rendered(shown),
+            tables.rendered(shown),
             "",
             f"  predicts {table.held_out} other shapes with a median error of {table.error:.1%} (its formula: "
             f"{table.formula_error:.1%}); transposed B takes {table.transposed:.2f} times as long",

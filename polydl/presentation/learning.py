@@ -20,7 +20,8 @@ from polydl.learning.evaluation import (
     summaries,
 )
 from polydl.learning.metrics import TOP, Interval
-from polydl.presentation.notation import NOTHING, rendered, table
+from polydl.presentation.notation import NOTHING
+from polydl.presentation.tables import rendered, table
 
 # File names of the paper's figures by the group that they show; all matrix products are in one.
 _FIGURES = {"fastrcnn": "figure-10-fastrcnn", "resnet": "figure-12-resnet", "maskrcnn": "figure-14-maskrcnn"}

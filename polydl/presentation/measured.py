@@ -6,64 +6,95 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from polydl.presentation.notation import NOTHING, counted, duration, number, percentage, rendered, table
+from polydl.presentation.notation import NOTHING, counted, duration, number, percentage, wrapped
+from polydl.presentation.tables import rendered, table
 
 FAILED_FOLDER = "failed"
 _MESSAGE_LINES = 20
+# A stage that took less is not shown.
+_LEAST_SECONDS = 0.05
 
 
 def measured_table(document: Mapping[str, Any]) -> str:
     """One line per candidate that was run."""
-    numbers = ["time (min)", "median", "spread", "samples", "GFLOPS", "of peak", "speed-up", "error"]
+    numbers = ["median", "shortest", "spread", "samples", "GFLOPS", "of peak", "speed-up", "error"]
     rows = table("#", "id", *numbers, "status", right=["#", *numbers])
-    peak = _peak(document)
-    baseline = document["baseline"]
+    most = peak(document)
     for candidate in document["candidates"]:
-        seconds, rate = candidate["seconds_min"], candidate["gflops"]
+        rate, speedup = candidate["gflops"], candidate["speedup"]
         rows.add_row(
             f"{candidate['rank']}",
             candidate["id"],
-            duration(seconds),
             duration(candidate["seconds_median"]),
+            duration(candidate["seconds_min"]),
             percentage(candidate["spread"]),
-            f"{candidate['samples']} (-{candidate['disturbed']})"
-            if candidate["disturbed"]
-            else str(candidate["samples"]),
+            _samples(candidate["samples"], candidate["disturbed"]),
             number(rate),
-            percentage(None if rate is None else rate / peak),
-            f"{baseline['seconds'] / seconds:.2f}" if baseline and seconds else NOTHING,
+            percentage(None if rate is None else rate / most),
+            NOTHING if speedup is None else f"{speedup:.2f}",
             number(candidate["error"], 2),
             candidate["status"],
+        )
+    return rendered(rows, keys=2)
+
+
+def baseline_text(document: Mapping[str, Any]) -> str:
+    """How many times as fast the winner is, and as what."""
+    speedup, baseline = document["best"]["speedup"], document["baseline"]
+    return f"{speedup:.2f} times as fast as the plain nest ({duration(baseline['seconds'])})"
+
+
+def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
+    """The build that the speed-up is over; ``verbose`` with the speed-up over that with the compiler's own flags."""
+    baseline, written = document["baseline"], document["baselines"][0]
+    text = f"plain nest: {baseline['name']}"
+    over = document["best"]["speedup_over_original"]
+    if verbose and written["id"] != baseline["id"] and over is not None:
+        text += f"; {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
+    said = dict.fromkeys(part for one in (baseline, written) for part in one["message"].split("; ") if part)
+    return "; ".join([text, *said])
+
+
+def baselines_table(document: Mapping[str, Any]) -> str:
+    """One line per build of the plain nest."""
+    numbers = ["median", "GFLOPS", "samples"]
+    rows = table("plain nest", *numbers, "status", right=numbers)
+    for one in document["baselines"]:
+        rows.add_row(
+            one["name"],
+            duration(one["seconds"]),
+            number(one["gflops"]),
+            _samples(len(one["sample_seconds"]) + len(one["disturbed_seconds"]), len(one["disturbed_seconds"])),
+            one["status"],
         )
     return rendered(rows)
 
 
-def winner_text(document: Mapping[str, Any]) -> str:
-    best, baseline = document["best"], document["baseline"]
-    rank = next(candidate["rank"] for candidate in document["candidates"] if candidate["id"] == best["id"])
-    threads = counted(document["machine"]["threads"], "thread")
-    lines = [
-        f"Winner  {best['id']} (rank {rank}): {duration(best['seconds'])}, {number(best['gflops'])} GFLOPS, "
-        f"{percentage(best['peak_fraction'])} of the FMA peak of {threads} ({number(_peak(document))} GFLOPS)"
-    ]
-    if baseline is not None:
-        lines.append(
-            f"  the plain nest: {duration(baseline['seconds'])}, {number(baseline['gflops'])} GFLOPS; "
-            f"speed-up {best['speedup']:.2f}"
-        )
-    return "\n".join(lines)
+def _samples(count: int, disturbed: int) -> str:
+    return f"{count} (-{disturbed})" if disturbed else str(count)
 
 
-def records_text(document: Mapping[str, Any], asked_before: bool) -> str:
+def exactness_text(exactness: Mapping[str, str] | None) -> list[str]:
+    """What the check over a ring has shown; nothing where it would have taken long."""
+    if exactness is None:
+        return []
+    if exactness["verdict"] == "agrees":
+        return [f"over the {exactness['ring']} it agrees with the plain nest bit for bit"]
+    return [f"not computed over a ring: {exactness['reason']}"]
+
+
+def records_text(document: Mapping[str, Any]) -> str:
     """The number of results from records and the date of the first; "" if all measurements are new."""
     records = document["records"]
-    if not records["reused"] and not asked_before:
+    if not records["reused"] and not records["answered"]:
         return ""
-    when = f"measured {records['measured'][:16].replace('T', ' ')} UTC"
-    if asked_before:
-        return f"Records  the same was asked before: all results were {when}; --fresh measures again"
-    count = counted(records["reused"], "candidate")
-    return f"Records  {count} of {len(document['candidates'])} not run again, first {when}; --fresh measures again"
+    when = f"{records['measured'][:16].replace('T', ' ')} UTC"
+    if records["answered"]:
+        text = f"Records  the same was asked before, {when}; --fresh measures again"
+    else:
+        count = f"{records['reused']} of {counted(len(document['candidates']), 'candidate')}"
+        text = f"Records  {count} not run again (of {when}); --fresh runs all"
+    return "\n".join(wrapped(text, ""))
 
 
 def failures_text(document: Mapping[str, Any], directory: Path) -> str:
@@ -85,17 +116,23 @@ def _failure(title: str, message: str) -> str:
     return "\n".join([title, *(f"  {line}" for line in shown)])
 
 
-def files_text(document: Mapping[str, Any]) -> str:
-    return "\n".join(["Files", *(f"  {path}" for path in document["files"].values() if path is not None)])
-
-
-def seconds_text(seconds: Mapping[str, float | None]) -> str:
+def seconds_text(seconds: Mapping[str, float | None], *, verbose: bool) -> str:
+    """All of the time, and the stages that took a part of it; unless ``verbose``, a tenth or more."""
+    least = max(_LEAST_SECONDS, 0.0 if verbose else 0.1 * (seconds["total"] or 0.0))
     stages = ", ".join(
-        f"{stage} {spent:.1f}" for stage, spent in seconds.items() if stage != "total" and spent is not None
+        f"{stage} {spent:.1f}" for stage, spent in seconds.items() if stage != "total" and (spent or 0.0) >= least
     )
-    return f"Total  {seconds['total']:.1f} s{f': {stages}' if stages else ''}"
+    return "\n".join(wrapped(f"Total  {seconds['total']:.1f} s{f': {stages}' if stages else ''}", ""))
 
 
-def _peak(document: Mapping[str, Any]) -> float:
+def peak(document: Mapping[str, Any]) -> float:
+    """The FMA peak of all threads, in GFLOPS."""
     machine = document["machine"]
     return float(machine["peak_gflops"] * machine["threads"])
+
+
+def accuracy_text(accuracy: Mapping[str, float] | None) -> str:
+    """The rounding errors beside those of the source."""
+    if accuracy is None:
+        return "rounding errors against a wider type were not measured"
+    return f"rounding error {number(accuracy['ratio'], 2)} times the source's"

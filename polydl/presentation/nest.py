@@ -29,11 +29,14 @@ if TYPE_CHECKING:
 def machine_text(machine: Machine, given: bool) -> str:
     """``given`` says that the cache sizes are not those found."""
     caches = ", ".join(f"{level.name} {size(level.bytes)}" for level in machine.caches)
+    cores = (
+        f"{counted(machine.cores, 'core')}, {counted(machine.threads, 'thread')} used, vectors of "
+        f"{machine.vector_bytes} bytes, {number(machine.peak_gflops)} GFLOPS FMA peak per core (fp32)"
+    )
     return "\n".join(
         [
             f"Machine  {machine.name}",
-            f"  {counted(machine.cores, 'core')}, {counted(machine.threads, 'thread')} used, vectors of "
-            f"{machine.vector_bytes} bytes, {number(machine.peak_gflops)} GFLOPS FMA peak per core (fp32)",
+            *wrapped(cores, "  "),
             f"  caches {'given' if given else 'found'}: {caches}",
             f"  constants of a core: {_sources(machine.core)}",
         ]
@@ -53,7 +56,7 @@ def scop_text(scop: Scop) -> str:
     lines += _loops(scop.statements, 0)
     lines.append("Arrays")
     lines += [f"  {_array(array)}" for array in scop.arrays]
-    lines.append(f"Arithmetic  {count(scop.flops)} floating-point operations (nest {scop.digest})")
+    lines += wrapped(f"Arithmetic  {count(scop.flops)} floating-point operations (nest {scop.digest})", "")
     return "\n".join(lines)
 
 
@@ -72,12 +75,15 @@ def accesses_text(scop: Scop) -> str:
     return "\n".join([*lines, "Schedule", *wrapped(scop.schedule, "  ")])
 
 
-def nests_text(space: VariantSpace) -> str:
-    """For each nest, the microkernel and its loops, or the reason why there is none; then the alternative rewrites."""
+def nests_text(space: VariantSpace, *, verbose: bool) -> str:
+    """For each nest, the microkernel and its loops, or the reason why there is none; then the alternative rewrites.
+
+    ``verbose`` says also why other microkernels than the one chosen don't fit, and those for other element types.
+    """
     lines = [
         line
         for report, nest_space in zip(space.reports, space.spaces, strict=True)
-        for line in _nest(space.scop, report, nest_space, space.kernels)
+        for line in _nest(space.scop, report, nest_space, space.kernels, verbose)
     ]
     for alternative in space.alternatives:
         kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
@@ -92,7 +98,8 @@ def generation_text(generation: Generation, seed: int, size: SizeEstimate | None
     legal = counted(len(generation.variants), "legal variant")
     looked = f"of {counted(generation.generated, 'assignment')} looked at"
     if generation.sampled:
-        text = f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
+        sampled = f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
+        text = "\n".join(wrapped(sampled, ""))
         if size is not None:
             text += f"\n          about {count(size.value)} are legal ({count(size.low)} to {count(size.high)}, 95 %)"
         return text
@@ -152,19 +159,21 @@ def _reasons(text: str, kernels: Sequence[str]) -> list[str]:
     return [f"{', '.join(names)}: {reason}" for reason, names in shared.items()] or [text]
 
 
-def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[str]) -> Iterator[str]:
+def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[str], verbose: bool) -> Iterator[str]:
+    from polydl.match.product import OTHER_TYPES
+
     nest = report.nest
     loops = " ".join(f"{name}={extent}" for name, extent in space.extents.items()) or "no loops"
-    yield f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}"
+    yield from wrapped(f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}", "")
     reasons = _reasons(report.reason or "", tuple(kernels))
     if report.kernel is None:
-        for reason in reasons:
+        for reason in reasons if verbose else [each for each in reasons if OTHER_TYPES not in each] or reasons[:1]:
             yield from wrapped(f"plain loops; {reason}", "  ")
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
     shape = (usable or list(space.shapes))[0]
     yield from _match(scop, space, shape)
-    for reason in reasons:
+    for reason in reasons if verbose else ():
         yield from wrapped(f"and not {reason}", "  ")
     if len(usable) > 1:
         yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
@@ -179,7 +188,8 @@ def _match(scop: Scop, space: NestSpace, shape: Shape) -> Iterator[str]:
         for role, loop, length in (("m", match.m, shape.m), ("n", match.n, shape.n), ("k", match.k, shape.k))
     )
     form = match.form
-    yield f"  microkernel {match.kernel} for {form.c.array} += {form.a.array} * {form.b.array}: {roles}"
+    product = f"{form.c.array} += {form.a.array} * {form.b.array}"
+    yield from wrapped(f"microkernel {match.kernel} for {product}: {roles}", "  ")
     yield f"  lda {match.lda}, ldb {match.ldb}, ldc {match.ldc}"
     for loop, rows in shape.rows:
         yield f"  {counted(rows, 'row')} of n columns a call, along {names[loop]}"

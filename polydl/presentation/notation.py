@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import textwrap
 from collections.abc import Sequence
-from io import StringIO
-from typing import TYPE_CHECKING
 
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, Variant
 from polydl.ir.working_sets import WorkingSets
-
-if TYPE_CHECKING:
-    from rich.table import Table
+from polydl.presentation.tables import terminal_width
 
 NOTHING = "-"
-_LEAST_WIDTH, _USUAL_WIDTH, _MOST_WIDTH = 80, 110, 140
+_MOST_WIDTH = 110
 
 
 def size(count: int) -> str:
@@ -56,8 +50,9 @@ def counted(value: int, noun: str) -> str:
 
 def wrapped(text: str, indent: str) -> list[str]:
     """A long line as several, those after the first further in."""
+    columns = min(terminal_width(), _MOST_WIDTH)
     return textwrap.wrap(
-        text, _USUAL_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}    ", break_long_words=False
+        text, columns, initial_indent=indent, subsequent_indent=f"{indent}    ", break_long_words=False
     )
 
 
@@ -117,39 +112,3 @@ def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:
 
 def level_columns(working_sets: WorkingSets) -> list[str]:
     return [size(held) for held in (*working_sets.levels, working_sets.memory)]
-
-
-def table(*columns: str, right: Sequence[str] = (), fold: Sequence[str] = ()) -> Table:
-    """A table with these headings; ``right`` are aligned so, ``fold`` may break their text over lines."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    headed = Table(box=SIMPLE_HEAD, padding=(0, 1), collapse_padding=True, header_style="bold")
-    for heading in columns:
-        headed.add_column(
-            heading,
-            justify="right" if heading in right else "left",
-            no_wrap=heading not in fold,
-            overflow="fold",
-            ratio=1 if heading in fold else None,
-        )
-    headed.expand = bool(fold)
-    return headed
-
-
-def rendered(content: Table) -> str:
-    """The table as text for the terminal that standard output is, or for 110 columns."""
-    from rich.console import Console
-
-    columns = shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
-    stream = StringIO()
-    console = Console(
-        file=stream,
-        width=min(max(columns, _LEAST_WIDTH), _MOST_WIDTH),
-        force_terminal=sys.stdout.isatty(),
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
-    console.print(content)
-    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).strip("\n")

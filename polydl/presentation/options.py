@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
-import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -13,9 +12,12 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from polydl.errors import OptionError
+from polydl.files import temporary_directory
+from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
 from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
+    from polydl.ir.numerics import Numerics
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
     from polydl.pipeline import ApplyOptions
@@ -80,8 +82,8 @@ class Source:
         from polydl.pipeline import parse
 
         if self.file is None:
-            with tempfile.TemporaryDirectory(prefix="polydl-workload-") as directory:
-                placed = self.placed(Path(directory))
+            with temporary_directory() as directory:
+                placed = self.placed(directory)
                 return replace(placed.parse(), file=Path(placed.file or "").name)
         return parse(self.file, function=self.function, defines=self._defines(), include_directories=self.include)
 
@@ -126,14 +128,14 @@ class Search:
     microkernel: str
     max_variants: int
     seed: int
-    strict_fp: bool
+    numerics: Numerics
     fewer_products: bool
     pins: tuple[str, ...]
 
     @property
     def options(self) -> ApplyOptions:
         """The options for applying the space's variants."""
-        return {"microkernel": self.microkernel, "strict_fp": self.strict_fp}
+        return {"microkernel": self.microkernel, "numerics": self.numerics}
 
     def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
         from polydl.pipeline import space_on
@@ -145,6 +147,22 @@ class Search:
         from polydl.pipeline import generate
 
         return generate(space, max_variants=self.max_variants, seed=self.seed)
+
+
+@dataclass(frozen=True)
+class Detail:
+    """How much is shown."""
+
+    verbose: bool
+    quiet: bool
+
+    def __post_init__(self) -> None:
+        if self.verbose and self.quiet:
+            raise OptionError("both --verbose and --quiet are given", remedy="leave one of them out")
+
+    def quieter(self, json_path: str | None) -> Detail:
+        """The same, but quiet where standard output belongs to a document."""
+        return Detail(False, True) if json_path == "-" else self
 
 
 def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], str]:
@@ -159,6 +177,26 @@ def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Paramet
         return value
 
     return known_name
+
+
+def completed(names: Callable[[], Sequence[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """What a shell completes: the names that begin as the word does."""
+    return lambda _context, _parameter, word: [name for name in names() if name.startswith(word)]
+
+
+def _plug_ins(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    def names() -> list[str]:
+        from polydl import registry
+
+        return [*others, *registry.names(group)]
+
+    return completed(names)
+
+
+def _workload_names() -> list[str]:
+    from polydl.workloads import suite, suites
+
+    return [name for each in suites() for name in suite(each)]
 
 
 def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -197,7 +235,8 @@ source_options = _gathered(
     ),
     click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files."),
     click.option(
-        "--workload", metavar="NAME", help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
+        "--workload", metavar="NAME", shell_complete=completed(_workload_names),
+        help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
     ),
     click.option("--images", type=click.IntRange(min=1), metavar="N", help="Images of the workload (1)."),
     click.option(
@@ -221,6 +260,7 @@ search_options = _gathered(
     Search,
     click.option(
         "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
+        shell_complete=_plug_ins("microkernels", "auto", "none"),
         metavar="NAME",
         help="What computes the innermost loops: "
         f"{', '.join(GROUPS['microkernels'])}, auto (all that fit) or none.",
@@ -230,7 +270,11 @@ search_options = _gathered(
         help="Sample so many variants where there are more.",
     ),
     click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of sample and data."),
-    click.option("--strict-fp", is_flag=True, help="Keep the order of every floating-point sum."),
+    click.option(
+        "--numerics", type=click.Choice(NUMERICS), default=DEFAULT_NUMERICS, show_default=True,
+        help="Floating point: strict (as the source), reassociated (sums in any order), bounded (errors at most "
+        f"{MOST_ERROR:g} times the source's) or fast.",
+    ),
     click.option(
         "--no-fewer-products", "fewer_products", flag_value=False, default=True,
         help="Compute every product of the source one by one, none in a transform domain.",
@@ -241,9 +285,23 @@ search_options = _gathered(
         "May be repeated.",
     ),
 )  # fmt: skip
+verbose_option = click.option(
+    "-v", "--verbose", is_flag=True, help="Show details, and the reasons for what is not done."
+)
+detail_options = _gathered(
+    "detail",
+    Detail,
+    click.option("-v", "--verbose", is_flag=True, help="Show the nest, the variants, the ranking and all figures."),
+    click.option("-q", "--quiet", is_flag=True, help="Show nothing but warnings and errors."),
+)
 ranker_option = click.option(
     "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
+    shell_complete=_plug_ins("rankers"),
     help="What predicts which variant is fast.",
+)  # fmt: skip
+strategy_option = click.option(
+    "--strategy", callback=_plug_in("strategies"), default="ranked", show_default=True, metavar="NAME",
+    help=f"What a search with a budget tries next: {', '.join(GROUPS['strategies'])}.",
 )  # fmt: skip
 json_option = click.option(
     "--json", "json_path", metavar="PATH", help="Write a JSON document there; - is standard output."
@@ -253,6 +311,19 @@ records_option = click.option(
     help="Measurements are kept there (in the user's data directory).",
 )  # fmt: skip
 cold_option = click.option("--cold", is_flag=True, help="Time with empty caches: flushed before each invocation.")
+
+
+def _enter_sandbox(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
+    if value:
+        from polydl.sandbox import sandboxed
+
+        context.with_resource(sandboxed())
+
+
+sandbox_option = click.option(
+    "--sandbox", is_flag=True, expose_value=False, callback=_enter_sandbox,
+    help="Compile and run without network, and with nothing else to write to (bubblewrap).",
+)  # fmt: skip
 debug_option = click.option("--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an error.")
 
 
@@ -284,7 +355,9 @@ def optimization_options(*others: Callable[[Command], Command]) -> Callable[[Com
         click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works)."),
         *others,
         click.option("--fresh", is_flag=True, help="Measure again what the records hold."),
+        sandbox_option,
         records_option,
+        detail_options,
         json_option,
         debug_option,
     )

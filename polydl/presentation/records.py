@@ -5,34 +5,39 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl.presentation.notation import (
     NOTHING,
+    counted,
     duration,
     loop_order,
     nests_of,
     number,
     parallel_loop,
     percentage,
-    rendered,
-    table,
     wrapped,
 )
+from polydl.presentation.tables import rendered, table
 from polydl.records.queries import Summary, to_json
 from polydl.records.record import Record
 from polydl.records.store import Damage
 
 if TYPE_CHECKING:
     from polydl.learning.replay import Replayed
+    from polydl.measuring import StoreState
+
+_SHOWN_FILES, _SHOWN_LINES = 3, 8
 
 
 def summaries_table(summaries: Sequence[Summary]) -> str:
     headings = ["nest", "of", "threads", "compiler", "variants", "failed", "best", "GFLOPS", "speed-up", "last"]
-    rows = table(*headings, right=["threads", "variants", "failed", "best", "GFLOPS", "speed-up"], fold=["compiler"])
+    right = ["threads", "variants", "failed", "best", "GFLOPS", "speed-up"]
+    rows = table(*headings, right=right, fold=["compiler"])
     for summary in summaries:
         best, baseline = summary.best, summary.baseline_seconds
-        seconds = best.seconds_minimum if best is not None else None
+        seconds = best.seconds_median if best is not None else None
         rows.add_row(
             summary.nest,
             summary.workload or summary.function,
@@ -46,7 +51,7 @@ def summaries_table(summaries: Sequence[Summary]) -> str:
             summary.last[:10],
         )
     processors = sorted({summary.setting.cpu for summary in summaries})
-    return "\n".join([rendered(rows), "", *(f"Processor  {cpu}" for cpu in processors)])
+    return "\n".join([rendered(rows, keys=2), "", *(f"Processor  {cpu}" for cpu in processors)])
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
@@ -57,12 +62,12 @@ def summary_document(summary: Summary) -> dict[str, Any]:
 def records_table(records: Sequence[Record]) -> str:
     headings = [
         "date",
+        "id",
         "nest",
         "of",
-        "id",
         "threads",
-        "time (min)",
         "median",
+        "shortest",
         "GFLOPS",
         "of probe",
         "samples",
@@ -78,22 +83,22 @@ def records_table(records: Sequence[Record]) -> str:
         disturbed = sum(sample.disturbed for sample in record.samples)
         rows.add_row(
             record.date[:16].replace("T", " "),
+            record.id,
             record.nest,
             record.workload or record.function,
-            record.id,
             str(record.setting.threads),
-            duration(record.seconds_minimum),
             duration(record.seconds_median),
+            duration(record.seconds_minimum),
             number(record.gflops),
             percentage(share),
             f"{len(record.samples)}{f' (-{disturbed})' if disturbed else ''}",
             record.status,
         )
-    return rendered(rows)
+    return rendered(rows, keys=2)
 
 
 def best_text(records: Sequence[Record]) -> str:
-    rows = table("nest", "of", "threads", "id", "loops, outermost first", "parallel", "best", "GFLOPS", "measured",
+    rows = table("nest", "of", "threads", "id", "best", "GFLOPS", "measured", "loops, outermost first", "parallel",
                  right=["threads", "best", "GFLOPS"], fold=["loops, outermost first"])  # fmt: skip
     for record in records:
         if record.variant is None:
@@ -101,19 +106,48 @@ def best_text(records: Sequence[Record]) -> str:
         for place, nest in enumerate(nests_of(record.variant)):
             structure = [loop_order(record.variant, nest), parallel_loop(record.variant, nest)]
             if place:
-                rows.add_row("", "", "", "", *structure, "", "", "")
+                rows.add_row(*[""] * 7, *structure)
             else:
                 first = [record.nest, record.workload or record.function, str(record.setting.threads), record.id]
-                rows.add_row(
-                    *first, *structure, duration(record.seconds_minimum), number(record.gflops), record.date[:10]
-                )
-    return rendered(rows)
+                first += [duration(record.seconds_median), number(record.gflops), record.date[:10]]
+                rows.add_row(*first, *structure)
+    return rendered(rows, keys=2)
 
 
 def damage_text(damage: Damage) -> str:
+    """Where a line is that holds no record, and why it holds none."""
     if damage.torn:
-        return f"{damage.file}:{damage.line}: the last line is torn, and was passed over (a process was killed)"
-    return f"{damage.file}:{damage.line}: passed over, since it is no record: {damage.reason}"
+        return f"{damage.file}:{damage.line}: the last line is torn (a process was killed)"
+    return f"{damage.file}:{damage.line}: {damage.reason}"
+
+
+def damages_text(damages: Sequence[Damage]) -> str:
+    """How many lines were passed over, and where; "" for none."""
+    if not damages:
+        return ""
+    lines: dict[Path, list[str]] = {}
+    for damage in damages:
+        lines.setdefault(damage.file, []).append(str(damage.line))
+    places = [
+        f"{file}:{', '.join(numbers[:_SHOWN_LINES])}{', ...' if len(numbers) > _SHOWN_LINES else ''}"
+        for file, numbers in lines.items()
+    ]
+    more = f" and in {counted(len(places) - _SHOWN_FILES, 'more file')}" if len(places) > _SHOWN_FILES else ""
+    return (
+        f"{counted(len(damages), 'line')} passed over, no {'records' if len(damages) > 1 else 'record'} "
+        f"({'; '.join(places[:_SHOWN_FILES])}{more}); `polydl records damaged` says why, "
+        "`polydl records prune --damaged` drops such lines"
+    )
+
+
+def store_texts(store: StoreState) -> list[str]:
+    """What was wrong with the records while an optimization used them, one text each."""
+    texts = [damages_text(store.damaged)] if store.damaged else []
+    if store.lost:
+        texts.append(f"{counted(store.lost, 'measurement')} not stored: {store.refusal}")
+    elif store.refusal is not None:
+        texts.append(f"no earlier measurements are used: {store.refusal}")
+    return texts
 
 
 def replay_text(count: int, failed: Sequence[Replayed]) -> str:

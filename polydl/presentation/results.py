@@ -15,11 +15,10 @@ from polydl.presentation.notation import (
     nests_of,
     number,
     parallel_loop,
-    rendered,
     shape,
-    table,
     wrapped,
 )
+from polydl.presentation.tables import rendered, table
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
@@ -56,7 +55,7 @@ def structure_table(
             else:
                 sizes = level_columns(entry.working_sets)
                 rows.add_row(str(rank), entry.variant.id, *structure, *sizes, number(entry.score))
-    return rendered(rows)
+    return rendered(rows, keys=2)
 
 
 def reasons_text(entries: Sequence[RankedVariant]) -> str:

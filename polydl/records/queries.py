@@ -15,7 +15,7 @@ from polydl.records.record import Kind, Record, Setting
 
 COLUMNS = (
     "date", "kind", "id", "nest", "function", "workload", "flops", "cpu", "threads", "compiler", "libraries",
-    "strict_fp", "cold", "code", "polydl", "run", "status", "seconds_minimum", "seconds_median", "gflops", "error",
+    "numerics", "cold", "code", "polydl", "run", "status", "seconds_minimum", "seconds_median", "gflops", "error",
     "baseline_seconds", "peak_gflops", "samples", "disturbed", "message", "steps",
 )  # fmt: skip
 
@@ -103,6 +103,7 @@ def best(records: Iterable[Record]) -> tuple[Record, ...]:
         if (
             record.kind == "variant"
             and record.status == "ok"
+            and record.complete
             and (key not in fastest or record.cost < fastest[key].cost)
         ):
             fastest[key] = record

@@ -7,11 +7,14 @@ from contextlib import suppress
 from polydl import registry
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.records.record import Setting
 
 
-def setting_of(machine: Machine, toolchain: Toolchain, *, strict_fp: bool = False, cold: bool = False) -> Setting:
+def setting_of(
+    machine: Machine, toolchain: Toolchain, *, numerics: Numerics = DEFAULT_NUMERICS, cold: bool = False
+) -> Setting:
     """The setting of measurements on this machine.
 
     ``machine.caches`` are not part of it: cache sizes that the user gave change which variants are tried, but no time.
@@ -21,7 +24,7 @@ def setting_of(machine: Machine, toolchain: Toolchain, *, strict_fp: bool = Fals
         threads=machine.threads,
         compiler=" ".join([toolchain.kind, toolchain.version, *toolchain.flags]),
         libraries=_libraries(),
-        strict_fp=strict_fp,
+        numerics=numerics,
         cold=cold,
     )
 

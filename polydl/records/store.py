@@ -1,16 +1,20 @@
 """Records on disk: a file of JSON lines for each nest, in one directory.
 
 Lines are only appended, each with one write under a lock. Several processes may therefore write at a time, and a
-killed one leaves at most an incomplete last line. Such a line is separated from the next one, skipped by readers, and
-reported.
+killed one leaves at most an incomplete last line. Such a line is separated from the next one. Whatever is no record is
+passed over by readers, and reported.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
+import io
 import itertools
 import os
+import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -21,10 +25,14 @@ import platformdirs
 
 from polydl.errors import RecordsError, ResourceError
 from polydl.execute.resources import DISK_FULL, disk_full
-from polydl.records.record import Record, from_line, to_line
+from polydl.files import replacing
+from polydl.records.line import MOST_LINE_BYTES, NewerError, from_line, to_line
+from polydl.records.record import Record
 
 _SUFFIX = ".jsonl"
 _BACKUP = ".bak"
+# More than a record needs, as a rule.
+_ROOM_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,8 @@ class Damage:
     reason: str
     #: whether it is an incomplete last line, as a killed process leaves it
     torn: bool
+    #: whether a newer polydl wrote it; such a line is never removed
+    newer: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,10 @@ def nest_of(path: Path) -> str:
 
 
 def append(directory: Path, records: Iterable[Record]) -> None:
-    """Append records. Raises ResourceError if they can't be written; the file then has no incomplete line."""
+    """Append records. Raises ResourceError if they can't be written; the file then has no incomplete line.
+
+    What was appended stays when this process is killed; it is not forced to the disk, which would disturb measurements.
+    """
     lines: dict[str, list[bytes]] = {}
     for record in records:
         lines.setdefault(record.nest, []).append(to_line(record))
@@ -91,7 +104,7 @@ def read(
     """All records, or those of one nest, in the order in which they were written, one at a time.
 
     Records that are appended after a file was opened are not seen. ``damaged`` is called for each line that is no
-    record. Raises RecordsError for a record of a newer version and for a file that can't be read.
+    record of this version or an older one. Raises RecordsError for a file that can't be read.
     """
     for path in files(directory, nest):
         yield from read_file(path, damaged)
@@ -100,24 +113,36 @@ def read(
 def files(directory: Path, nest: str | None = None) -> tuple[Path, ...]:
     """The files that ``read`` reads."""
     if nest is not None:
-        return tuple(path for path in [file_of(directory, nest)] if path.exists())
+        return tuple(path for path in [file_of(directory, nest)] if os.path.exists(path))
     return tuple(sorted(directory.glob(f"*{_SUFFIX}")))
 
 
 def read_file(path: Path, damaged: Callable[[Damage], None] | None = None) -> Iterator[Record]:
     """See ``read``."""
-    for number, line, parsed in _parsed(path):
-        if isinstance(parsed, Record):
-            yield parsed
+    yield from _sound(_parsed(path), damaged)
+
+
+def read_stream(
+    file: io.BufferedIOBase, path: Path, damaged: Callable[[Damage], None] | None = None
+) -> Iterator[Record]:
+    """See ``read``; ``path`` is what damage is said of. Raises OSError."""
+    yield from _sound(_lines(file, path), damaged)
+
+
+def _sound(
+    lines: Iterable[tuple[bytes, Record | Damage]], damaged: Callable[[Damage], None] | None
+) -> Iterator[Record]:
+    for _, content in lines:
+        if isinstance(content, Record):
+            yield content
         elif damaged is not None:
-            damaged(Damage(path, number, parsed, not line.endswith(b"\n")))
+            damaged(content)
 
 
 def merge(directory: Path, sources: Sequence[Path]) -> Merged:
     """Add the records of other directories or files, except those that are in ``directory`` already.
 
-    Raises RecordsError for a source that doesn't exist, can't be read, or has a newer version. The sources before it
-    are merged by then.
+    Raises RecordsError for a source that doesn't exist or can't be read. The sources before it are merged by then.
     """
     added, known = 0, 0
     damaged: list[Damage] = []
@@ -130,7 +155,9 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
                 by_nest.setdefault(record.nest, []).append(to_line(record))
             for nest, lines in by_nest.items():
                 with _locked(file_of(directory, nest)) as descriptor:
-                    there = {_identity(line) for line in _lines(descriptor)}
+                    with open(os.dup(descriptor), "rb") as file:
+                        file.seek(0)
+                        there = {_identity(to_line(record)) for record in read_stream(file, path)}
                     fresh = {key: line for line in lines if (key := _identity(line)) not in there}
                     _write(descriptor, list(fresh.values()), directory)
                 added += len(fresh)
@@ -139,7 +166,7 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
 
 
 def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]], *, dry_run: bool = False) -> Pruned:
-    """Remove records, and all damaged lines.
+    """Remove records, and all damaged lines but those of a newer polydl.
 
     ``unwanted`` gets all records of one nest, in order, and returns for each whether to remove it. A file that changes
     is replaced atomically, and its old content is kept beside it as ``.bak``. ``dry_run`` only counts.
@@ -148,39 +175,50 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
     backups: list[Path] = []
     for path in files(directory):
         with _locked(path) as descriptor:
-            parsed = [(line, content) for _, line, content in _parsed(path, locked=True)]
-            sound = [(line, content) for line, content in parsed if isinstance(content, Record)]
-            verdicts = unwanted([content for _, content in sound])
-            left = [line for (line, _), goes in zip(sound, verdicts, strict=True) if not goes]
-            removed += len(sound) - len(left)
-            kept += len(left)
-            damaged += len(parsed) - len(sound)
+            with open(os.dup(descriptor), "rb") as file:
+                parsed = list(_lines(file, path))
+            sound = [content for _, content in parsed if isinstance(content, Record)]
+            verdicts = iter(unwanted(sound))
+            left = [
+                (line, content)
+                for line, content in parsed
+                if (not next(verdicts) if isinstance(content, Record) else content.newer)
+            ]
+            sound_left = sum(isinstance(content, Record) for _, content in left)
+            removed += len(sound) - sound_left
+            kept += sound_left
+            damaged += len(parsed) - len(sound) - (len(left) - sound_left)
             if len(left) < len(parsed) and not dry_run:
-                backups.append(_replace(path, descriptor, left))
+                backups.append(_replace(path, descriptor, [line for line, _ in left]))
     return Pruned(removed, kept, damaged, tuple(backups))
 
 
 def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
     """Replace the content of a locked file; the old file becomes the backup, whose path is returned."""
     backup = path.with_name(path.name + _BACKUP)
-    temporary: str | None = None
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "wb") as file:
-            file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
-        os.chmod(temporary, os.fstat(descriptor).st_mode & 0o777)
         backup.unlink(missing_ok=True)
         os.link(path, backup)
         if lines:
-            os.replace(temporary, path)
+            with replacing(path, mode=os.fstat(descriptor).st_mode & 0o777) as file:
+                file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
         else:
             path.unlink()
     except OSError as error:
         raise _refused(error, path) from None
-    finally:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
     return backup
+
+
+def refusal(directory: Path) -> ResourceError | None:
+    """Why no record could be stored in the directory now; None if one could. The directory is made if it is missing."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        # A file without a name, where the system has such.
+        with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
+            file.write(bytes(_ROOM_BYTES))
+    except OSError as error:
+        return _refused(error, directory)
+    return None
 
 
 @contextmanager
@@ -190,7 +228,8 @@ def _locked(path: Path) -> Iterator[int]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
+            descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+            _require_file(descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             # The process that held the lock before may have replaced the file.
             if _is_at(descriptor, path):
@@ -214,19 +253,34 @@ def _is_at(descriptor: int, path: Path) -> bool:
         return False
 
 
+def _require_file(descriptor: int) -> None:
+    """Raises OSError for a pipe or a device, which may have no end."""
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise OSError(errno.EINVAL, "it is no ordinary file")
+
+
 def _write(descriptor: int, lines: Sequence[bytes], directory: Path) -> None:
     """Append to a locked file. An incomplete last line gets a line break first; a failed write is undone."""
+    if not lines:
+        return
     size = os.fstat(descriptor).st_size
     torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
     data = (b"\n" if torn else b"") + b"".join(lines)
-    if not lines:
-        return
+    end = size + len(data)
     try:
-        while data:
-            data = data[os.write(descriptor, data) :]
-    except OSError as error:
-        os.ftruncate(descriptor, size)
-        raise _refused(error, directory) from None
+        _write_all(descriptor, data)
+    except BaseException as error:
+        # A signal may end the work just after the whole was written.
+        if os.fstat(descriptor).st_size != end:
+            os.ftruncate(descriptor, size)
+        if isinstance(error, OSError):
+            raise _refused(error, directory) from None
+        raise
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
 
 
 def _refused(error: OSError, path: Path) -> ResourceError:
@@ -237,43 +291,49 @@ def _refused(error: OSError, path: Path) -> ResourceError:
     )
 
 
-def _lines(descriptor: int) -> Iterator[bytes]:
-    with os.fdopen(os.dup(descriptor), "rb") as file:
-        file.seek(0)
-        yield from file
-
-
 def _identity(line: bytes) -> bytes:
-    return hashlib.sha256(line.strip()).digest()
+    return hashlib.sha256(line).digest()
 
 
-def _parsed(path: Path, *, locked: bool = False) -> Iterator[tuple[int, bytes, Record | str]]:
-    """(number, text, record) of each line that the file had when it was opened. A damaged line has the reason instead.
-
-    ``locked`` says whether this process holds the file's lock.
-    """
+def _parsed(path: Path) -> Iterator[tuple[bytes, Record | Damage]]:
+    """The lines that the file had when it was opened; see ``_lines``. Raises RecordsError."""
     try:
-        with open(path, "rb") as file:
-            if not locked:
-                # Wait for a writer to finish its line.
-                fcntl.flock(file, fcntl.LOCK_SH)
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+            _require_file(file.fileno())
+            # Wait for a writer to finish its line.
+            fcntl.flock(file, fcntl.LOCK_SH)
             end = os.fstat(file.fileno()).st_size
-            if not locked:
-                fcntl.flock(file, fcntl.LOCK_UN)
-            for number in itertools.count(1):
-                line = file.readline(max(0, end - file.tell()))
-                if not line:
-                    return
-                if line.strip():
-                    yield number, line, _record(line, path, number)
+            fcntl.flock(file, fcntl.LOCK_UN)
+            yield from _lines(file, path, end)
     except OSError as error:
         raise RecordsError(f"can't be read: {error.strerror}", file=str(path)) from None
 
 
-def _record(line: bytes, path: Path, number: int) -> Record | str:
+def _lines(file: io.BufferedIOBase, path: Path, end: int = sys.maxsize) -> Iterator[tuple[bytes, Record | Damage]]:
+    """(text, record) of each line but empty ones, up to ``end``. The text of a line that is too long is cut."""
+    for number in itertools.count(1):
+        line = file.readline(min(MOST_LINE_BYTES, end - file.tell()))
+        if not line:
+            return
+        torn = not line.endswith(b"\n") and not _skip_rest(file, end)
+        if line.strip():
+            yield line, _content(line, path, number, torn)
+
+
+def _skip_rest(file: io.BufferedIOBase, end: int) -> bool:
+    """Read on to the end of a line. Whether it has one."""
+    while rest := file.readline(min(MOST_LINE_BYTES, end - file.tell())):
+        if rest.endswith(b"\n"):
+            return True
+    return False
+
+
+def _content(line: bytes, path: Path, number: int, torn: bool) -> Record | Damage:
+    if len(line) >= MOST_LINE_BYTES:
+        return Damage(path, number, f"it is longer than {MOST_LINE_BYTES} bytes", torn)
     try:
         return from_line(line)
-    except RecordsError as error:
-        raise RecordsError(error.message, file=str(path), line=number, remedy=error.remedy) from None
+    except NewerError as error:
+        return Damage(path, number, str(error), torn, newer=True)
     except ValueError as error:
-        return str(error)
+        return Damage(path, number, str(error), torn)

@@ -7,16 +7,15 @@ import os
 import platform
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
 from typing import Any
 
 from polydl.bench.peers.native import HERE, UnavailableError, library
 from polydl.execute.contract import Peer
+from polydl.files import temporary_directory
 from polydl.workloads import Convolution, Workload, workload
 
-TORCH = "torch==2.13.0"
 _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Prefixes of environment variables that are removed for peers, since one of them may halve a peer's speed.
@@ -41,6 +40,12 @@ class Setting:
     accumulate: bool = False
     #: whether caches will be empty, so that a peer should choose its fastest algorithm for that
     cold: bool = False
+    #: the kind of processor, as in ``Machine``
+    cpu_id: str = ""
+
+
+def _nothing(_wanted: Workload, _setting: Setting) -> str:
+    return ""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,11 @@ class PeerKind:
     layouts: frozenset[str] = frozenset({"blocked", "nchw", "nhwc", "row-major"})
     #: memory that it takes beyond its arrays
     bytes: int = 0
+    #: whether it is asked for algorithms alone that compute every product of the source, and is compared with those of
+    #: polydl's variants that do
+    direct: bool = False
+    #: what a reader has to know about its time on a processor; "" where there is nothing
+    caveat: Callable[[Workload, Setting], str] = _nothing
 
     def check(self, setting: Setting) -> None:
         """Find out whether it is installed. Raises MissingPeerError."""
@@ -78,6 +88,7 @@ class PeerKind:
                 "accumulate": setting.accumulate and not is_convolution,
                 "layout": wanted.layout,
                 "cold": setting.cold,
+                "direct": self.direct,
                 **self._details(wanted, setting),
             },
             bytes=copies * _array_bytes(wanted) + self.bytes,
@@ -101,10 +112,22 @@ def _openblas(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
     return {"library": str(path)}
 
 
-def _torch(_wanted: Workload, setting: Setting) -> dict[str, Any]:
-    if importlib.util.find_spec("torch") is None:
-        raise UnavailableError(f"{sys.executable} has no PyTorch")
-    return {"threads": setting.threads}
+def _importable(module: str, title: str) -> Callable[[Workload, Setting], dict[str, Any]]:
+    """For a peer that is a Python package."""
+
+    def details(_wanted: Workload, setting: Setting) -> dict[str, Any]:
+        if importlib.util.find_spec(module) is None:
+            raise UnavailableError(f"{sys.executable} has no {title}")
+        return {"threads": setting.threads}
+
+    return details
+
+
+def _mkl(wanted: Workload, setting: Setting) -> str:
+    """MKL chooses its code by the vendor: others' processors get that for AVX2, whatever they have."""
+    if setting.cpu_id.startswith("AuthenticAMD") and not isinstance(wanted.problem, Convolution):
+        return "MKL takes its AVX2 path on processors of AMD"
+    return ""
 
 
 def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
@@ -112,7 +135,7 @@ def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
 
     def details(wanted: Workload, setting: Setting) -> dict[str, Any]:
         flags = ["-O3", _NATIVE, "-ffast-math", *(["-fopenmp"] if setting.threads > 1 else [])]
-        with tempfile.TemporaryDirectory(prefix="polydl-nest-") as directory:
+        with temporary_directory() as directory:
             source = wanted.write(directory)
             path = library(compiler, [source, HERE / "nest_timer.c"], [*flags, f"-DNEST={wanted.function}"])
         return {
@@ -124,9 +147,15 @@ def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
     return details
 
 
+_ONEDNN = "apt-get install -y g++ libdnnl-dev"
+# What it pins stands in pyproject.toml.
+_EXTRA = f"{shlex.quote(sys.executable)} -m pip install 'polydl[bench]'"
 _KINDS = (
-    PeerKind("onednn", "library", "apt-get install -y g++ libdnnl-dev", _onednn),
-    PeerKind("torch", "pytorch", f"{shlex.quote(sys.executable)} -m pip install {TORCH}", _torch, bytes=512 << 20),
+    PeerKind("onednn", "library", _ONEDNN, _onednn),
+    PeerKind("onednn-direct", "library", _ONEDNN, _onednn, direct=True),
+    PeerKind("torch", "pytorch", _EXTRA, _importable("torch", "PyTorch"), bytes=512 << 20, caveat=_mkl),
+    PeerKind("onnxruntime", "onnxruntime", _EXTRA, _importable("onnxruntime", "ONNX Runtime"), bytes=256 << 20),
+    PeerKind("openvino", "openvino", _EXTRA, _importable("openvino", "OpenVINO"), bytes=512 << 20),
     PeerKind(
         "openblas", "library", "apt-get install -y gcc libopenblas-dev", _openblas, layouts=frozenset({"row-major"})
     ),

@@ -16,7 +16,10 @@ _LAYOUTS = {"blocked": 0, "nchw": 1, "row-major": 1, "nhwc": 2}
 
 
 class LibraryBackend:
-    """``description`` names the ``library`` and the workload's ``layout``, and says whether caches will be ``cold``."""
+    """``description`` names the ``library`` and the workload's ``layout``.
+
+    It says whether every product is to be computed (``direct``), and whether caches will be ``cold``.
+    """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         self._shapes = problem.shapes
@@ -31,7 +34,7 @@ class LibraryBackend:
         references = [ctypes.byref(array) for array in arrays]
         layout = _LAYOUTS[description["layout"]]
         if isinstance(problem, Convolution):
-            _check(self._library.peer_convolution(sizes, layout, *references))
+            _check(self._library.peer_convolution(sizes, layout, int(description["direct"]), *references))
         else:
             _check(self._library.peer_product(sizes, layout, int(problem.accumulate), *references))
         for array, shape, stream in zip(arrays, self._shapes, (SOURCE, WEIGHTS), strict=False):

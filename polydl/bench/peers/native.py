@@ -6,12 +6,13 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import platformdirs
+
+from polydl.execute.process_group import run_in_group
+from polydl.files import temporary_directory, write_atomically
 
 _TIMEOUT_SECONDS = 120
 _KEPT_LINES = 8
@@ -39,11 +40,11 @@ def library(compiler: str, sources: Sequence[Path], flags: Sequence[str], link: 
     if target.exists():
         return target
     directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=directory) as workplace:
-        unfinished = Path(workplace, target.name)
+    with temporary_directory() as workplace:
+        unfinished = workplace / target.name
         command = [path, *flags, "-shared", "-fPIC", f"-I{HERE}", *map(str, sources), "-o", str(unfinished), *link]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TIMEOUT_SECONDS, check=False)
+        done = run_in_group(command, workplace, timeout_seconds=_TIMEOUT_SECONDS)
         if done.returncode:
             raise UnavailableError("\n".join([shlex.join(command), *done.stderr.splitlines()[:_KEPT_LINES]]))
-        unfinished.replace(target)
+        write_atomically(target, unfinished.read_bytes())
     return target

@@ -1,5 +1,6 @@
-// oneDNN at its best. Where the layouts are its own choice, reorders are outside of the timing; where they are given,
-// each computation starts and ends with them. Of several ways to compute the same, each is tried and the fastest stays.
+// oneDNN at its best. Where the layouts are its own choice, reorders are outside of the timing, and so are transforms of
+// filters; where they are given, each computation starts and ends with them. Every algorithm is asked for in every layout,
+// each way that there is is tried, and the fastest stays.
 #include "memory.h"
 #include "peer.h"
 
@@ -11,9 +12,10 @@
 #include <limits>
 #include <memory>
 #include <new>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 using namespace dnnl;
@@ -22,7 +24,7 @@ using arguments = std::unordered_map<int, memory>;
 
 namespace {
 
-constexpr int trials = 5;
+constexpr int trials = 9;
 
 double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -46,7 +48,7 @@ stream queue(cpu);
 using step = std::function<void()>;
 
 struct method {
-  std::string name, implementation;
+  std::string name;
   std::vector<step> steps;
   memory result;
   std::vector<array> arrays;
@@ -69,7 +71,7 @@ struct operand {
 
 operand source, weights, result;
 array result_values;
-std::vector<std::function<method()>> methods;
+std::vector<std::function<std::unique_ptr<method>()>> methods;
 std::unique_ptr<method> chosen;
 std::string note, problem;
 
@@ -103,11 +105,32 @@ memory input(const operand &from, const memory::desc &wanted, bool each_time, me
   return target;
 }
 
+const std::pair<tag, const char *> named[] = {{tag::nChw16c, "nChw16c"}, {tag::nChw8c, "nChw8c"},
+                                              {tag::nhwc, "nhwc"},       {tag::nchw, "nchw"},
+                                              {tag::ab, "by rows"},      {tag::ba, "by columns"}};
+
+std::string layout_name(const memory::desc &layout) {
+  const memory::dims dims = layout.dims();
+  for (const auto &[plain, name] : named)
+    if (dims.size() == (plain == tag::ab || plain == tag::ba ? 2 : 4) && layout == described(dims, plain))
+      return name;
+  return "another layout";
+}
+
+// What was tried already: the same implementation with the same layouts.
+std::vector<std::pair<std::string, std::vector<memory::desc>>> known;
+
+// A way to compute; nothing if it was tried already.
 template <typename Primitive, typename Description>
-method method_of(const Description &description, const std::string &name, bool each_time) {
-  method found;
-  found.name = name;
-  found.implementation = description.impl_info_str();
+std::unique_ptr<method> method_of(const Description &description, const std::string &name, bool each_time) {
+  const std::pair<std::string, std::vector<memory::desc>> way{
+      description.impl_info_str(), {description.src_desc(), description.weights_desc(), description.dst_desc()}};
+  if (std::find(known.begin(), known.end(), way) != known.end())
+    return nullptr;
+  known.push_back(way);
+  auto one = std::make_unique<method>();
+  method &found = *one;
+  found.name = name + " " + way.first + ", " + layout_name(description.src_desc());
   memory from = input(source, description.src_desc(), each_time, found);
   memory by = input(weights, description.weights_desc(), each_time, found);
   memory to = own_memory(description.dst_desc(), found);
@@ -121,13 +144,13 @@ method method_of(const Description &description, const std::string &name, bool e
   }
   if (found.steps.size() > 1)
     found.name += " with reorders";
-  return found;
+  return one;
 }
 
-method product_by_sgemm(long m, long n, long k, float beta) {
-  method found;
+std::unique_ptr<method> product_by_sgemm(long m, long n, long k, float beta) {
+  auto one = std::make_unique<method>();
+  method &found = *one;
   found.name = "sgemm";
-  found.implementation = "(dnnl_sgemm)";
   found.result = own_memory(result.given, found);
   float *to = found.arrays.back().get();
   found.steps.push_back([=] {
@@ -135,7 +158,7 @@ method product_by_sgemm(long m, long n, long k, float beta) {
         dnnl_success)
       throw error(dnnl_runtime_error, "sgemm failed");
   });
-  return found;
+  return one;
 }
 
 const char *guarded(const std::function<void()> &step) {
@@ -172,7 +195,7 @@ void flush_arrays(const method &computing, peer_flush *flush) {
 
 } // namespace
 
-const char *peer_convolution(const long *s, int layout, float **source_values, float **weights_values) {
+const char *peer_convolution(const long *s, int layout, int direct, float **source_values, float **weights_values) {
   return guarded([&] {
     const memory::dim height = (s[3] + 2 * s[7] - s[5]) / s[9] + 1, width = (s[4] + 2 * s[8] - s[6]) / s[9] + 1;
     const memory::dims from{s[0], s[1], s[3], s[4]}, by{s[2], s[1], s[5], s[6]}, to{s[0], s[2], height, width};
@@ -184,16 +207,18 @@ const char *peer_convolution(const long *s, int layout, float **source_values, f
     result.plain = described(to, tag::nchw), result.given = described(to, images);
     allocate_inputs(source_values, weights_values);
     const bool own = layout == PEER_OWN;
-    for (tag activations : own ? std::vector<tag>{tag::any} : std::vector<tag>{tag::any, images})
-      for (auto way : {algorithm::convolution_direct, algorithm::convolution_auto})
-        methods.push_back([=] {
-          convolution_forward::desc wanted(prop_kind::forward_inference, way, described(from, activations),
-                                           described(by, tag::any), described(to, activations), strides, padding,
-                                           padding);
-          return method_of<convolution_forward>(
-              convolution_forward::primitive_desc(wanted, cpu),
-              way == algorithm::convolution_direct ? "convolution" : "convolution (automatic)", !own);
-        });
+    const std::pair<algorithm, const char *> algorithms[] = {{algorithm::convolution_direct, "direct"},
+                                                            {algorithm::convolution_winograd, "Winograd"},
+                                                            {algorithm::convolution_auto, "automatic"}};
+    for (const auto &[way, name] : algorithms)
+      for (tag activations : {tag::any, tag::nChw16c, tag::nChw8c, tag::nhwc, tag::nchw})
+        if (!direct || way == algorithm::convolution_direct)
+          methods.push_back([=, way = way, name = name] {
+            convolution_forward::desc wanted(prop_kind::forward_inference, way, described(from, activations),
+                                             described(by, tag::any), described(to, activations), strides, padding,
+                                             padding);
+            return method_of<convolution_forward>(convolution_forward::primitive_desc(wanted, cpu), name, !own);
+          });
   });
 }
 
@@ -205,17 +230,17 @@ const char *peer_product(const long *s, int layout, int accumulate, float **sour
     result.plain = result.given = described(c, tag::ab);
     allocate_inputs(source_values, weights_values);
     const bool own = layout == PEER_OWN;
-    const tag wanted_layout = own ? tag::any : tag::ab;
-    methods.push_back([=] {
-      primitive_attr attributes;
-      if (accumulate) {
-        post_ops sum;
-        sum.append_sum(1.0f);
-        attributes.set_post_ops(sum);
-      }
-      matmul::desc wanted(described(a, wanted_layout), described(b, wanted_layout), described(c, wanted_layout));
-      return method_of<matmul>(matmul::primitive_desc(wanted, attributes, cpu), "matmul", !own);
-    });
+    primitive_attr attributes;
+    if (accumulate) {
+      post_ops sum;
+      sum.append_sum(1.0f);
+      attributes.set_post_ops(sum);
+    }
+    for (tag wanted_layout : {tag::any, tag::ab})
+      methods.push_back([=] {
+        matmul::desc wanted(described(a, wanted_layout), described(b, wanted_layout), described(c, wanted_layout));
+        return method_of<matmul>(matmul::primitive_desc(wanted, attributes, cpu), "matmul", !own);
+      });
     if (!own)
       methods.push_back([m = s[0], n = s[1], k = s[2], accumulate] {
         return product_by_sgemm(m, n, k, accumulate ? 1.0f : 0.0f);
@@ -228,11 +253,15 @@ const char *peer_ready(peer_flush *flush) {
     arrange(source);
     arrange(weights);
     double fastest = std::numeric_limits<double>::infinity();
-    std::set<std::string> seen;
+    std::string refusal;
     for (const auto &make : methods) {
-      auto one = std::make_unique<method>(make());
-      // The automatic choice often is the one that was tried before.
-      if (!seen.insert(one->implementation + std::to_string(one->steps.size())).second)
+      std::unique_ptr<method> one;
+      try {
+        one = make();
+      } catch (const error &unavailable) {
+        refusal = unavailable.what();
+      }
+      if (!one)
         continue;
       one->compute();
       double best = std::numeric_limits<double>::infinity();
@@ -248,10 +277,12 @@ const char *peer_ready(peer_flush *flush) {
         chosen = std::move(one);
       }
     }
+    if (!chosen)
+      throw std::runtime_error(refusal);
     memset(chosen->result.get_data_handle(), 0, chosen->result.get_desc().get_size());
     const dnnl_version_t *version = dnnl_version();
     note = "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
-           std::to_string(version->patch) + ", " + chosen->name + " " + chosen->implementation;
+           std::to_string(version->patch) + ", " + chosen->name;
   });
 }
 

@@ -16,8 +16,8 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-const char *peer_convolution(const long *sizes, int layout, float **source, float **weights) {
-  (void)sizes, (void)layout, (void)source, (void)weights;
+const char *peer_convolution(const long *sizes, int layout, int direct, float **source, float **weights) {
+  (void)sizes, (void)layout, (void)direct, (void)source, (void)weights;
   return "OpenBLAS has no convolutions";
 }
 

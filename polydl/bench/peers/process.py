@@ -13,6 +13,8 @@ from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Samp
 BACKENDS = {
     "library": "polydl.bench.peers.library:LibraryBackend",
     "nest": "polydl.bench.peers.nest:NestBackend",
+    "onnxruntime": "polydl.bench.peers.onnx_runtime:OnnxRuntimeBackend",
+    "openvino": "polydl.bench.peers.open_vino:OpenVinoBackend",
     "pytorch": "polydl.bench.peers.pytorch:PyTorchBackend",
 }
 

@@ -1,17 +1,22 @@
-"""PyTorch as a peer: convolutions through oneDNN, in the fastest of several layouts, and products through MKL."""
+"""PyTorch as a peer: convolutions through the oneDNN that it brings, in the fastest layout, and products through MKL.
+
+PyTorch asks oneDNN for direct algorithms only.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
+from polydl.bench.peers.trials import fastest_way, seconds_of
 from polydl.native import runtime
 
-_TRIALS = 5
 Compute = Callable[[], torch.Tensor]
 
 
@@ -32,10 +37,10 @@ class PyTorchBackend:
             self._operands.append(result)
             ways = _products(problem, source, weights, result)
         empty = self.flush if description["cold"] else None
-        times = {name: _fastest_of_trials(compute, empty) for name, compute in ways.items()}
-        chosen = min(times, key=lambda name: times[name])
+        chosen = fastest_way({name: partial(seconds_of, compute) for name, compute in ways.items()}, empty)
         self._compute = ways[chosen]
-        self.note = f"PyTorch {torch.__version__}, {chosen}"
+        library = _version("MKL-DNN", "oneDNN") if isinstance(problem, Convolution) else _version("Math Kernel", "MKL")
+        self.note = f"PyTorch {torch.__version__} with {library}, {chosen}"
         result.zero_()
 
     def run(self, repeats: int) -> float:
@@ -100,13 +105,8 @@ def _products(problem: MatrixProduct, a: torch.Tensor, b: torch.Tensor, c: torch
     return {"matmul": lambda: torch.matmul(a, b, out=c)}
 
 
-def _fastest_of_trials(compute: Compute, flush: Callable[[], None] | None) -> float:
-    compute()
-    times: list[float] = []
-    while len(times) < _TRIALS and (not times or min(times) < 1.0):
-        if flush is not None:
-            flush()
-        start = time.perf_counter()
-        compute()
-        times.append(time.perf_counter() - start)
-    return min(times)
+def _version(words: str, name: str) -> str:
+    """The version of a library that PyTorch was built with, where its line of the configuration has ``words``."""
+    line = next((line for line in torch.__config__.show().splitlines() if words in line), "")
+    version = re.search(r"(?:v|Version )(\d[\w.-]*)", line)
+    return f"{name} {version[1]}" if version else f"no {name}"

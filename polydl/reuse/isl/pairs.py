@@ -8,13 +8,13 @@ for later schedules, and so are the points of each group with each sequence of s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import islpy as isl
 
-from polydl.poly.counting import check_quota, components, coupled_dimensions
+from polydl.poly.counting import components, coupled_dimensions
 from polydl.reuse.references import Reference
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -120,10 +120,10 @@ class IslPairs:
             return None
         # The earliest source comes first, and with it its earliest target.
         count = relation.dim(_IN)
-        both = _extreme(relation.wrap(), isl.Set.lexmin)
+        both = _extreme(relation.wrap(), last=False)
         for level, value in enumerate(both[:count]):
             relation = relation.fix_val(_IN, level, value)
-        return StepTimes(both[:count], both[count:], _extreme(relation.range(), isl.Set.lexmax))
+        return StepTimes(both[:count], both[count:], _extreme(relation.range(), last=True))
 
     def _in_time(self, group: PairGroup, steps: GroupSteps) -> isl.Map:
         key = group.text, steps
@@ -186,19 +186,15 @@ def _group(relation: isl.Map, sources: list[int], targets: list[int]) -> PairGro
     return PairGroup(tuple(sources), tuple(targets), alone, str(alone))
 
 
-def _extreme(points: isl.Set, of: Callable[[isl.Set], isl.Set]) -> tuple[int, ...]:
-    """The lexicographically first or last point of a set; ``of`` is isl's lexmin or lexmax."""
-    try:
-        return _coordinates(of(points))
-    except isl.Error:
-        # Some sets with divisions trip an internal check of isl's lexicographic optimisation (islpy 2026.2).
-        check_quota(points.get_ctx())
-        for dimension in range(points.dim(_SET)):
-            ends = points.dim_min_val(dimension) if of is isl.Set.lexmin else points.dim_max_val(dimension)
-            points = points.fix_val(_SET, dimension, ends)
-        return _coordinates(points)
+def _extreme(points: isl.Set, last: bool) -> tuple[int, ...]:
+    """The lexicographically first or last point of a set that isn't empty.
 
-
-def _coordinates(point: isl.Set) -> tuple[int, ...]:
-    sample = point.sample_point()
-    return tuple(sample.get_coordinate_val(_SET, d).to_python() for d in range(point.dim(_SET)))
+    One dimension after another: isl's ``lexmin`` and ``lexmax`` (islpy 2026.2) trip an internal check on some sets with
+    divisions, and pass over points of some whose equalities have no coefficient of one, such as ``2x = 2 - y``.
+    """
+    coordinates = []
+    for dimension in range(points.dim(_SET)):
+        end = points.dim_max_val(dimension) if last else points.dim_min_val(dimension)
+        points = points.fix_val(_SET, dimension, end)
+        coordinates.append(end.to_python())
+    return tuple(coordinates)

@@ -1,0 +1,133 @@
+"""OpenVINO as a peer: a model of one operation, Convolution or MatMul.
+
+Where layouts are its own choice, what its reorders of images and results take, as it measures them itself, is taken off
+each time; filters and B are constants, arranged beforehand.
+"""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import Any
+
+import numpy as np
+import openvino
+from openvino import opset13
+
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.bench.peers.trials import fastest_way
+
+# How arrays of an image's shape (NCHW) are given.
+_AXES = {"nchw": (0, 1, 2, 3), "nhwc": (0, 2, 3, 1)}
+
+
+class OpenVinoBackend:
+    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``."""
+
+    def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
+        if description["cold"]:
+            raise PeerError("OpenVINO keeps constants where nobody can flush them")
+        if problem.accumulate:
+            raise PeerError("OpenVINO adds to no array")
+        threads, layout = description["threads"], description["layout"]
+        if isinstance(problem, Convolution):
+            layouts = ("nchw", "nhwc") if layout == "blocked" else (layout,)
+        else:
+            layouts = (layout,)
+        ways = {name: _Request(problem, name, threads, free=layout == "blocked") for name in layouts}
+        chosen = fastest_way({name: partial(request.run, 1) for name, request in ways.items()})
+        self._request = ways[chosen]
+        self.note = f"OpenVINO {openvino.__version__}, {chosen}, {self._request.implementation}"
+
+    def run(self, repeats: int) -> float:
+        return self._request.run(repeats)
+
+    def flush(self) -> None:
+        """Nothing, since cold runs are refused."""
+
+    def result(self) -> Floats:
+        return self._request.result()
+
+
+class _Request:
+    """A compiled model with its arrays; where layouts are ``free``, reorders do not count."""
+
+    def __init__(self, problem: Problem, layout: str, threads: int, free: bool) -> None:
+        source, weights = (np.empty(shape, np.float32) for shape in problem.shapes[:2])
+        fill(source.reshape(-1), SOURCE)
+        fill(weights.reshape(-1), WEIGHTS)
+        self._axes = _AXES.get(layout)
+        self._free = free
+        parameter = opset13.parameter(source.shape, openvino.Type.f32)
+        parameters, inputs = [parameter], [self._arranged(source)]
+        if isinstance(problem, Convolution):
+            rows, columns, stride = problem.sizes[7:10]
+            operation = opset13.convolution(
+                parameter, opset13.constant(weights), [stride, stride], [rows, columns], [rows, columns], [1, 1]
+            )
+        else:
+            # The B of a product is as given as A is, unless layouts are OpenVINO's own.
+            factor = opset13.constant(weights) if free else opset13.parameter(weights.shape, openvino.Type.f32)
+            if not free:
+                parameters, inputs = [*parameters, factor], [*inputs, weights]
+            operation = opset13.matmul(parameter, factor, False, False)
+        model = openvino.Model([operation], parameters, "node")
+        if layout == "nhwc":
+            model = _channels_last(model)
+        compiled = openvino.Core().compile_model(
+            model,
+            "CPU",
+            {
+                "INFERENCE_NUM_THREADS": threads,
+                "NUM_STREAMS": 1,
+                "PERFORMANCE_HINT": "LATENCY",
+                "INFERENCE_PRECISION_HINT": "f32",
+                # The process is pinned already.
+                "ENABLE_CPU_PINNING": False,
+                "PERF_COUNT": free,
+            },
+        )
+        self._result = np.zeros(tuple(compiled.output(0).shape), np.float32)
+        # Tensors share the arrays, which have to stay.
+        self._inputs = inputs
+        self._request = compiled.create_infer_request()
+        for place, array in enumerate(inputs):
+            self._request.set_input_tensor(place, openvino.Tensor(array, shared_memory=True))
+        self._request.set_output_tensor(0, openvino.Tensor(self._result, shared_memory=True))
+        kinds = {
+            str(node.get_rt_info()["primitiveType"].astype(str))
+            for node in compiled.get_runtime_model().get_ops()
+            if node.get_rt_info()["layerType"].astype(str) in ("Convolution", "MatMul", "FullyConnected")
+        }
+        self.implementation = ", ".join(sorted(kinds))
+
+    def run(self, repeats: int) -> float:
+        """Seconds of so many computations in a row."""
+        request, seconds = self._request, 0.0
+        for _ in range(repeats):
+            start = time.perf_counter()
+            request.infer(share_inputs=True, share_outputs=True)
+            seconds += time.perf_counter() - start
+            if self._free:
+                reorders = (info for info in request.profiling_info if info.node_type == "Reorder")
+                seconds -= sum(info.real_time.total_seconds() for info in reorders)
+        return seconds
+
+    def result(self) -> Floats:
+        if self._axes is None:
+            return self._result
+        plain: Floats = np.ascontiguousarray(self._result.transpose(np.argsort(self._axes)))
+        return plain
+
+    def _arranged(self, image: Floats) -> Floats:
+        return image if self._axes is None else np.ascontiguousarray(image.transpose(self._axes))
+
+
+def _channels_last(model: openvino.Model) -> openvino.Model:
+    """The model with its input and output in NHWC."""
+    changed = openvino.preprocess.PrePostProcessor(model)
+    changed.input().tensor().set_layout(openvino.Layout("NHWC"))
+    changed.input().model().set_layout(openvino.Layout("NCHW"))
+    changed.output().tensor().set_layout(openvino.Layout("NHWC"))
+    changed.output().model().set_layout(openvino.Layout("NCHW"))
+    return changed.build()

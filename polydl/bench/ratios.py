@@ -1,0 +1,188 @@
+"""How a peer's times compare with polydl's: the ratio of medians, with the choice among several leaders in its bracket.
+
+The smallest of several noisy medians lies below the true one. So in each of many draws, the leader whose time counts is
+chosen by other samples than those of which that time is the median, and the ratio is the mean over all draws (bagging):
+no sample both chooses and counts. Its standard deviation is that of Efron, Estimation and accuracy after model
+selection, 2014, section 3 (the infinitesimal jackknife), without the part that is due to the number of draws (Wager,
+Hastie and Efron, Confidence intervals for random forests, 2014, equation 7). Times are in seconds.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+_DRAWS = 2000
+# The part of a distribution below the upper bound of a 90 % interval.
+_BELOW = 0.95
+
+Document = dict[str, Any]
+Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A peer's time divided by polydl's: above 1, polydl is faster."""
+
+    #: geometric mean over all draws
+    value: float
+    #: lower bound of its 90 % interval
+    low: float
+    #: upper bound
+    high: float
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """The logarithm of a ratio or of a time."""
+
+    value: float
+    #: standard deviation
+    deviation: float
+    #: samples of each participant
+    count: int
+
+
+def seconds(timing: Mapping[str, Any]) -> list[float]:
+    """The undisturbed samples of a timing; all samples where fewer than two are, since one alone has no bracket."""
+    undisturbed = [sample["seconds"] for sample in timing["samples"] if not sample["disturbed"]]
+    return undisturbed if len(undisturbed) > 1 else [sample["seconds"] for sample in timing["samples"]]
+
+
+def leaders(result: Mapping[str, Any], direct: bool = False) -> list[Mapping[str, Any]]:
+    """Those of polydl's variants that have times; with ``direct``, that compute every product of the source."""
+    return [leader for leader in result["leaders"] if leader["status"] == "ok" and (leader["direct"] or not direct)]
+
+
+def fastest_leader(result: Mapping[str, Any], direct: bool = False) -> Mapping[str, Any] | None:
+    """The timing with the smallest median of all samples among ``leaders``; None without any."""
+    return min(leaders(result, direct), key=lambda leader: float(np.median(seconds(leader))), default=None)
+
+
+def own_seconds(result: Mapping[str, Any], direct: bool = False) -> float | None:
+    """The time of polydl's variants, chosen among and timed by different samples; None without a time."""
+    fastest = fastest_leader(result, direct)
+    if fastest is None:
+        return None
+    candidates = [seconds(leader) for leader in leaders(result, direct)]
+    draws = _times_of_the_chosen(candidates, len(seconds(fastest)), _generator(result, "polydl"))
+    return math.exp(float(np.mean(np.log(draws.times))))
+
+
+def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
+    """The ratio for one workload; None if polydl or the peer has no time."""
+    estimate = _estimate(result, peer)
+    return None if estimate is None else _ratio(estimate.value, estimate.deviation, estimate.count - 1)
+
+
+def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
+    """The geometric mean over workloads, and the ratio of each workload; None if there is no ratio."""
+    estimates = [estimate for result in results if (estimate := _estimate(result, peer)) is not None]
+    if not estimates:
+        return None
+    ratios = [math.exp(estimate.value) for estimate in estimates]
+    deviation = math.hypot(*(estimate.deviation for estimate in estimates)) / len(estimates)
+    freedom = sum(estimate.count - 1 for estimate in estimates)
+    return _ratio(math.log(geometric_mean(ratios)), deviation, freedom), ratios
+
+
+def geometric_mean(values: Sequence[float]) -> float:
+    """The geometric mean. Raises ZeroDivisionError without values."""
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+@dataclass(frozen=True)
+class _Draws:
+    """Samples drawn anew, with replacement."""
+
+    #: [draw]: the median of those drawn
+    times: Floats
+    #: [draw]: the median of those not drawn
+    others: Floats
+    #: [draw, sample]: how often each was drawn
+    counts: Floats
+
+
+def _drawn(samples: Sequence[float], count: int, generator: np.random.Generator) -> _Draws:
+    """``count`` samples in each draw; at least one of several is not drawn, and a single one counts as not drawn."""
+    values = np.asarray(samples, np.float64)
+    places = generator.integers(values.size, size=(_DRAWS, count))
+    spared = generator.integers(values.size, size=(_DRAWS, 1))
+    # Where all were drawn, one of them gives way to its neighbour.
+    everything = (_counts(places, values.size) > 0).all(axis=1, keepdims=True)
+    places = np.where(everything & (places == spared), (places + 1) % values.size, places)
+    counts = _counts(places, values.size)
+    left = (counts == 0) | (values.size == 1)
+    others: Floats = np.nanmedian(np.where(left, values, np.nan), axis=1)
+    return _Draws(np.median(values[places], axis=1), others, counts)
+
+
+def _counts(places: np.ndarray[Any, Any], size: int) -> Floats:
+    """[draw, sample]: how often each of so many samples occurs in a draw."""
+    flat = np.arange(len(places))[:, np.newaxis] * size + places
+    counts: Floats = np.bincount(flat.ravel(), minlength=len(places) * size).reshape(-1, size).astype(np.float64)
+    return counts
+
+
+def _times_of_the_chosen(candidates: Sequence[Sequence[float]], count: int, generator: np.random.Generator) -> _Draws:
+    """The fastest of several candidates, each given by its samples, where every draw chooses anew.
+
+    The candidate whose samples that were not drawn have the smallest median is chosen, and its time is the median of
+    those that were. ``counts`` are of all candidates' samples, one after the other.
+    """
+    draws = [_drawn(samples, count, generator) for samples in candidates]
+    others = np.stack([one.others for one in draws])
+    chosen = np.argmin(others, axis=0)[np.newaxis]
+    times = np.take_along_axis(np.stack([one.times for one in draws]), chosen, axis=0)[0]
+    counts = np.concatenate([one.counts for one in draws], axis=1)
+    return _Draws(times, np.take_along_axis(others, chosen, axis=0)[0], counts)
+
+
+def _estimate(result: Mapping[str, Any], peer: str) -> _Estimate | None:
+    """The logarithm of the ratio; None without times of both.
+
+    Every draw takes equally many samples of the peer and of each leader.
+    """
+    timing = result["peers"].get(peer)
+    if timing is None or timing["status"] != "ok":
+        return None
+    fastest = fastest_leader(result, timing["direct"])
+    if fastest is None:
+        return None
+    theirs, candidates = seconds(timing), [seconds(leader) for leader in leaders(result, timing["direct"])]
+    count = min(len(theirs), len(seconds(fastest)))
+    generator = _generator(result, peer)
+    ours, drawn = _times_of_the_chosen(candidates, count, generator), _drawn(theirs, count, generator)
+    ratios = np.log(drawn.times / ours.times)
+    return _Estimate(float(ratios.mean()), _deviation(ratios, np.hstack([drawn.counts, ours.counts])), count)
+
+
+def _deviation(values: Floats, counts: Floats) -> float:
+    """The standard deviation of the mean of ``values`` ([draw]), by how they go with what was drawn."""
+    covariances = (counts - counts.mean(axis=0)).T @ (values - values.mean()) / len(values)
+    variance = float(np.sum(covariances**2) - counts.shape[1] / len(values) * values.var())
+    return math.sqrt(max(variance, 0.0))
+
+
+def _ratio(value: float, deviation: float, freedom: int) -> Ratio:
+    """The ratio of a logarithm, its interval by Student's distribution with so many degrees of freedom."""
+    reach = deviation * _student(freedom) if freedom else 0.0
+    return Ratio(math.exp(value), math.exp(value - reach), math.exp(value + reach))
+
+
+def _student(freedom: int) -> float:
+    """The quantile of Student's distribution (Fisher's expansion: Abramowitz and Stegun, 26.7.5)."""
+    z = NormalDist().inv_cdf(_BELOW)
+    first = (z**3 + z) / (4 * freedom)
+    return z + first + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+
+
+def _generator(result: Mapping[str, Any], name: str) -> np.random.Generator:
+    """One random stream for each workload and name, so that the draws of different workloads are independent."""
+    return np.random.default_rng(zlib.crc32(f"{result['description']} {name}".encode()))

@@ -1,0 +1,52 @@
+"""``polydl report``: one HTML page of a run, or of two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from polydl.errors import OptionError
+from polydl.presentation.options import OUT, debug_option, records_option
+
+
+@click.command(short_help="Make one HTML page of a run, or of two beside each other.")
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]")
+@click.option(
+    "--out", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, metavar="PATH",
+    help="Write the page there.",
+)  # fmt: skip
+@records_option
+@debug_option
+def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
+    """Make one HTML page of a run, which needs nothing else to be looked at; of two runs, the page compares them.
+
+    FILE is a report.json or its folder, what `optimize --json` wrote, or a page; RUN is the id of a run in the records,
+    or the start of it. Without either, it is the newest report below polydl-out.
+    """
+    from polydl.files import write_atomically
+    from polydl.page import render, sources
+    from polydl.records.store import default_directory
+
+    if len(runs) > 2:
+        raise OptionError(f"{len(runs)} runs to compare", remedy="name one or two")
+    render.require()
+    named = runs or (sources.latest_report(Path(OUT)),)
+    if any(out.resolve() == Path(name).resolve() for name in named):
+        raise OptionError("the page would be written over what it is made of", file=str(out), remedy="another --out")
+    loaded = [sources.load(name, records or default_directory()) for name in named]
+    page = render.run_page(loaded[0]) if len(loaded) == 1 else render.comparison_page(loaded[0], loaded[1])
+    write_atomically(out, page)
+    click.echo(f"Written  {out}")
+    return 0
+
+
+def write_page(document: Mapping[str, Any], path: Path) -> None:
+    """The page of a document of ``optimize``. Raises MissingComponentError, ResourceError."""
+    from polydl.files import write_atomically
+    from polydl.page.reading import read_run
+    from polydl.page.render import run_page
+
+    write_atomically(path, run_page(read_run(document, str(path))))

@@ -1,0 +1,134 @@
+"""Two runs beside each other: what differs in what was asked, and what came out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polydl.page import units
+from polydl.page.run import Run
+from polydl.page.views import plural
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: what is compared, and the two texts."""
+
+    label: str
+    first: str
+    second: str
+
+    @property
+    def differs(self) -> bool:
+        return self.first != self.second
+
+
+@dataclass(frozen=True)
+class CommonRow:
+    """Something that both runs have timed."""
+
+    name: str
+    first: str
+    second: str
+    #: how many times as fast it is in the second run
+    ratio: str
+
+
+@dataclass(frozen=True)
+class Common:
+    time_unit: str
+    rows: tuple[CommonRow, ...]
+
+
+def speedup(first: Run, second: Run) -> float | None:
+    """How many times as fast the second run's winner is; None unless both runs have one and solve the same nest."""
+    if first.winner is None or second.winner is None or first.flops != second.flops:
+        return None
+    return first.winner.seconds / second.winner.seconds
+
+
+def cautions(first: Run, second: Run) -> list[str]:
+    """Why the two times may not be compared."""
+    said = []
+    if first.digest != second.digest:
+        said.append("The two runs are of different nests.")
+    if first.machine.name != second.machine.name:
+        said.append("The two runs are of different processors.")
+    if first.machine.threads != second.machine.threads:
+        said.append("The two runs use different numbers of threads.")
+    peaks = first.machine.peak_gflops, second.machine.peak_gflops
+    if peaks[0] and peaks[1] and abs(peaks[0] / peaks[1] - 1) > 0.05:
+        said.append(
+            f"A core reached {units.gflops(peaks[0])} beside the first run and {units.gflops(peaks[1])} beside the "
+            "second: the clock, or other work on the machine, differs."
+        )
+    return said
+
+
+def conditions(first: Run, second: Run) -> list[Row]:
+    """What was asked, of what machine."""
+    pairs = [(_conditions(first), _conditions(second))]
+    return [
+        Row(label, one.get(label, units.NOTHING), other.get(label, units.NOTHING))
+        for one, other in pairs
+        for label in dict.fromkeys([*one, *other])
+    ]
+
+
+def _conditions(run: Run) -> dict[str, str]:
+    machine = run.machine
+    return {
+        "nest": f"{run.function} {run.digest}",
+        "file": run.file or units.NOTHING,
+        "sizes": " ".join(f"{name}={value}" for name, value in run.defines.items()) or units.NOTHING,
+        "operations": units.operations(run.flops),
+        "processor": machine.name,
+        "threads": str(machine.threads),
+        "caches": ", ".join(f"{name} {units.size(size)}" for name, size in machine.caches) or units.NOTHING,
+        "FMA peak of a core": units.gflops(machine.peak_gflops),
+        "variants ranked": f"{run.counts['ranked']:,}" if "ranked" in run.counts else units.NOTHING,
+        "numerics": run.numerics or units.NOTHING,
+        "ranker": run.ranker or units.NOTHING,
+        **run.setting,
+    }
+
+
+def outcomes(first: Run, second: Run) -> list[Row]:
+    """What came out."""
+    return [
+        Row(label, one, other) for (label, one), (_, other) in zip(_outcomes(first), _outcomes(second), strict=True)
+    ]
+
+
+def _outcomes(run: Run) -> list[tuple[str, str]]:
+    winner = run.winner
+    kernel = winner.microkernel if winner is not None else None
+    return [
+        ("winner", winner.id if winner is not None else "none"),
+        ("time", units.duration(winner.seconds if winner is not None else None)),
+        ("rate", units.gflops(winner.gflops if winner is not None else None)),
+        ("of the FMA peak", units.percentage(winner.peak_fraction if winner is not None else None)),
+        ("speed-up", units.factor(winner.speedup if winner is not None else None)),
+        ("over", winner.over if winner is not None else units.NOTHING),
+        ("error", units.significant(winner.error if winner is not None else None, 3)),
+        ("microkernel", str(kernel["name"]) if kernel is not None else units.NOTHING),
+        ("candidates that passed", plural(run.counts.get("measured", 0), "candidate")),
+        ("candidates that failed", plural(run.counts.get("failed", 0), "candidate")),
+        ("the whole run", units.duration(run.total_seconds)),
+    ]
+
+
+def common(first: Run, second: Run) -> Common:
+    """The programs that both runs have timed, by their names."""
+    others = {one.name: one for one in second.timed}
+    pairs = [(one, others[one.name]) for one in first.timed if one.name in others]
+    scale = units.time_scale(timed.seconds for pair in pairs for timed in pair)
+    rows = [
+        CommonRow(
+            one.name,
+            scale.text(one.seconds),
+            scale.text(other.seconds),
+            units.factor(one.seconds / other.seconds if one.seconds and other.seconds else None),
+        )
+        for one, other in pairs
+    ]
+    return Common(scale.unit, tuple(rows))

@@ -1,0 +1,64 @@
+"""The numbers of a page as files to save, each a data URL."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from base64 import b64encode
+from dataclasses import dataclass
+
+from polydl.page.run import Run
+
+COLUMNS = (
+    "kind", "name", "rank", "status", "seconds_median", "seconds_shortest", "samples", "disturbed", "gflops", "score",
+    "error", "sample_seconds",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that a link of the page holds."""
+
+    name: str
+    url: str
+    bytes: int
+
+
+def downloads(run: Run) -> tuple[Download, ...]:
+    """The document, and a table with a row for everything that was timed or failed."""
+    stem = f"{run.function}-{run.digest[:6]}"
+    return (
+        _download(f"{stem}.json", "application/json", document_text(run)),
+        _download(f"{stem}.csv", "text/csv", _table(run)),
+    )
+
+
+def document_text(run: Run) -> str:
+    """The document as JSON that may stand inside of a ``<script>``: without ``<``."""
+    text = json.dumps(run.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c")
+
+
+def _download(name: str, kind: str, content: str) -> Download:
+    encoded = content.encode()
+    return Download(name, f"data:{kind};charset=utf-8;base64,{b64encode(encoded).decode()}", len(encoded))
+
+
+def _table(run: Run) -> str:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for one in (*run.baselines, *run.peers):
+        times = [one.median, one.shortest, len(one.samples), one.disturbed, run.gflops(one.seconds)]
+        rows.writerow([one.kind, one.name, None, "ok", *times, None, None, _samples(one.samples)])
+    for variant in run.variants:
+        one = variant.timed
+        times = [one.median, one.shortest, len(one.samples), one.disturbed, run.gflops(one.seconds)]
+        judged = [variant.score, variant.error, _samples(one.samples)]
+        rows.writerow([one.kind, one.name, variant.rank, variant.status, *times, *judged])
+    return text.getvalue()
+
+
+def _samples(samples: tuple[float, ...]) -> str:
+    return " ".join(f"{sample:.9g}" for sample in samples)

@@ -1,0 +1,117 @@
+"""The roofline: the rates of all variants under the ceilings that were measured on the machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polydl.page import units
+from polydl.page.figures.canvas import Tips, Width, colour, drawn
+from polydl.page.run import Run, Variant
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def roofline(run: Run, width: Width) -> str | None:
+    """GFLOPS over operations per byte from memory. None where the document has no traffic or no ceilings."""
+    points = placed(run)
+    memory = run.machine.bandwidths.get("memory")
+    if not points or memory is None or run.machine.peak is None:
+        return None
+
+    def paint(axes: Axes) -> Tips:
+        return _paint(axes, run, points, width)
+
+    label = f"Roofline of {run.function}: rates of {len(points)} variants under the machine's ceilings"
+    return drawn("roofline", label, width, 320 if width.narrow else 380, paint)
+
+
+def placed(run: Run) -> list[tuple[Variant, float, float]]:
+    """Each variant that passed, with its operations per byte and its rate."""
+    return [
+        (variant, intensity, rate)
+        for variant in run.variants
+        if variant.status == "ok"
+        and (intensity := run.intensity(variant)) is not None
+        and (rate := run.gflops(variant.timed.seconds)) is not None
+    ]
+
+
+def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], width: Width) -> Tips:
+    peak = run.machine.peak or 0.0
+    ridge = peak / (run.machine.bandwidths["memory"] / 1e9)
+    baselines = [rate for one in run.baselines if (rate := run.gflops(one.seconds)) is not None]
+    intensities = [intensity for _, intensity, _ in points]
+    left, right = min(ridge / 4, *intensities) / 2, max(ridge * 8, *intensities) * 2
+    lowest = min(*(rate for _, _, rate in points), *baselines, peak / 20)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(left, right)
+    axes.set_ylim(lowest / 2, max(peak, *(rate for _, _, rate in points)) * 2)
+    _ceilings(axes, run, peak, left, right, width)
+    for one, rate in zip(run.baselines, baselines, strict=False):
+        axes.axhline(rate, color=colour("baseline"), linewidth=1.4, linestyle=(0, (2, 2)))
+        axes.annotate(
+            one.name, (right, rate), (-4, 3), textcoords="offset points", ha="right", color=colour("baseline"),
+            fontsize=11,
+        )  # fmt: skip
+    tips = {}
+    best = run.winner.id if run.winner is not None else ""
+    for variant, intensity, rate in sorted(points, key=lambda point: point[0].id == best):
+        chosen = variant.id == best
+        gid = f"roof-{variant.id}"
+        axes.plot(
+            [intensity], [rate], "o", gid=gid, markersize=10 if chosen else 7, zorder=4 if chosen else 3,
+            color=colour("winner" if chosen else "variant"), markeredgecolor=colour("surface"), markeredgewidth=1.5,
+        )  # fmt: skip
+        tips[gid] = f"{variant.id}: {units.gflops(rate)}, {units.significant(intensity, 3)} flop/byte"
+        if chosen:
+            axes.annotate(
+                "winner", (intensity, rate), (-9, 0), textcoords="offset points", ha="right", va="center",
+                color=colour("winner"), fontsize=12, fontweight="bold",
+            )  # fmt: skip
+    axes.set_xlabel("operations per byte from memory [flop/B]")
+    axes.set_ylabel("rate [GFLOPS]")
+    _plain_ticks(axes)
+    return tips
+
+
+def _ceilings(axes: Axes, run: Run, peak: float, left: float, right: float, width: Width) -> None:
+    """The peak, and what memory and each cache can feed."""
+    slopes = {name: rate / 1e9 for name, rate in run.machine.bandwidths.items()}
+    ridge = peak / slopes["memory"]
+    for name, slope in slopes.items():
+        main = name == "memory"
+        knee = peak / slope
+        if knee <= left:
+            continue
+        role = "ink" if main else "muted"
+        axes.plot([left, knee], [left * slope, peak], color=colour(role), linewidth=2.0 if main else 1.0)
+        if not main:
+            axes.annotate(
+                name, (knee, peak), (0, 4), textcoords="offset points", ha="center", color=colour(role), fontsize=11
+            )
+    start = max(left, axes.get_ylim()[0] / slopes["memory"])
+    middle = start * (ridge / start) ** 0.45
+    axes.annotate(
+        f"memory {units.bandwidth(run.machine.bandwidths['memory'])}", (middle, middle * slopes["memory"]), (8, -4),
+        textcoords="offset points", va="top", color=colour("ink"), fontsize=11,
+    )  # fmt: skip
+    caches = min(peak / slope for slope in slopes.values())
+    axes.plot([max(left, min(caches, ridge)), ridge], [peak, peak], color=colour("muted"), linewidth=1.0)
+    axes.plot([ridge, right], [peak, peak], color=colour("ink"), linewidth=2.0)
+    threads = "" if width.narrow else f", {run.machine.threads} {'thread' if run.machine.threads == 1 else 'threads'}"
+    axes.annotate(
+        f"peak {units.gflops(peak)}{threads}", (right, peak), (-4, 5), textcoords="offset points", ha="right",
+        color=colour("ink"), fontsize=11,
+    )  # fmt: skip
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """Numbers as 0.1, 10 and 1,000 in place of powers."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,g}"))
+        axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,175 @@
+"""What a page shows of one run. Times are in seconds, sizes in bytes, rates in GFLOPS; what is not known is None."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Statistic = Literal["median", "shortest"]
+
+
+@dataclass(frozen=True)
+class Timed:
+    """A program with its times."""
+
+    name: str
+    kind: Literal["variant", "baseline", "peer"]
+    #: of the same statistic as the headline
+    seconds: float | None
+    shortest: float | None = None
+    median: float | None = None
+    #: the samples that count; all, if each was disturbed
+    samples: tuple[float, ...] = ()
+    #: number of samples during which something else ran
+    disturbed: int = 0
+    #: what it says of itself: version, algorithm, flags
+    note: str = ""
+
+    @property
+    def only_disturbed(self) -> bool:
+        """Whether something else ran during each of the samples."""
+        return 0 < len(self.samples) <= self.disturbed
+
+    @property
+    def quartiles(self) -> tuple[float, float] | None:
+        """A quarter of the samples is shorter than the first, a quarter longer than the second; None below three."""
+        if len(self.samples) < 3:
+            return None
+        low, _, high = statistics.quantiles(self.samples, n=4, method="inclusive")
+        return low, high
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A variant that was run or, where nothing was, that would have been."""
+
+    id: str
+    rank: int | None
+    steps: tuple[Mapping[str, Any], ...]
+    timed: Timed
+    #: as ``Measurement.status``; None if it was not run
+    status: str | None
+    message: str = ""
+    score: float | None = None
+    error: float | None = None
+    #: by the name of a cache, and ``memory`` for what fits none
+    working_sets: Mapping[str, int] = field(default_factory=dict)
+    #: bytes that the model expects to be brought into each cache, by its name
+    traffic: Mapping[str, int] = field(default_factory=dict)
+    #: when it was measured, if that was before this run
+    recorded: str | None = None
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """A dependence, and the data touched between its ends."""
+
+    array: str
+    loop: str
+    kinds: tuple[str, ...]
+    minimum_bytes: int
+    maximum_bytes: int
+
+
+@dataclass(frozen=True)
+class MachineOfRun:
+    name: str
+    cores: int | None
+    threads: int
+    #: (name, bytes), innermost first
+    caches: tuple[tuple[str, int], ...]
+    #: of one core
+    peak_gflops: float | None
+    #: bytes per second of all threads, by the name of a cache and ``memory``
+    bandwidths: Mapping[str, float]
+    #: whether bandwidths were measured with all cores at once
+    calibrated: bool
+
+    @property
+    def peak(self) -> float | None:
+        """GFLOPS of all threads."""
+        return None if self.peak_gflops is None else self.peak_gflops * self.threads
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The fastest variant, as the headline has it."""
+
+    id: str
+    seconds: float
+    gflops: float | None
+    #: how many times as fast as ``over``
+    speedup: float | None
+    #: what the speed-up is over
+    over: str
+    #: by the peak of all threads
+    peak_fraction: float | None
+    error: float | None
+    #: what it does to sums and products, in words; "" if the document says nothing
+    rounding: str
+    microkernel: Mapping[str, Any] | None
+    reuses: tuple[Reuse, ...]
+    #: whether it is the plain nest, since no variant was as fast
+    plain: bool = False
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as a page shows it."""
+
+    #: what the person named: a path, or the id of a run
+    source: str
+    function: str
+    file: str
+    defines: Mapping[str, str]
+    digest: str
+    flops: int
+    machine: MachineOfRun
+    arrays: tuple[Mapping[str, Any], ...]
+    counts: Mapping[str, int]
+    baselines: tuple[Timed, ...]
+    variants: tuple[Variant, ...]
+    peers: tuple[Timed, ...]
+    winner: Winner | None
+    #: what times are: the median of the samples, or the shortest
+    statistic: Statistic
+    ranker: str
+    #: of all that was ranked, in order
+    scores: tuple[float | None, ...]
+    original_code: str | None
+    winner_code: str | None
+    #: seconds of each stage, without the total
+    stages: Mapping[str, float]
+    total_seconds: float | None
+    #: when the first of the measurements was taken, if not in this run
+    measured: str | None
+    #: what variants could do to sums and products; "" if the document says nothing
+    numerics: str
+    #: compiler, libraries and the like, by name
+    setting: Mapping[str, str]
+    #: all of it, as it was read
+    document: Mapping[str, Any]
+
+    def gflops(self, seconds: float | None) -> float | None:
+        """Operations of the nest per nanosecond; None without a time."""
+        return self.flops / seconds / 1e9 if seconds else None
+
+    @property
+    def timed(self) -> tuple[Timed, ...]:
+        """All that has a time: baselines, variants that passed, peers."""
+        passed = [variant.timed for variant in self.variants if variant.status == "ok"]
+        return tuple(one for one in (*self.baselines, *passed, *self.peers) if one.seconds is not None)
+
+    @property
+    def best(self) -> Variant | None:
+        """The variant of ``winner``."""
+        return next((one for one in self.variants if self.winner is not None and one.id == self.winner.id), None)
+
+    def intensity(self, variant: Variant, cache: str | None = None) -> float | None:
+        """Operations per byte brought into a cache, by default the last one; None where the model says nothing."""
+        if not self.machine.caches:
+            return None
+        moved = variant.traffic.get(cache or self.machine.caches[-1][0])
+        return self.flops / moved if moved else None
