@@ -1,8 +1,7 @@
-"""The benchmark: peers' processes, what is made of recorded results, and one real run at a tiny size."""
+"""The benchmark: peers' processes, and one real run at a tiny size."""
 
 from __future__ import annotations
 
-import copy
 import json
 import math
 import shutil
@@ -23,26 +22,16 @@ from polydl.bench.driver import Settings, workload_of
 from polydl.bench.peers import native
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
-from polydl.bench.results import (
-    Document,
-    mean_ratio,
-    own_timing,
-    ratio,
-    read,
-    seconds,
-    write,
-)
+from polydl.bench.ratios import ratio
+from polydl.bench.results import read
 from polydl.cli import main
-from polydl.errors import OptionError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.measurement import Measurement
-from polydl.presentation.bench import summary_table, workloads_table
 from polydl.records.store import read as read_records
 from polydl.workloads import Workload, workload
 
-RECORDED = Path(__file__).parent / "data" / "bench_results.json"
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=20.0)
 ONE_THREAD = Setting(1)
 COLD = Setting(1, cold=True)
@@ -149,6 +138,15 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         ("onednn", "googlenetv3_22", "nchw"),
         ("onednn", "gemm_33x20x17", "row-major"),
         ("onednn", "gemm_36x20x18", "blocked"),
+        ("onednn-direct", "googlenetv3_22", "blocked"),
+        ("onnxruntime", "resnet_16", "blocked"),
+        ("onnxruntime", "resnet_16", "nchw"),
+        ("onnxruntime", "gemm_33x20x17", "row-major"),
+        ("onnxruntime", "gemm_36x20x18", "blocked"),
+        ("openvino", "resnet_16", "blocked"),
+        ("openvino", "resnet_16", "nhwc"),
+        ("openvino", "gemm_33x20x17", "row-major"),
+        ("openvino", "gemm_36x20x18", "blocked"),
         ("torch", "resnet_16", "blocked"),
         ("torch", "resnet_16", "nhwc"),
         ("torch", "gemm_33x20x17", "row-major"),
@@ -317,101 +315,6 @@ def test_nothing_that_is_no_number_passes() -> None:
     assert first_error(problem, np.zeros((4, 5), np.float32)) is not None
 
 
-# ---- what is made of results
-
-
-@pytest.fixture
-def recorded() -> Document:
-    return read(RECORDED)
-
-
-def timing(*samples: float, disturbed: tuple[int, ...] = ()) -> Document:
-    return {
-        "status": "ok",
-        "samples": [{"seconds": each, "disturbed": place in disturbed} for place, each in enumerate(samples)],
-    }
-
-
-def test_only_undisturbed_samples_count_unless_there_are_none() -> None:
-    assert seconds(timing(1.0, 2.0, 3.0, disturbed=(0,))) == [2.0, 3.0]
-    assert seconds(timing(1.0, 2.0, disturbed=(0, 1))) == [1.0, 2.0]
-
-
-def test_a_ratio_is_of_medians_with_the_interval_around_it() -> None:
-    result = {
-        "description": "a layer",
-        "leaders": [timing(9.0, 9.0), timing(1.0, 2.0, 3.0), {"status": "wrong", "samples": []}],
-        "peers": {"other": timing(2.0, 3.0, 4.0, 100.0, disturbed=(3,)), "broken": {"status": "crash", "samples": []}},
-    }
-    assert own_timing(result) == timing(1.0, 2.0, 3.0)
-    found = ratio(result, "other")
-    assert found is not None
-    assert (found.value, found.of_minima) == (1.5, 2.0)
-    assert 2 / 3 <= found.low < 1.5 < found.high <= 4.0
-    assert ratio(result, "broken") is None
-    assert ratio(result, "absent") is None
-    assert ratio({**result, "leaders": []}, "other") is None
-
-
-def test_the_mean_is_geometric_and_steadier_than_its_parts() -> None:
-    def layer(number: int, factor: float) -> Document:
-        samples = [1.0 + 0.01 * place for place in range(10)]
-        own, other = timing(*samples), timing(*(factor * each for each in samples))
-        return {"description": f"layer {number}", "leaders": [own], "peers": {"other": other}}
-
-    layers = [layer(number, factor) for number, factor in enumerate([0.5, 2.0, 4.0, 1.0] * 4)]
-    found = mean_ratio(layers, "other")
-    assert found is not None
-    mean, each = found
-    assert mean.value == pytest.approx(math.sqrt(2.0))
-    assert each == pytest.approx([0.5, 2.0, 4.0, 1.0] * 4)
-    single = ratio(layers[0], "other")
-    assert single is not None
-    assert mean.high / mean.low < single.high / single.low
-    assert mean_ratio(layers, "absent") is None
-
-
-def test_the_tables_of_recorded_results(recorded: Document) -> None:
-    rows = workloads_table(recorded)
-    assert rows.row_count == len(recorded["results"]) == 3
-    result = CliRunner().invoke(main, ["bench", "--show", "--out", str(RECORDED)])
-    assert result.exit_code == 0, result.output
-    for name, layer in recorded["results"].items():
-        own = own_timing(layer)
-        assert own is not None
-        line = next(line for line in result.output.splitlines() if name in line)
-        assert f"{layer['flops'] / np.median(seconds(own)) / 1e9:.1f}" in line
-        found = ratio(layer, "onednn")
-        assert found is not None
-        assert f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}]" in line
-    summary = next(line for line in result.output.splitlines() if line.startswith("│ openblas"))
-    assert "of 1 " in summary, "OpenBLAS has no convolutions"
-
-
-def test_failures_stay_in_the_tables(recorded: Document) -> None:
-    layers = recorded["results"]
-    layers["resnet_18"]["peers"]["torch"] = {"status": "crash", "samples": []}
-    layers["mobilenet_11"] |= {"status": "failed", "message": "nothing passed", "leaders": [], "peers": {}}
-    assert workloads_table(recorded).row_count == 3
-    cells = [list(column.cells) for column in workloads_table(recorded).columns]
-    assert "[red]failed[/red]" in cells[1]
-    assert any("[red]crash[/red]" in column for column in cells)
-    assert summary_table(recorded).title is not None
-    assert "2 of 3 workloads" in str(summary_table(recorded).title)
-
-
-def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: Path) -> None:
-    path = tmp_path / "new" / "results.json"
-    write(recorded, path)
-    assert read(path) == recorded
-    assert [each.name for each in path.parent.iterdir()] == ["results.json"]
-    other = copy.deepcopy(recorded)
-    other["schema"] = 0
-    path.write_text(json.dumps(other))
-    with pytest.raises(OptionError, match="schema"):
-        read(path)
-
-
 # ---- the command
 
 
@@ -441,7 +344,7 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     assert document["summary"]["peers"]["gcc"]["value"] == pytest.approx(found.value)
     assert document["summary"]["of_probe"] == pytest.approx(result["of_probe"])
     records = list(read_records(tmp_path / "kept"))
-    assert {each.kind for each in records} == {"variant", "original", "peer"}
+    assert {each.kind for each in records} == {"variant", "original", "baseline", "peer"}
     assert {each.workload for each in records} == {"gemm_32x32x32"}
     assert [each.message[:7] for each in records if each.kind == "peer"] == ["gcc -O3"]
     again = CliRunner().invoke(main, options("--out", str(out), "--records", str(tmp_path / "kept")))
@@ -450,10 +353,6 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     cold = CliRunner().invoke(main, options("--out", str(out), "--cold"))
     assert cold.exit_code == 2
     assert "other settings: cold" in cold.output
-    del document["settings"]["cold"]
-    write(document, out)
-    earlier = CliRunner().invoke(main, options("--out", str(out), "--records", str(tmp_path / "kept")))
-    assert earlier.exit_code == 0, "files of before there was this setting go on"
     other = CliRunner().invoke(main, options("--out", str(out), "--seed", "1"))
     assert other.exit_code == 2
     assert "other settings: seed" in other.output
@@ -470,7 +369,7 @@ def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:
     assert "empty caches" in done.output
     assert ratio(document["results"]["gemm_32x32x32"], "gcc") is not None
     records = list(read_records(tmp_path / "kept"))
-    assert {each.kind for each in records} == {"variant", "original", "peer"}
+    assert {each.kind for each in records} == {"variant", "original", "baseline", "peer"}
     assert all(each.setting.cold for each in records)
 
 

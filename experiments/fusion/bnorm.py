@@ -1,6 +1,7 @@
 """Batch normalization and ReLU, fused by polydl, beside its own unfused code and oneDNN's primitive.
 
-    python -m experiments.fusion.bnorm results.json [64,56,56 ...] [--images 28]
+    python -m experiments.fusion.bnorm --out results.json [64,56,56 ...] [--images 28]
+    python -m experiments.fusion.bnorm --out results.json --table
 
 Inference and training. The tensors are the outputs of the ten networks' convolutions (channels, height, width), where
 the channels come in blocks of 16. Unfused, each nest of the source stays one of its own, at the fastest that polydl
@@ -14,21 +15,14 @@ the bandwidth is that of a loop which only scales the same tensor into the same 
 from __future__ import annotations
 
 import re
+import statistics
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polydl
-from experiments.fusion.comparison import (
-    Row,
-    drive,
-    driver,
-    fastest,
-    geometric_mean,
-    options,
-    ratios_text,
-    run_all,
-    summary,
-)
+from experiments.fusion.comparison import Row, drive, driver, fastest, geometric_mean, means_text, options, run_all
+from experiments.tables import markdown
 from polydl.workloads import Convolution, suite, workload
 
 _EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -124,17 +118,25 @@ def main() -> None:
         lambda tensor, folder: prepare(tensor, given.images, given.threads, folder),
         lambda tensor, prepared: measure(tensor, prepared, given.seconds),
     )
-    if given.summary:
-        for tensor, row in rows.items():
-            print(tensor, ratios_text(row))
-    classes = {"all": rows} if rows else {}
-    for name, row in rows.items():
-        place = next((text for text, most in _CLASSES.items() if row["bytes"] <= most), "larger")
-        classes.setdefault(place, {})[name] = row
-    for text, chosen in classes.items():
-        print(text, *summary(chosen), sep="\n  ")
-        rates = [2 * row["bytes"] / min(fastest(row, "fused_infer")) / 1e9 for row in chosen.values()]
-        print(f"  fused_infer: {geometric_mean(rates):.1f} GB/s read and written")
+    print(*table(rows), sep="\n")
+
+
+def table(rows: Mapping[str, Row]) -> list[str]:
+    """Lines of a table in Markdown: geometric means by size, and the worst tensor's ratio."""
+    groups: dict[str, dict[str, Row]] = {}
+    for tensor, row in rows.items():
+        groups.setdefault(next((text for text, most in _CLASSES.items() if row["bytes"] <= most), "larger"), {})[
+            tensor
+        ] = row
+    groups["all"] = dict(rows)
+    heads = ["tensors", "number", "inference: oneDNN", "unfused", "GB/s", "training: oneDNN", "unfused", "partly fused"]
+    cells = []
+    for name, group in groups.items():
+        rates = [2 * row["bytes"] / statistics.median(fastest(row, "fused_infer")) / 1e9 for row in group.values()]
+        infer = [means_text(group, f"{peer}_infer", "fused_infer") for peer in ("onednn", "unfused")]
+        train = [means_text(group, f"{peer}_train", "fused_train") for peer in ("onednn", "unfused", "partly_fused")]
+        cells.append([name, str(len(group)), *infer, f"{geometric_mean(rates):.0f}", *train])
+    return markdown(heads, cells)
 
 
 if __name__ == "__main__":

@@ -61,12 +61,12 @@ def drive(
 
 def options(description: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("results", type=Path, help="JSON file, read and added to")
+    parser.add_argument("--out", type=Path, required=True, help="JSON file with the times of all rounds, added to")
     parser.add_argument("problems", nargs="*", help="some of the problems (all)")
     parser.add_argument("--limit-seconds", type=float, default=math.inf, help="start no other problem after that")
     parser.add_argument("--prepare", action="store_true", help="find and compile the code, and don't time it")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--summary", action="store_true", help="measure nothing, sum up what there is")
+    parser.add_argument("--table", action="store_true", help="measure nothing, print the table of what there is")
     parser.add_argument("--again", action="store_true", help="measure these problems again")
     return parser
 
@@ -82,14 +82,14 @@ def run_all(
     ``prepare`` makes the libraries in a folder of the problem's own, and what it returns is kept there and given to
     ``measure``; with ``--prepare`` nothing else is done.
     """
-    rows: dict[str, Row] = json.loads(given.results.read_text()) if given.results.exists() else {}
+    rows: dict[str, Row] = json.loads(given.out.read_text()) if given.out.exists() else {}
     end = time.monotonic() + given.limit_seconds
     for problem in given.problems or problems:
-        if given.summary or time.monotonic() > end:
+        if given.table or time.monotonic() > end:
             break
         if problem in rows and not given.again:
             continue
-        folder = BUILD / given.results.stem / problem
+        folder = BUILD / given.out.stem / problem
         known = folder / "prepared.json"
         if not known.exists() or given.again:
             folder.mkdir(parents=True, exist_ok=True)
@@ -98,11 +98,12 @@ def run_all(
         if given.prepare:
             continue
         prepared = json.loads(known.read_text())
-        rows[problem] = prepared | measure(problem, prepared)
-        _write(given.results, rows)
+        shown = {key: value for key, value in prepared.items() if key != "libraries"}
+        rows[problem] = shown | measure(problem, prepared)
+        _write(given.out, rows)
         print(problem, ratios_text(rows[problem]), flush=True)
     left = [problem for problem in problems if problem not in rows]
-    if left:
+    if left and not given.table:
         print(f"{len(left)} problems left", file=sys.stderr)
     return rows
 
@@ -114,17 +115,17 @@ def _write(path: Path, content: Row) -> None:
 
 
 def fastest(row: Row, name: str) -> list[float]:
-    """The seconds of a job in each round; of several ways of one peer (``name``, ``name_auto``), those of the best."""
+    """The seconds of a job in each round; of several ways (``name``, ``name_apart``), those with the least median."""
     ways = [samples for job, samples in row["seconds"].items() if job == name or job.startswith(f"{name}_")]
-    return min(ways, key=min)
+    return min(ways, key=statistics.median)
 
 
 def ratio(row: Row, slower: str, faster: str) -> tuple[float, float, float]:
-    """How many times as long one job takes as another: of the minima, and the quartiles of the rounds' ratios."""
+    """How many times as long one job takes as another: of the medians, and the quartiles of the rounds' ratios."""
     above, below = fastest(row, slower), fastest(row, faster)
     rounds = [a / b for a, b in zip(above, below, strict=True)]
     low, _, high = statistics.quantiles(rounds, n=4)
-    return min(above) / min(below), low, high
+    return statistics.median(above) / statistics.median(below), low, high
 
 
 def ratios_text(row: Row) -> str:
@@ -139,17 +140,11 @@ def geometric_mean(values: Sequence[float]) -> float:
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def summary(rows: Mapping[str, Row]) -> list[str]:
-    """For each pair of jobs that is compared: geometric mean, its range by the quartiles, worst and best."""
-    pairs = list(dict.fromkeys(tuple(pair) for row in rows.values() for pair in row["compared"]))
-    lines = []
-    for slower, faster in pairs:
-        asked = {name: row for name, row in rows.items() if [slower, faster] in row["compared"]}
-        ratios = {name: ratio(row, slower, faster) for name, row in asked.items()}
-        means = [geometric_mean([triple[place] for triple in ratios.values()]) for place in range(3)]
-        worst, best = min(ratios, key=lambda name: ratios[name][0]), max(ratios, key=lambda name: ratios[name][0])
-        lines.append(
-            f"{slower}/{faster}: {means[0]:.3f} ({means[1]:.3f}-{means[2]:.3f}), geometric mean of {len(ratios)}; "
-            f"worst {ratios[worst][0]:.2f} {worst}, best {ratios[best][0]:.2f} {best}"
-        )
-    return lines
+def means_text(rows: Mapping[str, Row], slower: str, faster: str) -> str:
+    """The geometric mean of the ratios, in parentheses that of their quartiles, and the least ratio; "" without any."""
+    asked = [row for row in rows.values() if [slower, faster] in row["compared"]]
+    if not asked:
+        return ""
+    ratios = [ratio(row, slower, faster) for row in asked]
+    value, low, high = (geometric_mean([triple[place] for triple in ratios]) for place in range(3))
+    return f"{value:.2f} ({low:.2f}-{high:.2f}), {min(triple[0] for triple in ratios):.2f}"

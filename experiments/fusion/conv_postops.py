@@ -1,20 +1,25 @@
 """Convolutions with ReLU6 or with bias and ReLU, fused by polydl, beside its own unfused code and oneDNN.
 
-    python -m experiments.fusion.conv_postops results.json [resnet_03:relu6 ...] [--images 28]
+    python -m experiments.fusion.conv_postops --out results.json [resnet_03:relu6 ...] [--images 28]
+    python -m experiments.fusion.conv_postops --out results.json --table
 
-Unfused, each nest of the source stays one of its own, at the fastest that polydl makes it: as one file, or in a file
-each, whichever is faster. Partly fused is the convolution, then bias and ReLU in one nest of their own. The convolution
-alone shows what fusion would gain if the operators cost nothing. Activations and filters are blocked, for
-oneDNN as it likes best; polydl's input is padded beforehand. Needs oneDNN's headers (libdnnl-dev).
+oneDNN is asked for every algorithm in every layout, with transforms of filters outside of the timing: its best beside
+polydl's best, and its best direct one beside polydl's fastest fused code that computes every product. Unfused, each
+nest of the source stays one of its own, at the fastest that polydl makes it: as one file, or in a file each, whichever
+is faster. Partly fused is the convolution, then bias and ReLU in one nest of their own. The convolution alone shows
+what fusion would gain if the operators cost nothing. Activations and filters are blocked; polydl's input is padded
+beforehand. Needs oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import polydl
-from experiments.fusion.comparison import Row, drive, driver, options, run_all, summary
+from experiments.fusion.comparison import Row, drive, driver, means_text, options, run_all
+from experiments.tables import markdown
 from polydl.workloads import Convolution, Workload, suite, workload
 
 OPERATIONS = ("relu6", "bias_relu")
@@ -54,7 +59,7 @@ def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
     machine = polydl.Machine.detect(threads=threads)
     row: Row = {"images": images, "threads": threads, "variants": {}, "libraries": {}}
     texts = sources(layer, operations)
-    for kind, text in (texts | {"unfused": texts["fused"]}).items():
+    for kind, text in (texts | {"unfused": texts["fused"], "direct": texts["fused"]}).items():
         path = folder / f"{kind}.c"
         path.write_text(text)
         optimization = polydl.optimize(
@@ -63,6 +68,7 @@ def prepare(problem: str, images: int, threads: int, folder: Path) -> Row:
             max_variants=400,
             top_k=8,
             fuse=kind != "unfused",
+            fewer_products=kind != "direct",
             with_unfused=kind == "fused",
             out=folder / kind,
             records=False,
@@ -80,11 +86,31 @@ def measure(problem: str, prepared: Row, seconds: float) -> Row:
     assert isinstance(p, Convolution)
     sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride, *layer.blocks)
     libraries = dict(prepared["libraries"])
-    first = [libraries.pop(kind) for kind in ("fused", "unfused", "convolution", "after")]
+    first = [libraries.pop(kind) for kind in ("fused", "unfused", "convolution", "after", "direct")]
     arguments = (operations, *sizes, seconds, layer.function, *first, *libraries.values())
     row = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
-    pairs = [["unfused", "fused"], ["onednn", "fused"], ["unfused", "alone"]]
+    pairs = [["unfused", "fused"], ["unfused", "alone"], ["onednn_direct", "direct_fused"], ["onednn", "fused"]]
     return row | {"compared": pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else [])}
+
+
+def table(rows: Mapping[str, Row]) -> list[str]:
+    """Lines of a table in Markdown: geometric means by network and operator, and the worst problem's ratio."""
+    groups: dict[str, dict[str, Row]] = {}
+    for problem, row in rows.items():
+        name, operations = problem.split(":")
+        groups.setdefault(f"{name.split('_')[0]}, {operations.replace('_', ' and ')}", {})[problem] = row
+    groups["all"] = dict(rows)
+    pairs = [("unfused", "fused"), ("unfused", "alone"), ("onednn_direct", "direct_fused"), ("onednn", "fused")]
+    heads = [
+        "layers",
+        "number",
+        "unfused / fused",
+        "at most",
+        "oneDNN / fused, both direct",
+        "oneDNN / fused, both best",
+    ]
+    return markdown(heads, [[name, str(len(group)), *(means_text(group, *pair) for pair in pairs)]
+                            for name, group in groups.items()])  # fmt: skip
 
 
 def main() -> None:
@@ -100,11 +126,7 @@ def main() -> None:
         lambda problem, folder: prepare(problem, given.images, given.threads, folder),
         lambda problem, prepared: measure(problem, prepared, given.seconds),
     )
-    for operations in OPERATIONS:
-        for model in ("resnet", "fastrcnn", ""):
-            chosen = {name: row for name, row in rows.items() if name.startswith(model) and name.endswith(operations)}
-            if chosen:
-                print(f"{model or 'all'} {operations}", *summary(chosen), sep="\n  ")
+    print(*table(rows), sep="\n")
 
 
 if __name__ == "__main__":

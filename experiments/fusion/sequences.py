@@ -1,6 +1,7 @@
 """Eleven sequences of BLAS calls as polydl fuses them, beside the same sequences of calls to OpenBLAS and MKL.
 
-    python -m experiments.fusion.sequences results.json [gemver:l2 ...] [--mkl LIBRARY]
+    python -m experiments.fusion.sequences --out results.json [gemver:l2 ...] [--mkl LIBRARY]
+    python -m experiments.fusion.sequences --out results.json --table
 
 One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 1 GB. OpenBLAS is the system's
 (libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``. Beside the times: how many implementations there are,
@@ -11,11 +12,14 @@ from __future__ import annotations
 
 import site
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import polydl
-from experiments.fusion.comparison import Row, drive, driver, options, ratio, run_all, summary
+from experiments.fusion.comparison import Row, drive, driver, means_text, options, ratio, run_all
+from experiments.tables import markdown
 
+_AMD = "MKL takes its AVX2 path on processors of AMD."
 _EXAMPLES = Path(__file__).parents[2] / "examples" / "sequences"
 # By the number of matrices (0: vectors alone, -1: a single one): N inside the second cache, and beyond the last one.
 _SIZES = {"atax": 1, "bicgk": 1, "sgemv": 1, "sgemvt": 1, "gemver": 2, "gesummv": 2, "madd": 3, "sscal": -1}
@@ -49,13 +53,14 @@ def prepare(problem: str, folder: Path) -> Row:
     optimization = optimized.optimization
     assert optimization.winner is not None
     seconds = {
-        ranked.rank: ranked.measurement.seconds_minimum
+        ranked.rank: ranked.measurement.seconds_median
         for ranked in optimization.tried
-        if ranked.measurement.seconds_minimum
+        if ranked.measurement.seconds_median
     }
     best = min(seconds.values())
     return {
         "n": size(problem),
+        "cpu": machine.cpu_id,
         "threads": 1,
         "libraries": [str(optimization.files["library"])],
         "variant": optimization.winner.ranked.variant.to_json(),
@@ -79,22 +84,32 @@ def measure(problem: str, prepared: Row, seconds: float, mkl: str | None) -> Row
     }
 
 
-def table(rows: dict[str, Row]) -> list[str]:
-    """Lines of a table in Markdown."""
-    lines = ["| sequence | N | OpenBLAS / polydl | MKL / polydl | unfused / fused | implementations | run "
-             "| rank of the best | first / best | worst / best |", f"|{'---|' * 10}"]  # fmt: skip
+def table(rows: Mapping[str, Row]) -> list[str]:
+    """Lines of a table in Markdown; in the last rows, geometric means by place and the worst sequence's ratio."""
+    heads = ["sequence", "N", "OpenBLAS / polydl", "MKL / polydl", "unfused / fused", "implementations", "run",
+             "rank of the best", "first / best", "worst / best"]  # fmt: skip
+    cells = []
     for problem, row in rows.items():
-        cells = [problem, f"{row['n']:,}"]
-        for peer in ("openblas", "mkl"):
-            if [peer, "fused"] in row["compared"]:
-                cells.append("{:.2f} ({:.2f}-{:.2f})".format(*ratio(row, peer, "fused")))
-            else:
-                cells.append("")
         gain, first = row["speedup_over_unfused"], row["first_of_best"]
-        cells += [f"{gain:.2f}" if gain else "", f"{row['implementations']:,}", str(row["run"])]
-        cells += [str(row["rank_of_best"]), f"{first:.2f}" if first else "", f"{row['worst_of_best']:.2f}"]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
+        cells.append([
+            problem,
+            f"{row['n']:,}",
+            *("{:.2f} ({:.2f}-{:.2f})".format(*ratio(row, peer, "fused")) if [peer, "fused"] in row["compared"] else ""
+              for peer in ("openblas", "mkl")),
+            f"{gain:.2f}" if gain else "",
+            f"{row['implementations']:,}",
+            str(row["run"]),
+            str(row["rank_of_best"]),
+            f"{first:.2f}" if first else "",
+            f"{row['worst_of_best']:.2f}",
+        ])  # fmt: skip
+    for place in ("l2", "memory"):
+        chosen = {name: row for name, row in rows.items() if name.endswith(place)}
+        if chosen:
+            means = [means_text(chosen, peer, "fused") for peer in ("openblas", "mkl")]
+            cells.append([f"all {place}", "", *means, *[""] * 6])
+    notes = [f"\n{_AMD}" for row in rows.values() if row["cpu"].startswith("AuthenticAMD")][:1]
+    return [*markdown(heads, cells), *notes]
 
 
 def main() -> None:
@@ -106,10 +121,6 @@ def main() -> None:
     problems = [f"{name}:{place}" for place in ("l2", "memory") for name in names]
     rows = run_all(given, problems, prepare, lambda problem, row: measure(problem, row, given.seconds, given.mkl))
     print(*table(rows), sep="\n")
-    for place in ("l2", "memory"):
-        chosen = {name: row for name, row in rows.items() if name.endswith(place)}
-        if chosen:
-            print(place, *summary(chosen), sep="\n  ")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,282 @@
+"""Rounding errors of each way to multiply, against the nest in double: what docs/reference/accuracy.md reports.
+
+The source compiled without reordering, a variant with sums in any order, and each tile size of Winograd's and each cut
+of Strassen's algorithm compute the same workloads from the same inputs; the products of bfloat16 parts that ``c-amx``
+computes in tile registers are added up here as these do, so that no such processor is needed. Run it from the root of
+the repository:
+
+    python -m experiments.accuracy measure
+    python -m experiments.accuracy tables
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import ctypes
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polydl import bfloat16, pipeline, registry, workloads
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.numerics import Rounding
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.machine import Machine
+
+RESULTS = Path(__file__).parent / "data" / "accuracy.csv"
+# One image each: layers of three by three and of five by five taps, and products.
+WORKLOADS = (
+    "resnet_03", "resnet_07", "resnet_12", "resnet_17", "alexnet_02", "gemm_256x256x256", "gemm_256x256x1024",
+    "gemm_256x256x4096", "gemm_512x512x512",
+)  # fmt: skip
+INPUTS = ("normal", "0 to 1")
+SEED = 18
+# Half the spacing of floats at 1.
+UNIT = 2.0**-24
+SOURCE, ANY_ORDER, SPLIT = "source", "sums in any order", "floats as three bfloat16s"
+# Neither vectors nor multiply-adds: operations as the source has them.
+PLAIN = ("-O1", "-fno-tree-vectorize", "-ffp-contract=off", "-w", "-shared", "-fPIC")
+# Steps of k that a tile instruction multiplies before it adds to the sums.
+TILE_STEPS = 32
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The errors of one method on one workload."""
+
+    workload: str
+    #: terms of each sum
+    terms: float
+    inputs: str
+    method: str
+    #: its a-priori error by that of the source
+    error_factor: float
+    #: relative, in the norm of Frobenius
+    norm_wise: float
+    #: largest error by the largest result
+    largest: float
+    #: backward errors in units of 2^-24: by the products of the operands' norms, and the largest by |A| |B|
+    norm_wise_backward: float
+    componentwise_backward: float
+
+
+@dataclass(frozen=True)
+class Operands:
+    """The arrays of a workload by name; ``output`` is the one that is written."""
+
+    output: str
+    arrays: Mapping[str, Values]
+
+    @property
+    def inputs(self) -> tuple[Values, ...]:
+        return tuple(values for name, values in self.arrays.items() if name != self.output)
+
+
+def operands(scop: Scop, inputs: str) -> Operands:
+    """Random inputs, and an output of zeros."""
+    generator = np.random.default_rng(SEED)
+    draw = generator.standard_normal if inputs == "normal" else generator.random
+    (output,) = {access.array for statement in scop.statements for access in statement.writes}
+    arrays: dict[str, Values] = {}
+    for parameter in scop.function.parameters:
+        extents = scop.array(parameter.array).extents
+        arrays[parameter.array] = draw(extents).astype(np.float32)
+    arrays[output][...] = 0
+    return Operands(output, arrays)
+
+
+def run(library: Path, function: str, given: Operands, *, kind: type = np.float32, absolute: bool = False) -> Values:
+    """The output of a compiled nest, in double."""
+    copies = {
+        name: np.ascontiguousarray(np.abs(values) if absolute else values, kind)
+        for name, values in given.arrays.items()
+    }
+    getattr(ctypes.CDLL(str(library)), function)(*(ctypes.c_void_p(each.ctypes.data) for each in copies.values()))
+    return copies[given.output].astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What errors are measured against."""
+
+    #: the nest in double, of the operands and of their magnitudes
+    exact: Values
+    scale: Values
+    #: product of the inputs' norms
+    norms: float
+
+    @staticmethod
+    def of(double: Path, function: str, given: Operands) -> Reference:
+        exact, scale = (run(double, function, given, kind=np.float64, absolute=absolute) for absolute in (False, True))
+        return Reference(exact, scale, float(np.prod([np.linalg.norm(each.astype(float)) for each in given.inputs])))
+
+    def errors(self, result: Values) -> tuple[float, float, float, float]:
+        """The last four fields of a row."""
+        error = np.abs(result - self.exact)
+        norm = float(np.linalg.norm(error))
+        return (
+            _rounded(norm / float(np.linalg.norm(self.exact))),
+            _rounded(error.max() / np.abs(self.exact).max()),
+            _rounded(norm / self.norms / UNIT),
+            _rounded((error / self.scale).max() / UNIT),
+        )
+
+
+def compiled(text: str, toolchain: Toolchain, directory: Path, name: str) -> Path:
+    source, library = directory / f"{name}.c", directory / f"{name}.so"
+    source.write_text(text)
+    subprocess.run([str(toolchain.path), *PLAIN, str(source), "-o", str(library)], check=True)
+    return library
+
+
+def methods(scop: Scop, machine: Machine) -> Iterator[tuple[Variant, Rounding]]:
+    """The first variant of each way to multiply with the microkernel ``c``, and what its a-priori error is."""
+    space = pipeline.space_on(scop, machine, microkernel="c", numerics="fast")
+    found: dict[tuple[str, ...], tuple[Variant, Rounding]] = {}
+    for variant in pipeline.generate(space, max_variants=2000).variants:
+        applied = space.apply(variant)
+        if applied.uses:
+            found.setdefault(applied.rounding.methods, (variant, applied.rounding))
+    yield from found.values()
+
+
+def split_product(a: Values, b: Values) -> Values:
+    """``a @ b`` as tile registers compute it: six products of bfloat16 parts, in sums of even and odd steps of k."""
+    left, right = _parts(a), _parts(b)
+    total = np.zeros((a.shape[0], b.shape[1]), np.float32)
+    for first in range(0, a.shape[1], TILE_STEPS):
+        for one in range(3):
+            for other in range(3 - one):
+                sums = [np.zeros_like(total), np.zeros_like(total)]
+                for step in range(first, min(first + TILE_STEPS, a.shape[1])):
+                    product = np.multiply.outer(left[one][:, step], right[other][step])
+                    # Products of bfloat16s are exact in double, so that each addition rounds once.
+                    sums[step % 2] = (sums[step % 2] + product).astype(np.float32)
+                total += sums[0] + sums[1]
+    return total.astype(np.float64)
+
+
+def _parts(values: Values) -> list[Values]:
+    """Three arrays of bfloat16 values, as doubles, whose sum is ``values``."""
+    parts, left = [], values.astype(np.float32)
+    for _ in range(3):
+        part = bfloat16.to_float(bfloat16.from_float(left))
+        parts.append(part.astype(np.float64))
+        left = left - part
+    return parts
+
+
+def measured(name: str, machine: Machine, toolchain: Toolchain, directory: Path) -> Iterator[Row]:
+    """The rows of one workload."""
+    ready = workloads.workload(name, layout="row-major" if name.startswith("gemm") else "nhwc")
+    scop = pipeline.parse(ready.write(directory))
+    source = compiled(ready.source, toolchain, directory, "source")
+    double = compiled(re.sub(r"\bfloat\b", "double", ready.source), toolchain, directory, "double")
+    ways = list(methods(scop, machine))
+    executor = registry.load("executors", "local")
+    space = pipeline.space_on(scop, machine, microkernel="c", numerics="fast")
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant, _ in ways]
+    built = executor.build(kernels, toolchain, directory)
+    terms = ready.flops / 2 / scop.array(operands(scop, INPUTS[0]).output).elements
+    for inputs in INPUTS:
+        given = operands(scop, inputs)
+        reference = Reference.of(double, ready.function, given)
+
+        yield Row(name, terms, inputs, SOURCE, 1.0, *reference.errors(run(source, ready.function, given)))
+        for (_, rounding), each in zip(ways, built, strict=True):
+            assert each.library is not None, each.message
+            method, factor = "; ".join(rounding.methods) or ANY_ORDER, _rounded(rounding.error_factor)
+            result = run(each.library, ready.function, given)
+            yield Row(name, terms, inputs, method, factor, *reference.errors(result))
+        if name.startswith("gemm"):
+            factor = registry.load("microkernels", "c-amx").rounding("float").error_factor
+            result = split_product(given.arrays["A"], given.arrays["B"])
+            yield Row(name, terms, inputs, SPLIT, factor, *reference.errors(result))
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.4g}")
+
+
+def read() -> list[Row]:
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return [
+            Row(**{each.name: (str if each.type == "str" else float)(line[each.name]) for each in fields(Row)})
+            for line in csv.DictReader(file)
+        ]
+
+
+def write(rows: Iterable[Row]) -> None:
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        for row in rows:
+            writer.writerow(asdict(row))
+            file.flush()
+            print(row)
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """Markdown: a line for each method with its worst case over all workloads, and a line for each measurement."""
+    sources = {(row.workload, row.inputs): row.norm_wise for row in rows if row.method == SOURCE}
+    ratio = {id(row): row.norm_wise / sources[row.workload, row.inputs] for row in rows}
+    found = list(dict.fromkeys(row.method for row in rows))
+    lines = ["| method | a priori | measured, normal | measured, 0 to 1 | workloads |", "|---|---|---|---|---|"]
+    for method in found:
+        own = [row for row in rows if row.method == method]
+        spans = [_span([ratio[id(row)] for row in own if row.inputs == inputs]) for inputs in INPUTS]
+        count = len({row.workload for row in own})
+        lines.append(f"| {method} | {_span([row.error_factor for row in own])} | {' | '.join(spans)} | {count} |")
+    lines += [
+        "",
+        "| workload | terms | inputs | method | norm-wise | by source's | largest | norm-wise backward | componentwise "
+        "backward |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {row.workload} | {row.terms:.0f} | {row.inputs} | {row.method} | {row.norm_wise:.1e} "
+        f"| {ratio[id(row)]:.2f} | {row.largest:.1e} | {row.norm_wise_backward:.2g} "
+        f"| {row.componentwise_backward:.2g} |"
+        for row in rows
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = min(values), max(values)
+    return f"{low:.2f}" if f"{low:.2f}" == f"{high:.2f}" else f"{low:.2f} to {high:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["measure", "tables"])
+    if parser.parse_args().command == "tables":
+        print(tables(read()), end="")
+        return
+    machine, toolchain = Machine.detect(threads=1), Toolchain.find()
+    with tempfile.TemporaryDirectory() as directory:
+        write(
+            row
+            for number, name in enumerate(WORKLOADS)
+            for row in measured(name, machine, toolchain, _made(Path(directory, str(number))))
+        )
+
+
+def _made(directory: Path) -> Path:
+    directory.mkdir()
+    return directory
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,190 @@
+"""Ends ``polydl optimize`` at random moments, and looks for what is lost and what is left behind.
+
+    python -m experiments.robustness.kills --kills 1000 --signals 200 --seed 0 --out experiments/data/kills.jsonl
+
+Each command is struck after a random part of the time that a whole one takes, by SIGKILL or by one of SIGINT, SIGTERM
+and SIGHUP; by SIGINT once the command watches for signals. After each strike, the records must begin with what they
+held before, answers must be whole, and no process may be left. After a signal, no temporary folder may be left either;
+what SIGKILL leaves must be gone after the next command that is not struck. Ends with status 1 if anything is wrong.
+``--limit-seconds`` begins no further strike; runs of other seeds add their lines to the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.robustness.observed import Workplace, lost, new_mark, parsed, processes, seconds_until_gone, summary
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# A compiler that lost its parent to SIGKILL ends by itself.
+_ORPHAN_SECONDS, _CHILD_SECONDS = 60.0, 3.0
+# A command that is not struck follows so many that are.
+_BETWEEN = 25
+
+
+@dataclass(frozen=True)
+class Strike:
+    """What one signal did."""
+
+    signal: str
+    #: after the start
+    seconds: float
+    #: as ``subprocess`` has it
+    exit_status: int
+    #: until the last process was gone; None if some were left
+    gone_seconds: float | None
+    #: entries of the temporary folder that were left
+    folders: int
+    #: what was wrong, in words
+    faults: tuple[str, ...]
+
+
+def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
+    """Start a command and send it a signal after so many seconds."""
+    mark, before = new_mark(), place.lines()
+    with subprocess.Popen(
+        place.command("--fresh"), cwd=place.root, env=place.environment(mark), text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        preexec_fn=_ordinary_signals,
+    ) as process:  # fmt: skip
+        if number == signal.SIGINT:
+            _wait_until_caught(process, signal.SIGTERM)
+        time.sleep(seconds)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+    killed = number == signal.SIGKILL
+    gone = seconds_until_gone(mark, _ORPHAN_SECONDS if killed else _CHILD_SECONDS)
+    folders = len(place.left_in_temporary())
+    faults = [f"lost lines of {name}" for name in lost(before, place.lines())]
+    faults += [f"the answer {name} is not whole" for name in place.odd_answers()]
+    if gone is None:
+        faults.append(f"processes are left: {_names(processes(mark))}")
+    if not killed:
+        # Python itself dies of a signal that comes before it runs any code.
+        if process.returncode not in (0, 128 + number, -number):
+            faults.append(f"exit status {process.returncode}: {err.strip()[-500:]}")
+        if "Traceback" in err:
+            faults.append(f"a traceback: {err.strip()[-500:]}")
+        if folders:
+            faults.append(f"left: {', '.join(place.left_in_temporary())}")
+    return Strike(number.name, seconds, process.returncode, gone, folders, tuple(faults))
+
+
+def _wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -> None:
+    """Until the process has a handler for the signal, or has ended.
+
+    An interrupt that comes while Python itself starts gets a traceback of Python's own, whatever the program.
+    """
+    status = Path(f"/proc/{process.pid}/status")
+    while process.poll() is None:
+        caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.MULTILINE)
+        if caught and int(caught[1], 16) >> (number - 1) & 1:
+            return
+        time.sleep(0.001)
+
+
+def _ordinary_signals() -> None:
+    """A shell without job control starts what runs in its background with interrupts ignored, and ``nohup`` SIGHUP."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
+
+
+def whole(place: Workplace) -> tuple[float, tuple[str, ...]]:
+    """Run a command to its end. Its seconds, and what was wrong afterwards."""
+    mark, start, before = new_mark(), time.monotonic(), place.lines()
+    ended = subprocess.run(
+        place.command("--fresh"), cwd=place.root, env=place.environment(mark), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    seconds = time.monotonic() - start
+    faults = [f"lost lines of {name}" for name in lost(before, place.lines())]
+    if ended.returncode:
+        faults.append(f"exit status {ended.returncode}: {ended.stderr.strip()[-500:]}")
+    if seconds_until_gone(mark, _CHILD_SECONDS) is None:
+        faults.append("processes are left by a command that was not struck")
+    left = [*place.left_in_temporary(), *place.unfinished()]
+    if left:
+        faults.append(f"left after a command that was not struck: {', '.join(left)}")
+    return seconds, tuple(faults)
+
+
+def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_seconds: float) -> dict[str, Any]:
+    """One strike with each of these signals, in random order. The figures as a document."""
+    chance, start = random.Random(seed), time.monotonic()
+    order = list(numbers)
+    chance.shuffle(order)
+    longest, first_faults = whole(place)
+    faults, strikes = list(first_faults), list[Strike]()
+    for number in order:
+        if time.monotonic() - start > limit_seconds:
+            break
+        strikes.append(strike(place, number, chance.uniform(0, longest)))
+        faults += strikes[-1].faults
+        for fault in strikes[-1].faults:
+            print(f"{strikes[-1].signal} after {strikes[-1].seconds:.3f} s: {fault}", flush=True)
+        if len(strikes) % _BETWEEN == 0:
+            seconds, whole_faults = whole(place)
+            faults += whole_faults
+            print(f"{len(strikes)} of {len(order)}, {seconds:.1f} s a command, {len(faults)} faults", flush=True)
+    faults += whole(place)[1]
+    files = place.lines().values()
+    return {
+        "seed": seed,
+        "command_seconds": round(longest, 3),
+        "strikes": dict(Counter(one.signal for one in strikes)),
+        "ended_before": sum(one.exit_status == 0 for one in strikes),
+        "gone_seconds": {
+            name: summary([one.gone_seconds or 0.0 for one in strikes if one.signal == name])
+            for name in sorted({one.signal for one in strikes})
+        },
+        "kills_that_left_a_folder": sum(one.folders > 0 for one in strikes if one.signal == "SIGKILL"),
+        "records": sum(len(parsed(content)[0]) for content in files),
+        "torn_lines": sum(parsed(content)[1] for content in files),
+        "faults": faults,
+        "seconds": round(time.monotonic() - start, 1),
+    }
+
+
+def _names(alive: Sequence[int]) -> str:
+    names = []
+    for process in alive:
+        try:
+            names.append(Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()[:100])
+        except OSError:
+            continue
+    return "; ".join(names)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--signals", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--limit-seconds", type=float, default=float("inf"))
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    numbers = [signal.SIGKILL] * options.kills + [SIGNALS[one % len(SIGNALS)] for one in range(options.signals)]
+    with tempfile.TemporaryDirectory() as root:
+        document = run(Workplace(Path(root)).prepare(), numbers, options.seed, options.limit_seconds)
+    line = json.dumps(document) + "\n"
+    print(line, end="")
+    if options.out is not None:
+        with options.out.open("a") as file:
+            file.write(line)
+    return 1 if document["faults"] else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

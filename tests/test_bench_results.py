@@ -1,0 +1,233 @@
+"""What is made of recorded results: ratios to peers, means, tables, the file."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from machines import machine_with
+
+from polydl import registry
+from polydl.bench.peers.kinds import KINDS, Setting
+from polydl.bench.ratios import Document, fastest_leader, mean_ratio, own_seconds, ratio, seconds
+from polydl.bench.results import rate, read, write
+from polydl.cli import main
+from polydl.errors import OptionError
+from polydl.ir.families import BILINEAR
+from polydl.ir.measurement import Measurement
+from polydl.ir.variant import Variant
+from polydl.peers import leading
+from polydl.plan.rewrite_steps import has_fewer_products
+from polydl.presentation.bench import summary_table, workloads_table
+from polydl.workloads import workload
+
+RECORDED = Path(__file__).parent / "data" / "bench_results.json"
+
+
+@pytest.fixture
+def recorded() -> Document:
+    return read(RECORDED)
+
+
+def timing(*samples: float, disturbed: tuple[int, ...] = (), direct: bool = False) -> Document:
+    return {
+        "status": "ok",
+        "direct": direct,
+        "caveat": "",
+        "samples": [{"seconds": each, "disturbed": place in disturbed} for place, each in enumerate(samples)],
+    }
+
+
+def test_only_undisturbed_samples_count_unless_there_are_fewer_than_two() -> None:
+    assert seconds(timing(1.0, 2.0, 3.0, disturbed=(0,))) == [2.0, 3.0]
+    assert seconds(timing(1.0, 2.0, disturbed=(0, 1))) == [1.0, 2.0]
+    assert seconds(timing(1.0, 2.0, disturbed=(0,))) == [1.0, 2.0], "one alone has no bracket"
+
+
+def test_a_ratio_is_of_medians_with_the_interval_around_it() -> None:
+    result = {
+        "description": "a layer",
+        "leaders": [timing(9.0, 9.0), timing(1.0, 2.0, 3.0), {"status": "wrong", "samples": []}],
+        "peers": {"other": timing(2.0, 3.0, 4.0, 100.0, disturbed=(3,)), "broken": {"status": "crash", "samples": []}},
+    }
+    assert fastest_leader(result) == timing(1.0, 2.0, 3.0)
+    found = ratio(result, "other")
+    assert found is not None
+    assert found.value == pytest.approx(1.5, rel=0.1)
+    assert found.low < 1.5 < found.high
+    assert ratio(result, "broken") is None
+    assert ratio(result, "absent") is None
+    assert ratio({**result, "leaders": []}, "other") is None
+
+
+def test_the_mean_is_geometric_and_steadier_than_its_parts() -> None:
+    def layer(number: int, factor: float) -> Document:
+        samples = [1.0 + 0.01 * place for place in range(10)]
+        own, other = timing(*samples), timing(*(factor * each for each in samples))
+        return {"description": f"layer {number}", "leaders": [own], "peers": {"other": other}}
+
+    layers = [layer(number, factor) for number, factor in enumerate([0.5, 2.0, 4.0, 1.0] * 4)]
+    found = mean_ratio(layers, "other")
+    assert found is not None
+    mean, each = found
+    assert mean.value == pytest.approx(math.sqrt(2.0), rel=1e-3)
+    assert each == pytest.approx([0.5, 2.0, 4.0, 1.0] * 4, rel=2e-3)
+    single = ratio(layers[0], "other")
+    assert single is not None
+    assert mean.high / mean.low < single.high / single.low
+    assert mean_ratio(layers, "absent") is None
+
+
+def layer_of(name: str, leaders: Sequence[Document], **peers: Document) -> Document:
+    return {"description": name, "flops": 1e9, "leaders": list(leaders), "peers": peers}
+
+
+@pytest.mark.parametrize(("samples", "leaders"), [(9, 1), (9, 3), (15, 3)])
+def test_choosing_among_leaders_that_are_alike_is_no_advantage(samples: int, leaders: int) -> None:
+    """5 % noise and no difference: the centre is 1, and nine of ten brackets hold it."""
+    generator = np.random.default_rng(18)
+
+    def noisy() -> Document:
+        return timing(*(1 + 0.05 * generator.standard_normal(samples)))
+
+    layers = [layer_of(f"layer {number}", [noisy() for _ in range(leaders)], other=noisy()) for number in range(400)]
+    found = mean_ratio(layers, "other")
+    assert found is not None
+    assert found[0].value == pytest.approx(1.0, abs=3e-3)
+    assert found[0].low < 1 < found[0].high
+    brackets = [one for each in layers if (one := ratio(each, "other")) is not None]
+    assert len(brackets) == 400
+    assert sum(each.low <= 1 <= each.high for each in brackets) / 400 == pytest.approx(0.9, abs=0.05)
+
+
+def test_a_leader_that_is_faster_is_chosen() -> None:
+    slow, fast = (
+        timing(*(2.0 + 0.01 * place for place in range(9))),
+        timing(*(1.0 + 0.01 * place for place in range(9))),
+    )
+    assert own_seconds(layer_of("x", [slow, fast, slow])) == pytest.approx(1.04, abs=0.01)
+    single = own_seconds(layer_of("x", [timing(3.0), timing(2.0)]))
+    assert single == pytest.approx(2.0), "a single sample both chooses and counts"
+
+
+def test_every_draw_takes_equally_many_samples_of_both() -> None:
+    """The median of few samples of a skewed distribution lies above that of many."""
+    generator = np.random.default_rng(4)
+    layers = [
+        layer_of(
+            f"layer {number}",
+            [timing(*(1 + generator.exponential(0.05, 25)))],
+            other=timing(*(1 + generator.exponential(0.05, 5))),
+        )
+        for number in range(200)
+    ]
+    found = mean_ratio(layers, "other")
+    assert found is not None
+    assert found[0].value == pytest.approx(1.0, abs=5e-3)
+
+
+def test_direct_peers_are_compared_with_variants_that_compute_every_product() -> None:
+    winograd, direct = timing(1.0, 1.0), timing(2.0, 2.0, direct=True)
+    peers = {"best": timing(1.5, 1.5), "direct": timing(3.0, 3.0, direct=True)}
+    layer = layer_of("x", [winograd, direct], **peers)
+    found = {peer: ratio(layer, peer) for peer in peers}
+    assert [one and one.value for one in found.values()] == [pytest.approx(1.5)] * 2
+    assert rate(layer) == pytest.approx(1.0)
+    assert rate(layer, direct=True) == pytest.approx(0.5)
+    assert ratio(layer_of("x", [winograd], **peers), "direct") is None
+    assert [kind.name for kind in KINDS.values() if kind.direct] == ["onednn-direct"]
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    variant: Any
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What ``leading`` looks at of a candidate that was run."""
+
+    ranked: _Ranked
+    measurement: Measurement
+
+
+def test_the_fastest_that_compute_every_product_are_among_the_leaders() -> None:
+    fewer = [registry.load("rewrites", name) for name in registry.names("rewrites")]
+    [step, *_] = [rewrite.step for rewrite in fewer if BILINEAR in rewrite.families]
+
+    def run(name: str, median: float, direct: bool) -> Any:
+        steps = () if direct else (object.__new__(step),)
+        measurement = Measurement(name, "ok", seconds_minimum=1.0, seconds_median=median)
+        return _Run(_Ranked(Variant(steps)), measurement)
+
+    runs = [run("a", 1.0, False), run("b", 2.0, False), run("c", 3.0, True), run("d", 2.5, False), run("e", 9.0, True)]
+    assert [each.measurement.id for each in leading(runs, 2)] == ["a", "b", "c", "e"]
+    assert has_fewer_products(runs[0].ranked.variant)
+    assert not has_fewer_products(runs[2].ranked.variant)
+
+
+def test_a_ratio_to_mkl_on_a_processor_of_amd_says_which_path_it_takes(recorded: Document) -> None:
+    machine = replace(machine_with(1, 32), cpu_id="AuthenticAMD-25-1-1-32K")
+    amd, intel = Setting(1, cpu_id=machine.cpu_id), Setting(1, cpu_id="GenuineIntel-6-143-8-48K")
+    product, layer = workload("gemm_8x8x8"), workload("resnet_03")
+    caveat = KINDS["torch"].caveat(product, amd)
+    assert "AVX2 path" in caveat
+    assert KINDS["torch"].caveat(product, intel) == ""
+    assert KINDS["torch"].caveat(layer, amd) == "", "convolutions are oneDNN's"
+    assert {name for name, kind in KINDS.items() if kind.caveat(product, amd)} == {"torch"}
+    table = workloads_table(recorded)
+    assert caveat in str(table.caption)
+    [column] = [column for column in table.columns if str(column.header).startswith("torch")]
+    assert ["¹" in str(cell) for cell in column.cells] == [name.startswith("gemm") for name in recorded["results"]]
+    for each in recorded["results"].values():
+        each["peers"]["torch"]["caveat"] = ""
+    assert "AVX2" not in str(workloads_table(recorded).caption)
+
+
+def test_the_tables_of_recorded_results(recorded: Document) -> None:
+    rows = workloads_table(recorded)
+    assert rows.row_count == len(recorded["results"]) == 3
+    result = CliRunner().invoke(main, ["bench", "--show", "--out", str(RECORDED)])
+    assert result.exit_code == 0, result.output
+    for name, layer in recorded["results"].items():
+        own = rate(layer)
+        assert own is not None
+        line = next(line for line in result.output.splitlines() if name in line)
+        assert f"{own:.1f}" in line
+        found = ratio(layer, "onednn")
+        assert found is not None
+        assert f"{found.value:.3f} [{found.low:.2f}, {found.high:.2f}]" in line
+    summary = next(line for line in result.output.splitlines() if line.strip().startswith("openblas"))
+    assert "of 1 " in summary, "OpenBLAS has no convolutions"
+
+
+def test_failures_stay_in_the_tables(recorded: Document) -> None:
+    layers = recorded["results"]
+    layers["resnet_18"]["peers"]["torch"] |= {"status": "crash", "samples": []}
+    layers["mobilenet_11"] |= {"status": "failed", "message": "nothing passed", "leaders": [], "peers": {}}
+    assert workloads_table(recorded).row_count == 3
+    cells = [list(column.cells) for column in workloads_table(recorded).columns]
+    assert "[red]failed[/red]" in cells[1]
+    assert any("[red]crash[/red]" in column for column in cells)
+    assert summary_table(recorded).title is not None
+    assert "2 of 3 workloads" in str(summary_table(recorded).title)
+
+
+def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: Path) -> None:
+    path = tmp_path / "new" / "results.json"
+    write(recorded, path)
+    assert read(path) == recorded
+    assert [each.name for each in path.parent.iterdir()] == ["results.json"]
+    other = copy.deepcopy(recorded)
+    other["schema"] = 0
+    path.write_text(json.dumps(other))
+    with pytest.raises(OptionError, match="schema"):
+        read(path)

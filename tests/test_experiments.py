@@ -1,0 +1,131 @@
+"""Tables in Markdown from raw data alone: nothing is measured here."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+RECORDED = Path(__file__).parent / "data" / "bench_results.json"
+Row = dict[str, Any]
+TableOf = Callable[[str, dict[str, Row]], list[list[str]]]
+
+
+class Printed(Protocol):
+    def __call__(self, module: str, *arguments: object) -> list[str]: ...
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """Runs the main function of an experiment with arguments; what it prints, line by line."""
+    monkeypatch.syspath_prepend(str(ROOT))
+
+    def call(module: str, *arguments: object) -> list[str]:
+        monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
+        import_module(module).main()
+        return capsys.readouterr().out.splitlines()
+
+    return call
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_layers_of_a_benchmark_become_raw_data_tables_and_a_file(tmp_path: Path, run: Printed) -> None:
+    kept, again, table = tmp_path / "kept.json.xz", tmp_path / "again.json.xz", tmp_path / "layers.csv"
+    run("experiments.layers", "keep", RECORDED, "--out", kept)
+    run("experiments.layers", "keep", RECORDED, "--out", again)
+    assert kept.read_bytes() == again.read_bytes()
+    lines = run("experiments.layers", "table", kept)
+    assert run("experiments.layers", "table", RECORDED) == lines
+    assert cells(lines[0])[:3] == ["workloads", "number", "onednn / polydl"]
+    rows = {cells(line)[0]: cells(line) for line in lines}
+    assert rows["all"][1] == "3"
+    assert rows["all"][2].endswith("of 3")
+    assert "AVX2 path" in rows["gemm_84x1024x4096"][6]
+    assert any("oneDNN 2.6.3, sgemm" in line for line in lines), "which algorithm it was"
+    run("experiments.layers", "csv", kept, "--out", table)
+    found = list(csv.DictReader(table.open(encoding="utf-8")))
+    assert [line["workload"] for line in found] == list(json.loads(RECORDED.read_text())["results"])
+    assert all(float(line["onednn_low"]) <= float(line["onednn_value"]) <= float(line["onednn_high"]) for line in found)
+
+
+def timed(compared: list[list[str]], **seconds: list[float]) -> Row:
+    return {"compared": compared, "seconds": seconds, "threads": 1}
+
+
+@pytest.fixture
+def table_of(tmp_path: Path, run: Printed) -> TableOf:
+    """The cells of the table that an experiment prints of raw data."""
+
+    def cells_of(module: str, rows: dict[str, Row]) -> list[list[str]]:
+        path = tmp_path / "raw.json"
+        path.write_text(json.dumps(rows))
+        return [cells(line) for line in run(module, "--out", path, "--table")]
+
+    return cells_of
+
+
+def test_fused_convolutions_are_compared_direct_and_best(table_of: TableOf) -> None:
+    pairs = [["unfused", "fused"], ["unfused", "alone"], ["onednn_direct", "direct_fused"], ["onednn", "fused"]]
+    row = timed(
+        pairs,
+        fused=[2.0, 2.0, 9.0],
+        direct_fused=[3.0, 3.0, 3.0],
+        unfused=[4.0, 4.0, 4.0],
+        unfused_apart=[3.0, 3.0, 3.0],
+        alone=[2.5, 2.5, 2.5],
+        onednn_direct=[6.0, 6.0, 6.0],
+        onednn_other=[5.0, 5.0, 1.0],
+    )
+    found = table_of("experiments.fusion.conv_postops", {"resnet_03:relu6": row})
+    assert found[0][-2:] == ["oneDNN / fused, both direct", "oneDNN / fused, both best"]
+    means = [cell.split()[0] for cell in found[2][2:]]
+    assert found[2][:2] == ["resnet, relu6", "1"]
+    assert means == ["1.50", "1.20", "2.00", "2.50"], "of the medians"
+
+
+def test_batch_normalizations_are_grouped_by_size(table_of: TableOf) -> None:
+    kinds = [("onednn", "infer"), ("unfused", "infer"), ("onednn", "train"), ("unfused", "train")]
+    pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for peer, kind in kinds] + [["partly_fused_train", "fused_train"]]
+    jobs = {name: [2.0, 2.0, 2.0] for pair in pairs for name in pair} | {"fused_infer": [1.0, 1.0, 1.0]}
+    rows = {
+        "64,8,8": timed(pairs, **jobs) | {"bytes": 16_384},
+        "64,800,800": timed(pairs, **jobs) | {"bytes": 163_840_000},
+    }
+    found = table_of("experiments.fusion.bnorm", rows)
+    assert [line[0] for line in found[2:]] == ["in the second cache", "larger", "all"]
+    assert [cell.split()[0] for cell in found[2][2:4]] == ["2.00", "2.00"]
+    assert [cell.split()[0] for cell in found[2][5:]] == ["1.00", "1.00", "1.00"]
+
+
+@pytest.mark.parametrize(("cpu", "says"), [("AuthenticAMD-25-1-1-32K", True), ("GenuineIntel-6-143-8-48K", False)])
+def test_sequences_say_which_path_mkl_takes(cpu: str, says: bool, table_of: TableOf) -> None:
+    row = timed([["openblas", "fused"], ["mkl", "fused"]], fused=[1.0] * 3, openblas=[2.0] * 3, mkl=[3.0] * 3)
+    row |= {"n": 640, "cpu": cpu, "implementations": 4, "run": 2, "rank_of_best": 1}
+    row |= {"first_of_best": 1.0, "worst_of_best": 0.5, "speedup_over_unfused": None}
+    found = table_of("experiments.fusion.sequences", {"atax:l2": row})
+    assert found[2][:4] == ["atax:l2", "640", "2.00 (2.00-2.00)", "3.00 (3.00-3.00)"]
+    assert found[3][0] == "all l2"
+    assert any("AVX2 path on processors of AMD" in cell for line in found for cell in line) == says
+
+
+def test_strategies_are_replayed_on_recorded_nests(tmp_path: Path, run: Printed) -> None:
+    records = ROOT / "experiments" / "data" / "ranking" / "records.jsonl.xz"
+    raw = tmp_path / "replay.csv"
+    options = ("--seeds", 2, "--nests", 1, "--strategies", "ranked,random", "--out", raw)
+    lines = run("experiments.replay", records, *options)
+    assert lines[0].startswith("1 nests of ")
+    assert [cells(line)[0] for line in lines[1:]] == ["strategy", "---", "ranked", "random"]
+    with raw.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 2 * 2 * 4
+    assert all(0 < float(row["share"]) <= 1 for row in rows)
