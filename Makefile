@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize check test test-slow test-all bench bench-analysis lint types format schema clean FORCE
+.PHONY: help optimize check test test-slow test-all bench bench-analysis lint types format schema man clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
@@ -16,12 +16,16 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 FOLDERS := variants microkernels ranking fusion
 # Of these files, what needs no compiler.
 CHECKED := $(addprefix tests/test_,$(addsuffix .py,\
-	apply decisions golden imports lazy_imports legality loop_ir names parallel_loops passes_accumulators \
-	passes_scalar_replacement passes_sums passes_threads passes_unroll picks pins ranking registry rewrites))
-BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch])
+	apply decisions fuzzing golden imports lazy_imports learned_rankers legality loop_ir machine_constants names \
+	nest_decisions parallel_loops passes_accumulators \
+	passes_scalar_replacement passes_sums passes_threads passes_unroll picks pins \
+	plugin_rewrite ranking registry rewrites substitution))
+BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch] polydl/native/*.cmake)
 INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev
 INSTALLED_BENCH := .venv/installed-bench
+INSTALLED_ALL := .venv/installed-all
+EVERYTHING := .[dev,bench,train]
 # A user-wide pip setting must not send packages outside of .venv.
 export PIP_USER := 0
 
@@ -40,8 +44,8 @@ test: $(INSTALLED_DEV) ## install what is missing, then run the tests but the sl
 test-slow: $(INSTALLED_DEV) ## the slow tests alone
 	$(PYTEST) -m slow
 
-test-all: $(INSTALLED_DEV) ## all tests
-	$(PYTEST)
+test-all: $(INSTALLED_ALL) ## install peers, clang and TensorFlow too, then run all tests; a skipped one fails
+	$(PYTEST) --complete
 
 bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
 	$(BIN)/polydl bench --suite $(SUITE) --threads $(THREADS)
@@ -63,6 +67,10 @@ format: $(INSTALLED_DEV) ## rewrite the sources as ruff formats them
 
 schema: $(INSTALLED) ## write the steps' part of docs/optimize.schema.json anew
 	$(BIN)/python -m polydl.step_schema docs/optimize.schema.json
+
+man: $(INSTALLED_DEV) ## manual pages of all commands, from what --help says, to where man looks for them
+	@mkdir -p .venv/share/man/man1
+	$(BIN)/python .ci/manual_pages.py .venv/share/man/man1
 
 clean: ## remove everything that was built or installed here
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
@@ -90,3 +98,7 @@ $(INSTALLED_DEV): $(INSTALLED)
 
 $(INSTALLED_BENCH): $(INSTALLED)
 	$(call install,.[bench])
+
+$(INSTALLED_ALL): $(INSTALLED)
+	@.ci/prepare everything
+	$(call install,$(EVERYTHING))

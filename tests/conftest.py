@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -19,7 +19,33 @@ COMPILERS = ("gcc", "g++", "cc", "c++", "c89", "c99", "cpp", "clang", "clang++")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--complete", action="store_true", help="a skipped test fails, unless the processor is why")
     parser.addoption("--update-golden", action="store_true", help="write the generated C to tests/golden")
+
+
+# Parts of the reasons for what no installation brings.
+LACKING = (
+    "the processor has no ",
+    "has no such kernels for this processor",
+    "computes wrong sums on this processor",
+    "the system does not let processes use tile registers",
+    "the system makes no sandboxes",
+    "needs two cores",
+)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With ``--complete``, whatever is skipped for want of something that can be installed fails."""
+    report = yield
+    if report.skipped and not hasattr(report, "wasxfail") and item.config.getoption("--complete"):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        if not any(part in reason for part in LACKING):
+            report.outcome = "failed"
+            report.longrepr = f"{reason} (with --complete, all that a test needs is there)"
+    return report
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

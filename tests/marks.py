@@ -9,7 +9,10 @@ NEEDED = {
     "libxsmm-bf16": pytest.mark.avx512,
     "libxsmm-int8": pytest.mark.avx512,
     "onednn": pytest.mark.peers,
+    "onednn-direct": pytest.mark.peers,
+    "onnxruntime": pytest.mark.peers,
     "openblas": pytest.mark.peers,
+    "openvino": pytest.mark.peers,
     "torch": pytest.mark.peers,
 }
 

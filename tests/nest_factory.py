@@ -69,6 +69,7 @@ def make_scop(works: Sequence[Work], element_bytes: dict[str, int] | None = None
         schedule="",
         source="",
         region=(0, 0),
+        definition=(0, 0, 0),
         line=1,
     )
 

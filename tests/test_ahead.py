@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from emitted_text import emitted_text
 from machines import machine_with
 
 from polydl import pipeline
@@ -55,10 +56,9 @@ def kernels(tmp_path: Path, blocks: int, outer: str = "0; o < 8; o++") -> list[K
 
 def calls(tmp_path: Path, source: KernelSource) -> list[tuple[int, int]]:
     """Addresses of A and of what is fetched, of all calls, relative to the filters."""
-    text = source.c.replace("static void polydl_gemm0_run(", "static void polydl_gemm0_real(", 1)
-    start = text.index("void f(")
+    emitted = emitted_text(source.c.replace("static void polydl_gemm0_run(", "static void polydl_gemm0_real(", 1))
     path = tmp_path / f"{source.id}.c"
-    path.write_text(text[:start] + LOG + text[start:])
+    path.write_text(emitted.before + LOG + emitted.tuned + emitted.after)
     library = path.with_suffix(".so")
     subprocess.run(
         ["gcc", "-O1", "-march=native", "-w", "-shared", "-fPIC", str(path), "-o", str(library)], check=True, timeout=60

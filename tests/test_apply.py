@@ -120,6 +120,6 @@ def test_sums_keep_their_order_without_reassociation(tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
     orders = list(itertools.permutations(("i", "j", "k")))
     backwards = Variant((CALL, Tile(1, "k", (16,)), Interchange(1, ("k_t1",))))
-    assert apply(scop, backwards, KERNELS, reassociate=False).sites[1].gemm.ordered
+    assert apply(scop, backwards, KERNELS, numerics="strict").sites[1].gemm.ordered
     assert not apply(scop, backwards, KERNELS).sites[1].gemm.ordered
     assert all(apply(scop, Variant((Interchange(1, order),)), ()).violations == () for order in orders)

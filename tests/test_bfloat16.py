@@ -233,16 +233,6 @@ def test_one_name_stands_for_all_of_libxsmms_kernels(tmp_path: Path) -> None:
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(parsed(PRODUCT, tmp_path), machine, microkernel="libxsmm")
     assert set(space.kernels) == {"libxsmm", "libxsmm-bf16", "libxsmm-int8"}
-    strict = pipeline.space_on(parsed(PRODUCT, tmp_path), machine, microkernel="libxsmm", strict_fp=True)
-    assert set(strict.kernels) == {"libxsmm", "libxsmm-int8"}
-
-
-def test_strict_fp_leaves_out_what_rounds_otherwise(tmp_path: Path) -> None:
-    scop, machine = parsed(LAYER, tmp_path), Machine.detect(threads=1)
-    usual, strict = (pipeline.space_on(scop, machine, strict_fp=strict).kernels for strict in (False, True))
-    rounding = {name for name, kernel in usual.items() if "rounds" in kernel.abilities}
-    assert rounding
-    assert strict.keys() == usual.keys() - rounding
 
 
 @pytest.mark.native

@@ -55,27 +55,27 @@ def test_self_tests_need_what_they_test(name: str, tmp_path: Path) -> None:
     )
     (tmp_path / "polydl").symlink_to(package)
     result = tmp_path / "result.json"
-    failure = doctor._run([sys.executable, "-I", "-S", "-c", code, name, str(result)], str(tmp_path))
+    failure = doctor._run([sys.executable, "-I", "-S", "-c", code, name, str(result)], tmp_path)
     assert failure is None
     assert "error" in result.read_text()
 
 
 def test_a_crash_is_told_by_its_signal() -> None:
-    assert doctor._run([sys.executable, "-c", "import os; os.abort()"], "/") == "crashed (SIGABRT)"
+    assert doctor._run([sys.executable, "-c", "import os; os.abort()"], Path("/")) == "crashed (SIGABRT)"
 
 
 def test_a_failure_is_told_with_what_was_written() -> None:
     code = "import sys; print('to the point', file=sys.stderr); sys.exit(3)"
-    assert doctor._run([sys.executable, "-c", code], "/") == "ended with status 3: to the point"
+    assert doctor._run([sys.executable, "-c", code], Path("/")) == "ended with status 3: to the point"
 
 
 def test_a_program_that_is_not_there_is_no_crash_of_ours() -> None:
-    assert (doctor._run(["/no/such/program"], "/") or "").startswith("can't be run")
+    assert (doctor._run(["/no/such/program"], Path("/")) or "").startswith("can't be run")
 
 
 def test_a_hang_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "_TIMEOUT_SECONDS", 0.2)
-    assert "did not end" in (doctor._run(["sleep", "20"], "/") or "")
+    assert "did not end" in (doctor._run(["sleep", "20"], Path("/")) or "")
 
 
 def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from computed import parse
+from emitted_text import emitted_text
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -84,7 +85,7 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine)
     text = pipeline.kernel(space.apply(variant), machine.vector_bytes).c
-    return text[text.rindex("void f(") :]
+    return emitted_text(text).tuned
 
 
 @pytest.mark.native

@@ -77,6 +77,7 @@ def expected(
         c[case.rows_c[q] + i + j * case.ldc] += left @ right
 
 
+@pytest.mark.native
 @pytest.mark.parametrize(
     ("compiler", "flags", "vector_bytes"),
     [
@@ -99,7 +100,7 @@ def test_sums_are_exact_on_full_and_last_tiles(
         pytest.skip(f"{compiler} is not installed")
     assert done.returncode == 0, done.stderr
     if "-mavx2" in flags and "avx2" not in Path("/proc/cpuinfo").read_text():
-        pytest.skip("this processor has no AVX2")
+        pytest.skip("the processor has no AVX2")
     loaded = ctypes.CDLL(str(library))
     generator = np.random.default_rng(3)
     for number, case in enumerate(SITES):

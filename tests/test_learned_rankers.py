@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chance import tops_by_lot
 from measured import MACHINE, NESTS
 
 from polydl import registry
@@ -185,10 +186,13 @@ def test_shipped_weights_say_where_they_come_from_and_rank(name: str) -> None:
     assert ranker.rank([], MACHINE).entries == ()
 
 
-def test_learned_rankers_do_better_than_chance_on_recorded_measurements() -> None:
-    chance = geomean([random_quality(nest.seconds).top[0] for nest in NESTS])
+def test_rankers_do_better_than_1000_that_order_by_lot() -> None:
+    by_lot = tops_by_lot(NESTS)
+    assert len(by_lot) == 1000
+    # The mean performance, which is above that of a usual ranker, and below that of the luckiest.
+    assert by_lot.mean() < geomean([random_quality(nest.seconds).top[0] for nest in NESTS]) < by_lot.max()
     for ranker in (DNN, REGRESSION, COST_MODEL):
-        assert geomean([judge(ranker, nest, MACHINE).top[0] for nest in NESTS]) > chance + 0.03
+        assert geomean([judge(ranker, nest, MACHINE).top[0] for nest in NESTS]) > by_lot.max()
 
 
 def test_no_recorded_variant_is_faster_than_its_bound() -> None:
@@ -305,6 +309,7 @@ def test_rankers_import_no_isl_and_ranking_never_imports_tensorflow() -> None:
     assert ended.returncode == 0, ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", registry.names("trainers"))
 def test_training_twice_gives_the_same_weights(name: str) -> None:
     pytest.importorskip("tensorflow")
@@ -323,13 +328,14 @@ def test_training_twice_gives_the_same_weights(name: str) -> None:
     assert arrays(one) != arrays(other)
 
 
+@pytest.mark.slow
 def test_training_learns_what_distinguishes_the_variants() -> None:
     pytest.importorskip("tensorflow")
     some = NESTS[::8]
     for name, steps in (("dnn", 150), ("regression", 400)):
         ranker = replace(registry.load("trainers", name), steps=steps).train(some, MACHINE, seed=0)
         reached = geomean([judge(ranker, nest, MACHINE).top[0] for nest in some])
-        assert reached > geomean([random_quality(nest.seconds).top[0] for nest in some]) + 0.05
+        assert reached > tops_by_lot(some).max()
 
 
 def test_the_paper_s_network_has_its_layers() -> None:

@@ -175,6 +175,7 @@ def test_threads_that_are_not_there(threads: int, profiles: Path) -> None:
         "nan",
         "level",
         "other",
+        "earlier probes",
     ],
 )
 def test_a_damaged_or_foreign_profile_is_measured_again(
@@ -186,6 +187,7 @@ def test_a_damaged_or_foreign_profile_is_measured_again(
         "nan": {"peak_gflops": math.nan},
         "level": {"latencies": sound["latencies"][:-1]},
         "other": {"cpu_id": "GenuineIntel-6-85-7-32K"},
+        "earlier probes": {"version": 1},
     }
     if damage == "bytes":
         path.write_bytes(b"\xff\xfe\x00")

@@ -237,7 +237,7 @@ KNOWN = {
     ("microkernels/amx_operands.py", "_LINE"),  # columns are padded to so many elements
     ("microkernels/libxsmm.py", "_LONGEST_BATCH"),  # LIBXSMM's own limit
     ("microkernels/libxsmm_groups.py", "_LONGEST_BATCH"),
-    ("microkernels/libxsmm_groups.py", "_VNNI_A"),  # a flag
+    ("microkernels/libxsmm_declarations.py", "GROUPED_A"),  # a flag
     ("variants/rewrites/transform_domain.py", "_SAME_SET"),  # part of what the step means on any machine
 }
 

@@ -7,10 +7,11 @@ import itertools
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
+from emulated_tiles import FLAGS, tiles_in_c
 from gemm_sites import BYTES, FOURS, NARROW, PAIRS, SITES, TILED, WIDER, site
 
 from polydl import bfloat16, registry
@@ -78,46 +79,56 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
     return "\n".join([head, types, *parts, setup, start, *functions]) + "\n"
 
 
+Mode = Literal["as it is", "declining", "in plain C"]
+
+
 # Without its set-up LIBXSMM has no kernel for any shape, and the loops that take its place do the work.
 @pytest.fixture(
     scope="module",
     params=[
-        *((LIBXSMM, answers) for answers in (True, False)),
+        *((LIBXSMM, mode) for mode in ("as it is", "declining")),
         *(
-            pytest.param((kernel, answers), marks=pytest.mark.avx512)
+            pytest.param((kernel, mode), marks=pytest.mark.avx512)
             for kernel in (LIBXSMM_BF16, LIBXSMM_INT8)
-            for answers in (True, False)
+            for mode in ("as it is", "declining")
         ),
-        (PLAIN_C, True),
-        pytest.param((AMX, True), marks=pytest.mark.amx),
-        (AMX, False),
+        (PLAIN_C, "as it is"),
+        pytest.param((AMX, "as it is"), marks=pytest.mark.amx),
+        (AMX, "declining"),
+        (AMX, "in plain C"),
     ],
-    ids=lambda given: given[0].name + ("" if given[1] else "-that-declines"),
+    ids=lambda given: f"{given[0].name}-{given[1].replace(' ', '-')}",
 )
 def compiled(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
     kernel: Microkernel = request.param[0]
+    mode: Mode = request.param[1]
     reason = kernel.unavailable()
-    if reason is not None and (request.param[1] or kernel.name.startswith("libxsmm")):
+    if reason is not None and (mode == "as it is" or kernel.name.startswith("libxsmm")):
         pytest.skip(reason)
     cases = [case for owner, case in CASES if owner is kernel]
     assert cases
-    directory: Path = tmp_path_factory.mktemp(kernel.name)
+    loaded = load(kernel, cases, mode, tmp_path_factory.mktemp(kernel.name))
+    if mode != "declining":
+        loaded.setup()
+    return kernel, cases, loaded
+
+
+def load(kernel: Microkernel, cases: list[GemmSite], mode: Mode, directory: Path) -> ctypes.CDLL:
+    """The compiled program of the cases."""
     source, library = directory / "kernel.c", directory / "kernel.so"
-    source.write_text(program(kernel, cases))
-    flags = ["-O2", "-march=native", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", "-fPIC"]
+    text = program(kernel, cases)
+    source.write_text(tiles_in_c(text) if mode == "in plain C" else text)
+    flags = FLAGS if mode == "in plain C" else ("-O2", "-march=native", "-Wno-psabi", "-shared", "-fPIC")
     done = subprocess.run(
-        ["gcc", *flags, str(source), "-o", str(library), *kernel.link_flags()],
+        ["gcc", "-Wall", "-Wextra", "-Werror", *flags, str(source), "-o", str(library), *kernel.link_flags()],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    loaded = ctypes.CDLL(str(library))
-    if request.param[1]:
-        loaded.setup()
-    return kernel, cases, loaded
+    return ctypes.CDLL(str(library))
 
 
 def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -232,15 +243,15 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
     assert registry.load("microkernels", "c") is PLAIN_C
 
 
+TILES = pytest.mark.parametrize("mode", [pytest.param("as it is", marks=pytest.mark.amx), "in plain C"])
+
+
 @pytest.mark.native
-@pytest.mark.amx
-def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tmp_path: Path) -> None:
+@TILES
+def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mode: Mode, tmp_path: Path) -> None:
     steps = 512
     case = site(m=(32, 32), n=(40, 40), k=(steps, steps), lda=32, ldc=32, stride_bn=steps, overwrites=True)
-    (tmp_path / "kernel.c").write_text(program(AMX, [case]))
-    command = ["gcc", "-O2", "-march=native", "-shared", "-fPIC", "kernel.c", "-o", "kernel.so"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    library = ctypes.CDLL(str(tmp_path / "kernel.so"))
+    library = load(AMX, [case], mode, tmp_path)
     library.setup()
     generator = np.random.default_rng(3)
     a = (generator.normal(size=(steps, 32)) * np.exp(generator.normal(size=(steps, 32)))).astype(np.float32)
@@ -260,6 +271,7 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(tm
     assert error.max() > 0
 
 
+@pytest.mark.native
 @pytest.mark.amx
 @pytest.mark.parametrize(
     ("kernel", "compiler"),

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import ctypes
 import os
+import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -174,3 +176,19 @@ def test_libxsmm_leaves_the_binding_of_threads_alone(given: str | None) -> None:
     if "MissingComponentError" in done.stderr:
         pytest.skip("LIBXSMM is not installed")
     assert done.stdout.strip() == str(given.encode() if given else None), done.stderr
+
+
+@pytest.mark.native
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the instruction sets are x86's")
+@pytest.mark.parametrize("function", ["multiply_adds_avx2", "multiply_adds_avx512"])
+def test_the_probe_of_multiply_adds_keeps_its_sums_in_registers(function: str, tmp_path: Path) -> None:
+    """With more sums than registers, it would measure the stack."""
+    assembly = tmp_path / "runtime.s"
+    command = ["gcc", "-O2", "-D_GNU_SOURCE", "-S", "-o", str(assembly), str(NATIVE / "runtime.c")]
+    subprocess.run(command, check=True)
+    text = assembly.read_text().split(f"\n{function}:\n", 1)[1].split(".cfi_endproc", 1)[0]
+    blocks = [block for block in re.split(r"\n\.L\d+:", text) if "vfmadd" in block]
+    assert len(blocks) == 1
+    loop = blocks[0][: blocks[0].index("jne")]
+    assert loop.count("vfmadd") == 12
+    assert "(%rsp)" not in loop

@@ -89,7 +89,7 @@ def test_the_wheel_serves_every_python_3_and_brings_its_licence(wheel: Path) -> 
     [licence] = [name for name in archive.namelist() if name.endswith("/LICENSE")]
     assert archive.read(licence).decode() == (ROOT / "LICENSE").read_text(encoding="utf-8")
     [entry_points] = [name for name in archive.namelist() if name.endswith("/entry_points.txt")]
-    assert "polydl=polydl.cli:main" in archive.read(entry_points).decode().replace(" ", "")
+    assert "polydl=polydl.start:main" in archive.read(entry_points).decode().replace(" ", "")
 
 
 def test_every_folder_imports_as_a_part_of_polydl() -> None:

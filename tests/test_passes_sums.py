@@ -7,8 +7,8 @@ from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Assign, Body, For, Node
-from polydl.codegen.passes import factors, lane_accumulators, reductions, unroll_and_jam, vectorize
-from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Name, Unary
+from polydl.codegen.passes import accumulators, factors, lane_accumulators, reductions, unroll_and_jam, vectorize
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Linear, Name, Unary
 
 ARRAYS = (
     array("z", 16),
@@ -45,6 +45,16 @@ def test_a_loop_adds_to_a_variable_in_place_of_its_element() -> None:
     # Statements that add to what moves with the loop have no sum.
     moving = (loop("j", 1, 89, adds("S", at("s", "j"), PRODUCT)),)
     assert summed(moving, context(*ARRAYS, S=UPDATE)) == c(moving)
+
+
+def test_an_element_that_moves_with_the_loop_is_no_variable_after_it() -> None:
+    # A loop inside, over `i`, had one iteration for each of `j`, and its counter was put in.
+    body = (loop("j", 1, 14, adds("S", at("z", Linear(((-1, Name("j")),), 15)), at("x", "j"))),)
+    assert summed(body, context(*ARRAYS, S=SUM)) == c(body)
+    rows = (loop("k", 0, 9, loop("j", 1, 15, adds("S", at("B", "k", "j"), at("x", "j")))),)
+    facts = StatementFacts(vector=frozenset({1}), sums={0: "B"}, counts={0: 10, 1: 16}, lanes=16)
+    known = context(*ARRAYS, array("B", 10, 16), S=facts)
+    assert c(accumulators.run(rows, known)) == c(rows)
 
 
 def test_short_sums_are_taken_in_float_if_nothing_is_more_precise() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from polydl import registry
 from polydl.contracts import Microkernel, Ranker, Trainer
+from polydl.contracts.search import Strategy
 from polydl.errors import OptionError
 from polydl.execute.contract import Executor
 from polydl.rewrite_contract import Rewrite
@@ -16,6 +17,7 @@ CONTRACTS = {
     "trainers": Trainer,
     "rewrites": Rewrite,
     "executors": Executor,
+    "strategies": Strategy,
 }
 
 

@@ -210,11 +210,12 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
-def test_triangles_and_divisions() -> None:
+@pytest.mark.parametrize("examples", [40, pytest.param(400, marks=pytest.mark.slow)])
+def test_triangles_and_divisions(examples: int) -> None:
     """Enumeration and isl on nests that are no boxes."""
     covered = Coverage()
 
-    @settings(relaxed, max_examples=40)
+    @settings(relaxed, max_examples=examples)
     @given(random_numbers, st.sampled_from((None, None, 8, 64)))
     def agree(draw: Random, line_bytes: int | None) -> None:
         works, schedules = random_nest(draw, general=True)
@@ -229,11 +230,11 @@ def test_triangles_and_divisions() -> None:
 
     agree()
 
-    assert len(covered.seen) >= 25
+    assert len(covered.seen) >= 250 * examples // 400
 
 
-@pytest.mark.xfail(strict=True, reason="isl counts 620 bytes beyond the caches, enumeration 692")
-def test_a_nest_on_which_isl_and_enumeration_disagree() -> None:
+def test_an_equality_without_a_coefficient_of_one() -> None:
+    """A nest with ``2 * i2 + i0 = 2`` among its dependences, which isl's own ``lexmax`` gets wrong."""
     works, schedules = random_nest(Random(620), general=True)
     scop = make_scop(works, {"A": 8, "B": 4})
     for schedule, found in zip(schedules, working_sets_of_many(scop, schedules, CACHES, method="isl"), strict=True):

@@ -16,6 +16,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.fusion.sequences import Combination, fused_combinations, loop_classes
+from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.poly.dependences import dependences
@@ -116,8 +117,9 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
     scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
     machine = Machine.detect(threads=2)
     for strict in (True, False):
-        space = pipeline.space_on(scop, machine, strict_fp=strict)
-        made = pipeline.generate_variants(scop, machine=machine, max_variants=20, strict_fp=strict)
+        level: Numerics = "strict" if strict else "bounded"
+        space = pipeline.space_on(scop, machine, numerics=level)
+        made = pipeline.generate_variants(scop, machine=machine, max_variants=20, numerics=level)
         texts = [pipeline.kernel(space.apply(variant), machine.vector_bytes).c for variant in made]
         assert any("reduction(+" in text or "polydl_total" in text for text in texts) is not strict
 
@@ -175,7 +177,7 @@ def test_sums_of_lanes_keep_their_order_where_they_must() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
 
     def with_accumulators(*, strict: bool) -> bool:
-        space = pipeline.space_on(scop, machine_with(1, 64), strict_fp=strict)
+        space = pipeline.space_on(scop, machine_with(1, 64), numerics="strict" if strict else "bounded")
         made = generate(space, max_variants=20, seed=0).variants
         assert made
         return any("polydl_row" in pipeline.kernel(space.apply(variant), 64).c for variant in made)

@@ -15,8 +15,9 @@ from polydl.errors import IllegalVariantError
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Stream, Unroll, Variant
+from polydl.ir.variant import Interchange, Stream, Unroll, Variant
 from polydl.machine import Machine
 from polydl.plan.streaming import streamable
 from polydl.variants.generate import VariantSpace, build_space
@@ -72,12 +73,12 @@ APART = """void f(float z[{0}], float s[{1}], const float A[{0}][{1}], const flo
 """
 
 
-def space_of(path: Path, source: str, threads: int, *, reassociate: bool = True) -> VariantSpace:
+def space_of(path: Path, source: str, threads: int, *, numerics: Numerics = DEFAULT_NUMERICS) -> VariantSpace:
     path.write_text(source)
     scop = pipeline.parse(path)
     # Nothing fits the second cache.
     machine = Machine.detect(threads=threads).with_cache_sizes((1, 2, 4))
-    return build_space(scop, [], machine, reassociate=reassociate)
+    return build_space(scop, [], machine, numerics=numerics)
 
 
 def run(space: VariantSpace, variants: list[Variant], threads: int, folder: Path) -> None:
@@ -115,6 +116,20 @@ def test_what_is_written_past_the_caches_is_right(
 
 @pytest.mark.native
 @pytest.mark.parametrize(
+    ("loops", "order"),
+    [
+        ("for (int i = 0; i < 40; i++) for (int j = 0; j < 40; j++)", ("j", "i")),
+        ("for (int i = 0; i < 40; i++) for (int j = 0; j < 40; j += 2)", ("i", "j")),
+    ],
+)
+def test_loops_that_leave_out_elements_write_as_usual(loops: str, order: tuple[str, ...], tmp_path: Path) -> None:
+    nest = f"#pragma scop\n{loops}\n  y[i][j] = 2.0f * x[i][j];\n#pragma endscop"
+    space = space_of(tmp_path / "nest.c", f"void f(float y[40][40], const float x[40][40]) {{\n{nest}\n}}\n", 1)
+    run(space, [Variant((Interchange(0, order), Stream(0, ("y",))))], 1, tmp_path)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
     ("source", "sizes", "threads"),
     [(SUMS, (16, 90), 1), (SUMS, (13, 133), 2), (APART, (16, 133), 2), (APART, (13, 90), 1)],
 )
@@ -125,7 +140,7 @@ def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], thread
 
 @pytest.mark.native
 def test_the_order_of_sums_is_kept_where_it_must_be(tmp_path: Path) -> None:
-    space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1, reassociate=False)
+    space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1, numerics="strict")
     variants = using(space, Unroll, 10)
     assert variants
     for variant in variants:
@@ -188,5 +203,5 @@ def test_factors_that_a_loop_leaves_alone_are_right(strict: bool, tmp_path: Path
         "       const double r[16], float a, double b) {\n#pragma scop\n"
         f"{loops} z[i] += a * A[i][j] * x[j];\n{loops} s[j] = s[j] - b * D[i][j] * r[i];\n#pragma endscop\n}}\n"
     )
-    space = space_of(tmp_path / "nest.c", source, 1, reassociate=not strict)
+    space = space_of(tmp_path / "nest.c", source, 1, numerics="strict" if strict else DEFAULT_NUMERICS)
     run(space, list(generate(space, max_variants=60, seed=1).variants)[:6], 1, tmp_path)

@@ -19,6 +19,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain, found_compilers
 from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.vector_functions import SCALAR_MATH, prototypes
@@ -45,10 +46,10 @@ def parse(tmp_path: Path, source: str = SOURCE) -> Scop:
     return pipeline.parse(path)
 
 
-def kernels(scop: Scop, *, strict_fp: bool = False) -> tuple[KernelSource, ...]:
+def kernels(scop: Scop, *, numerics: Numerics = DEFAULT_NUMERICS) -> tuple[KernelSource, ...]:
     machine = Machine.detect(threads=1)
-    space = pipeline.space_on(scop, machine, strict_fp=strict_fp)
-    variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, strict_fp=strict_fp)
+    space = pipeline.space_on(scop, machine, numerics=numerics)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=6, numerics=numerics)
     assert variants
     return tuple(pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants)
 
@@ -91,7 +92,7 @@ void f(float y[70], const float x[70], double z[70]) {
     (built,) = EXECUTOR.build([kernels(scop)[0]], Toolchain.find(compiler), tmp_path)
     assert built.library is not None, built.message
     assert not called_symbols(built.library) & {"sqrt", "sqrtf"}
-    assert all("const))" not in kernel.c for kernel in kernels(scop, strict_fp=True))
+    assert all("const))" not in kernel.c for kernel in kernels(scop, numerics="strict"))
     # A function of the file's own is not the library's.
     own = "float sqrtf(float x) { return x; }\ndouble sqrt(double x) { return x; }"
     assert "const))" not in kernels(parse(tmp_path, source.replace("#include <math.h>", own)))[0].c
@@ -135,7 +136,7 @@ def test_a_toolchain_that_can_not_link_them_says_so_to_the_source(tmp_path: Path
 
 
 def test_strict_floating_point_calls_what_the_source_calls(tmp_path: Path) -> None:
-    for kernel in kernels(parse(tmp_path), strict_fp=True):
+    for kernel in kernels(parse(tmp_path), numerics="strict"):
         assert kernel.vector_functions == ()
         assert "declare simd" not in kernel.c
         assert "omp simd" not in kernel.c

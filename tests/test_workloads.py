@@ -188,6 +188,52 @@ def test_mistakes_are_named(arguments: dict[str, object], message: str) -> None:
     assert re.search(message, str(raised.value)), str(raised.value)
 
 
+def test_any_convolution_has_a_name(tmp_path: Path) -> None:
+    known, sized = (workload(name) for name in ("resnet_03", "conv_64x64x56x56x3x3s1p1"))
+    assert sized.problem == known.problem
+    assert sized.source.replace(sized.function, known.function).split() == known.source.split()
+    strided = workload("conv_3x16x9x10x3x2s2p0", layout="nchw")
+    assert polydl.parse(strided.write(tmp_path)).flops == strided.flops == 2 * 3 * 16 * 4 * 5 * 3 * 2
+    with pytest.raises(OptionError, match="larger than its image"):
+        workload("conv_3x16x2x2x5x5s1p1")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("m,n,k\n4,5,6\n7,8,9\n4,5,6\n", ("gemm_4x5x6", "gemm_7x8x9")),
+        ("what,workload\nfirst,resnet_03\nsecond,gemm_4x5x6\n", ("resnet_03", "gemm_4x5x6")),
+        (
+            "channels,filters,height,width,kernel_height,kernel_width,stride,padding\n3,64,224,224,7,7,2,3\n",
+            ("conv_3x64x224x224x7x7s2p3",),
+        ),
+    ],
+)
+def test_a_suite_may_be_a_file_of_sizes(text: str, expected: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text(text)
+    assert suite(str(path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("", 1, "no columns of sizes"),
+        ("m,n\n4,5\n", 1, "no columns of sizes"),
+        ("m,n,k\n", None, "no rows"),
+        ("m,n,k\n4,5,6\n4,5,0\n", 3, "gemm_4x5x0 is no workload"),
+    ],
+)
+def test_a_file_without_sizes_is_refused(text: str, line: int | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "sizes.csv"
+    path.write_text(text)
+    with pytest.raises(OptionError, match=message) as raised:
+        suite(str(path))
+    assert (raised.value.file, raised.value.line) == (str(path), line)
+    with pytest.raises(OptionError, match="no sizes can be read"):
+        suite(str(tmp_path / "none.csv"))
+
+
 def test_an_unknown_suite_is_named() -> None:
     with pytest.raises(OptionError, match="did you mean resnet"):
         suite("resnett")

@@ -1,0 +1,12 @@
+"""Writes the manual pages of all commands into a folder: ``python .ci/manual_pages.py FOLDER``."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version
+
+from click_man.core import write_man_pages
+
+from polydl.cli import main
+
+write_man_pages("polydl", main, version=version("polydl"), target_dir=sys.argv[1])

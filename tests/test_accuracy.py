@@ -1,0 +1,164 @@
+"""Rounding errors measured in a run, against the nest in wider types; and the tables of docs/reference/accuracy.md."""
+
+from __future__ import annotations
+
+import runpy
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polydl import pipeline
+from polydl.codegen.original import original
+from polydl.codegen.wider import wider
+from polydl.execute.arrays import Data
+from polydl.execute.contract import TimingPolicy
+from polydl.execute.local import EXECUTOR
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
+from polydl.ir.scop import Scop
+
+ROOT = Path(__file__).parents[1]
+EXPERIMENT = runpy.run_path(str(ROOT / "experiments" / "accuracy.py"), run_name="experiments.accuracy")
+QUICK = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=1.0)
+PRODUCT = """\
+void f(float C[48][40], const float A[48][300], const float B[300][40], float alpha) {
+#pragma scop
+  for (int i = 0; i < 48; i++)
+    for (int j = 0; j < 40; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 300; k++)
+        C[i][j] += alpha * A[i][k] * B[k][j];
+    }
+#pragma endscop
+}
+"""
+
+
+def parse(tmp_path: Path, source: str) -> Scop:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    return pipeline.parse(path)
+
+
+def measured(
+    scop: Scop, changes: list[tuple[str, str]], tmp_path: Path, *, most_error: float = 4.0
+) -> tuple[Measurement, ...]:
+    """The original, and a kernel for each change of its text."""
+    plain = original(scop)
+    kernels = [replace(plain, id=str(n), c=plain.c.replace(*change)) for n, change in enumerate(changes)]
+    assert all(kernel.c != plain.c for kernel in kernels)
+    built = EXECUTOR.build([plain, *kernels], Toolchain.find(), tmp_path)
+    return EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=QUICK, seed=3, most_error=most_error)
+
+
+def test_the_nest_in_wider_types(tmp_path: Path) -> None:
+    source = """\
+#include <math.h>
+#define REAL float
+typedef REAL real;
+void f(real y[8], const double x[8], int n[8], float alpha) {
+#pragma scop
+  for (int i = 0; i < 8; i++) {
+    y[i] = alpha * expf((float)x[i]) + 1.0f;
+    y[i] += sqrt(x[i]) + n[i];
+  }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    wide = wider(scop)
+    assert wide is not None
+    assert {array.name: array.element for array in wide.arrays} == {
+        "y": "double", "x": "long double", "n": "int", "alpha": "double"
+    }  # fmt: skip
+    assert "#define REAL double" in wide.source
+    assert "const long double x[8]" in wide.source
+    assert "alpha * exp((double)x[i]) + 1.0f;" in wide.source
+    assert "sqrtl(x[i])" in wide.source
+    assert "*(const double *)arguments[3]" in original(wide).harness
+    assert wider(parse(tmp_path, source.replace("float", "int").replace("double", "long").replace("expf", ""))) is None
+
+
+def test_wider_arrays_hold_the_same_numbers() -> None:
+    for narrow, wide in (("float32", "float64"), ("float64", "longdouble")):
+        (_, values), (_, others) = (
+            next(iter(data.chunks(2, np.dtype(dtype), 1000)))
+            for data, dtype in ((Data(3, True), narrow), (Data(3, True, widened=True), wide))
+        )
+        assert others.dtype == np.dtype(wide)
+        np.testing.assert_array_equal(values, others)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("element", ["float", "double"])
+def test_errors_are_those_against_a_wider_type(element: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT.replace("float", element).replace("0.0f", "0"))
+    plain, other = measured(scop, [("alpha * A[i][k]", "A[i][k] * alpha")], tmp_path)
+    unit = {"float": 2.0**-24, "double": 2.0**-53}[element]
+    assert plain.accuracy is not None
+    # 300 terms: some seven roundings.
+    assert unit < plain.accuracy.source_error < 40 * unit
+    assert 0.2 < plain.accuracy.ratio < 1.5
+    assert other.accuracy == plain.accuracy
+
+
+@pytest.mark.native
+def test_a_larger_error_than_the_level_admits_is_refused_with_both_numbers(tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    # An operand loses its last seven bits: within the tolerance, and far from the source's own error.
+    coarse = ("alpha * A[i][k]", "alpha * ((A[i][k] + 96.0f) - 96.0f)")
+    plain, refused = measured(scop, [coarse], tmp_path)
+    assert plain.status == "ok"
+    assert refused.status == "inaccurate"
+    assert refused.accuracy is not None
+    assert refused.accuracy.ratio > 4
+    assert f"{refused.accuracy.error:.3g}" in refused.message
+    assert f"{refused.accuracy.source_error:.3g}" in refused.message
+    assert refused.seconds_minimum is None
+    _, admitted = measured(scop, [coarse], tmp_path, most_error=1e9)
+    assert admitted.status == "ok"
+    assert admitted.accuracy == refused.accuracy
+
+
+@pytest.mark.native
+def test_where_the_wider_type_can_not_be_told_nothing_is_measured(tmp_path: Path) -> None:
+    (tmp_path / "real.h").write_text("typedef float real;\n")
+    source = '#include "real.h"\n' + PRODUCT.replace("float", "real").replace("real alpha", "float alpha")
+    plain, other = measured(parse(tmp_path, source), [("alpha * A[i][k]", "A[i][k] * alpha")], tmp_path)
+    assert plain.accuracy is None
+    assert other.accuracy is None
+    assert other.status == "ok"
+
+
+@pytest.mark.native
+def test_integers_do_not_round(tmp_path: Path) -> None:
+    source = PRODUCT.replace("float", "int").replace("0.0f", "0")
+    plain, other = measured(parse(tmp_path, source), [("alpha * A[i][k]", "A[i][k] * alpha")], tmp_path)
+    assert (plain.accuracy, other.accuracy) == (None, None)
+    assert other.status == "ok"
+
+
+def test_the_tables_are_those_of_the_data() -> None:
+    page = (ROOT / "docs" / "reference" / "accuracy.md").read_text(encoding="utf-8")
+    rows = EXPERIMENT["read"]()
+    assert len({row.workload for row in rows}) >= 9
+    for table in EXPERIMENT["tables"](rows).split("\n\n"):
+        assert table.strip() in page
+
+
+def test_what_is_measured_is_near_what_is_expected() -> None:
+    rows = EXPERIMENT["read"]()
+    sources = {(row.workload, row.inputs): row.norm_wise for row in rows if row.method == EXPERIMENT["SOURCE"]}
+    ratios = [(row.norm_wise / sources[row.workload, row.inputs], row.error_factor) for row in rows]
+    assert ratios
+    assert [(ratio, factor) for ratio, factor in ratios if ratio > 1.1 * factor] == []
+
+
+def test_products_of_parts_are_those_of_floats() -> None:
+    generator = np.random.default_rng(2)
+    a, b = (generator.standard_normal(extents).astype(np.float32) for extents in ((8, 70), (70, 9)))
+    exact = a.astype(np.float64) @ b.astype(np.float64)
+    error = np.linalg.norm(EXPERIMENT["split_product"](a, b) - exact) / np.linalg.norm(exact)
+    assert 0 < error < 16 * 2.0**-24

@@ -1,0 +1,48 @@
+"""Manual pages and completion come from the commands themselves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from polydl.cli import main
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
+    script = ROOT / ".ci" / "manual_pages.py"
+    ended = subprocess.run([sys.executable, "-P", str(script), str(tmp_path)], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert len(main.commands) >= 15
+    for name, command in main.commands.items():
+        page = (tmp_path / f"polydl-{name}.1").read_text(encoding="utf-8").replace("\\-", "-")
+        assert page.startswith('.TH "POLYDL')
+        options = [option for each in command.params for option in each.opts if option.startswith("--")]
+        assert [option for option in options if option not in page] == []
+    assert "polydl-records-list.1" in os.listdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "completion"),
+    [
+        (["polydl", "opt"], "plain,optimize"),
+        (["polydl", "optimize", "--num"], "plain,--numerics"),
+        (["polydl", "optimize", "--numerics", "b"], "plain,bounded"),
+        (["polydl", "rank", "--ranker", "cost"], "plain,cost-model"),
+        (["polydl", "rank", "--microkernel", "no"], "plain,none"),
+        (["polydl", "rank", "--workload", "resnet_03"], "plain,resnet_03"),
+        (["polydl", "rank", "con"], "file,con"),
+    ],
+)
+def test_a_shell_completes_names(words: list[str], completion: str) -> None:
+    environment = os.environ | {
+        "_POLYDL_COMPLETE": "bash_complete", "COMP_WORDS": " ".join(words), "COMP_CWORD": str(len(words) - 1)
+    }  # fmt: skip
+    command = [sys.executable, "-c", "from polydl.start import main; main()"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert completion in ended.stdout.splitlines(), ended.stderr
