@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,125 +77,145 @@ def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | N
     return lambda event: progress(Stage(names[event.stage], event.done, event.total))
 
 
-def measure_picks(
-    space: VariantSpace,
-    chosen: Sequence[tuple[int, RankedVariant]],
-    machine: Machine,
-    policy: TimingPolicy,
-    toolchain: Toolchain,
-    directory: Path,
-    clock: Clock,
-    seed: int,
-    book: Book | None,
-    fresh: bool,
-    progress: ProgressCallback | None,
-    searching: Searching | NextPicks | None = None,
-) -> Measured:
-    """Compile and measure what the book does not hold; with ``fresh``, everything.
+class Measuring:
+    """The measurement of plain builds and picks. Where ``run`` is cut short, ``result`` is what was known by then."""
 
-    With ``searching``, it goes on with the batches that this proposes. A KeyboardInterrupt while it is measured ends it
-    with what is known by then; it passes where no candidate is.
-    """
-    executor: Executor = registry.load("executors", "local")
-    with clock.stage("compile"):
-        plain = plain_builds(space.scop, toolchain, machine.threads, space.numerics)
-        kernels = [kernel(space.apply(each.variant), machine.vector_bytes) for _, each in chosen]
+    def __init__(
+        self,
+        space: VariantSpace,
+        chosen: Sequence[tuple[int, RankedVariant]],
+        machine: Machine,
+        policy: TimingPolicy,
+        toolchain: Toolchain,
+        *,
+        seed: int,
+        book: Book | None,
+        fresh: bool,
+        clock: Clock,
+        progress: ProgressCallback | None,
+        further: Searching | NextPicks | None = None,
+    ) -> None:
+        """What the book holds is not run again, unless ``fresh``. ``further`` proposes what follows the first picks."""
+        self._space = space
+        self._machine = machine
+        self._policy = policy
+        self._toolchain = toolchain
+        self._seed = seed
+        self._book = book
+        self._fresh = fresh
+        self._clock = clock
+        self._progress = progress
+        self._further = further
+        self._executor: Executor = registry.load("executors", "local")
+        with clock.stage("compile"):
+            self._plain = plain_builds(space.scop, toolchain, machine.threads, space.numerics)
+            self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
+        self._earlier = Known({})
+        self._known: dict[str, Record] = {}
+        self._answers: dict[str, Measurement] = {}
+        self._recorder: Recorder | None = None
+
+    def run(self, directory: Path) -> None:
+        """Compile in ``directory``, verify and time what is not known yet, and what is proposed further."""
+        kernels = [source for _, source in self._picked]
         # The picks first, so that one is verified soon, should it be interrupted.
-        everyone = [plain[0].kernel, *kernels, *(each.kernel for each in plain[1:])]
-        earlier = book.known(everyone) if book is not None and not fresh else Known({})
-        known = dict(earlier.records)
-        again = searching is not None and searching.leaders_again
+        everyone = [self._plain[0].kernel, *kernels, *(each.kernel for each in self._plain[1:])]
+        if self._book is not None and not self._fresh:
+            self._earlier = self._book.known(everyone)
+            self._known.update(self._earlier.records)
+        again = self._further is not None and self._further.leaders_again
         least = [each.id for each in kernels[:LEADERS]] if again else []
-        wanted = wanted_again([each.kernel.id for each in plain], [each.id for each in kernels], known, least)
-        needed = [each for each in kernels if each.id in wanted]
-        builds = [each for each in plain if each.kernel.id in wanted]
-        built = build_all(executor, builds, needed, toolchain, directory, relayed(progress))
-    picked = list(zip(chosen, kernels, strict=True))
+        plain = [each.kernel.id for each in self._plain]
+        wanted = wanted_again(plain, [each.id for each in kernels], self._known, least)
+        builds = [each for each in self._plain if each.kernel.id in wanted]
+        if not builds:
+            return
+        with self._clock.stage("compile"):
+            needed = [each for each in kernels if each.id in wanted]
+            built = build_all(self._executor, builds, needed, self._toolchain, directory, relayed(self._progress))
+        if self._book is not None:
+            variants = {source.id: ranked.variant for (_, ranked), source in self._picked}
+            self._recorder = self._book.recorder(everyone, variants)
+        with self._clock.stage("run"):
+            measured = self._executor.measure(
+                [built[each.id] for each in everyone[1:] if each.id in built],
+                built[ORIGINAL],
+                self._space.scop,
+                threads=self._machine.threads,
+                policy=self._policy,
+                seed=self._seed,
+                progress=relayed(self._progress),
+                most_error=self._space.most_error,
+                finished=self._finished,
+                more=None if self._further is None else partial(self._more, self._further, directory),
+                earlier={identity: record.samples for identity, record in self._earlier.begun.items()},
+            )
+            self._answers = {each.id: each for each in measured}
 
-    def tried() -> tuple[Tried, ...]:
-        """What is known by now."""
+    @property
+    def verified(self) -> bool:
+        """Whether the original and at least one pick were verified by now."""
+        done = self._measurements()
+        ids = (source.id for _, source in self._picked)
+        return ORIGINAL in done and any(each in done and done[each].status == "ok" for each in ids)
+
+    def result(self, *, interrupted: bool = False) -> Measured:
+        """What is known by now. Raises ExecutionError if the original can't be run."""
+        baselines = tuple(
+            Baseline(each, self._answers[each.kernel.id])
+            if each.kernel.id in self._answers
+            else Baseline(each, self._known[each.kernel.id].measurement, self._known[each.kernel.id])
+            for each in self._plain
+            if each.kernel.id in self._answers or each.kernel.id in self._known
+        )
+        written = baselines[0].measurement
+        if written.status != "ok":
+            raise unmeasured(self._space.scop, written)
+        lost = self._recorder.lost if self._recorder is not None else 0
+        refusal = self._recorder.refusal if self._recorder is not None and lost else self._earlier.refusal
+        return Measured(baselines, self._tried(), StoreState(self._earlier.damaged, lost, refusal), interrupted)
+
+    def _finished(self, one: Finished) -> None:
+        self._answers[one.measurement.id] = one.measurement
+        if self._recorder is not None:
+            self._recorder(one)
+
+    def _more(self, further: Searching | NextPicks, directory: Path) -> Sequence[Built]:
+        """The next batch that has something to run; none once nothing is proposed."""
+        further.tell(self._tried(), self._plain_seconds())
+        while batch := further.more():
+            later: list[KernelSource] = []
+            for entry in batch:
+                try:
+                    later.append(kernel(self._space.apply(entry[1].variant), self._machine.vector_bytes))
+                except IllegalVariantError:
+                    further.refuse(entry[1].variant)
+                else:
+                    self._picked.append((entry, later[-1]))
+            if self._book is not None and not self._fresh:
+                self._known.update(self._book.known(later).records)
+            needed = [each for each in later if each.id not in self._known]
+            if self._recorder is not None:
+                self._recorder.add(needed, {each.variant.id: each.variant for _, each in batch})
+            if needed:
+                return self._executor.build(needed, self._toolchain, directory)
+            further.tell(self._tried(), self._plain_seconds())
+        return ()
+
+    def _measurements(self) -> dict[str, Measurement]:
+        return {**{one: record.measurement for one, record in self._known.items()}, **self._answers}
+
+    def _tried(self) -> tuple[Tried, ...]:
         return tuple(
-            Tried(number, ranked, source, answers[source.id])
-            if source.id in answers
-            else Tried(number, ranked, source, known[source.id].measurement, known[source.id])
-            for (number, ranked), source in picked
-            if source.id in answers or source.id in known
+            Tried(number, ranked, source, self._answers[source.id])
+            if source.id in self._answers
+            else Tried(number, ranked, source, self._known[source.id].measurement, self._known[source.id])
+            for (number, ranked), source in self._picked
+            if source.id in self._answers or source.id in self._known
         )
 
-    def plain_seconds() -> float | None:
+    def _plain_seconds(self) -> float | None:
         """The shortest median of the plain builds by now."""
-        done = {**{one: record.measurement for one, record in known.items()}, **answers}
-        times = [done[each.kernel.id].seconds_median for each in plain if each.kernel.id in done]
+        done = self._measurements()
+        times = [done[each.kernel.id].seconds_median for each in self._plain if each.kernel.id in done]
         return min((each for each in times if each is not None), default=None)
-
-    recorder: Recorder | None = None
-    answers: dict[str, Measurement] = {}
-    interrupted = False
-    if builds:
-        variants = {each.id: ranked.variant for each, (_, ranked) in zip(kernels, chosen, strict=True)}
-        recorder = book.recorder(everyone, variants) if book is not None else None
-
-        def finished(one: Finished) -> None:
-            answers[one.measurement.id] = one.measurement
-            if recorder is not None:
-                recorder(one)
-
-        def more() -> Sequence[Built]:
-            assert searching is not None
-            searching.tell(tried(), plain_seconds())
-            while batch := searching.more():
-                later: list[KernelSource] = []
-                for entry in batch:
-                    try:
-                        later.append(kernel(space.apply(entry[1].variant), machine.vector_bytes))
-                    except IllegalVariantError:
-                        searching.refuse(entry[1].variant)
-                    else:
-                        picked.append((entry, later[-1]))
-                if book is not None and not fresh:
-                    known.update(book.known(later).records)
-                fresh_ones = [each for each in later if each.id not in known]
-                if recorder is not None:
-                    recorder.add(fresh_ones, {each.variant.id: each.variant for _, each in batch})
-                if fresh_ones:
-                    return executor.build(fresh_ones, toolchain, directory)
-                searching.tell(tried(), plain_seconds())
-            return ()
-
-        try:
-            with clock.stage("run"):
-                measured = executor.measure(
-                    [built[each.id] for each in everyone[1:] if each.id in built],
-                    built[ORIGINAL],
-                    space.scop,
-                    threads=machine.threads,
-                    policy=policy,
-                    seed=seed,
-                    progress=relayed(progress),
-                    most_error=space.most_error,
-                    finished=finished,
-                    more=more if searching is not None else None,
-                    earlier={identity: record.samples for identity, record in earlier.begun.items()},
-                )
-                answers = {each.id: each for each in measured}
-        except KeyboardInterrupt:
-            interrupted = True
-            statuses = {
-                **{one.id: one.status for one in known.values()},
-                **{one.id: one.status for one in answers.values()},
-            }
-            if ORIGINAL not in statuses or "ok" not in (statuses.get(each.id) for each in kernels):
-                raise
-    baselines = tuple(
-        Baseline(each, answers[each.kernel.id])
-        if each.kernel.id in answers
-        else Baseline(each, known[each.kernel.id].measurement, known[each.kernel.id])
-        for each in plain
-        if each.kernel.id in answers or each.kernel.id in known
-    )
-    written = baselines[0].measurement
-    if written.status != "ok":
-        raise unmeasured(space.scop, written)
-    lost = recorder.lost if recorder is not None else 0
-    refusal = recorder.refusal if recorder is not None and recorder.lost else earlier.refusal
-    return Measured(baselines, tried(), StoreState(earlier.damaged, lost, refusal), interrupted)

@@ -22,7 +22,7 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Measured, StoreState, Tried, measure_picks
+from polydl.measuring import Measured, Measuring, StoreState, Tried
 from polydl.next_picks import NextPicks
 from polydl.picks import picks
 from polydl.pipeline import (
@@ -334,11 +334,20 @@ def optimize(
     if toolchain is not None and not lacking:
         book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
         policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
-        with temporary_directory() as work_directory:
-            measured = measure_picks(
-                space, chosen, found_machine, policy, toolchain, work_directory, clock, seed, book, fresh, progress,
-                searching or (NextPicks(ranking, chosen, top_k) if not variants else None),
-            )  # fmt: skip
+        further = searching or (NextPicks(ranking, chosen, top_k) if not variants else None)
+        measuring = Measuring(
+            space, chosen, found_machine, policy, toolchain,
+            seed=seed, book=book, fresh=fresh, clock=clock, progress=progress, further=further,
+        )  # fmt: skip
+        interrupted = False
+        try:
+            with temporary_directory() as work_directory:
+                measuring.run(work_directory)
+        except KeyboardInterrupt:
+            if not measuring.verified:
+                raise
+            interrupted = True
+        measured = measuring.result(interrupted=interrupted)
     if searching is not None:
         ranking, analysed = searching.space.ranking, searching.space.analysed
     if measured is not None and (searching is not None or len(measured.tried) > len(chosen)):

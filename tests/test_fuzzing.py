@@ -6,10 +6,11 @@ import json
 import multiprocessing
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -41,6 +42,8 @@ from polydl.fuzzing.unit import together
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.machine.system import find
+
+_Answer = TypeVar("_Answer")
 
 
 def test_a_number_gives_the_same_nest_and_every_kind_comes() -> None:
@@ -165,10 +168,14 @@ def _product() -> Program:
     return fitted(Program(tuple(Variable(name, "float") for name in "ABCDE"), (*other, *loops)))
 
 
-@pytest.mark.native
-def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(
-    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _in_new_process(work: Callable[..., _Answer], *arguments: Any) -> _Answer:
+    """Threads of OpenMP, which earlier tests may have started in this process, don't survive the forks of a run."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
+        return process.submit(work, *arguments).result()
+
+
+def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
+    """A fault is found, made smaller and kept, and is gone once it is mended."""
     from polydl.fuzzing.findings import Finding, read, write
 
     genuine = translation_unit.generate
@@ -177,23 +184,28 @@ def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(
         kernel = genuine(*arguments, **options)
         return replace(kernel, c=kernel.c.replace("++i)", "i += 2)"))
 
-    monkeypatch.setattr("polydl.pipeline.generate_code", faulty)
-    program, case = _product(), generated(0, 0)[1].having(_product())
-    case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
-    outcome = examine(case, settings)
-    assert {failure.kind for failure in outcome.failures} == {"wrong"}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polydl.pipeline.generate_code", faulty)
+        program, case = _product(), generated(0, 0)[1].having(_product())
+        case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
+        outcome = examine(case, settings)
+        assert {failure.kind for failure in outcome.failures} == {"wrong"}
 
-    smaller, failure = reduced(program, case, outcome.failures[0], settings, until=time.monotonic() + 60)
-    assert len(smaller.text) < len(case.text)
-    assert smaller.text.count("for (") == 1
-    assert failure.variant is not None
-    path = write(Finding(smaller, failure, True), tmp_path, {})
-    again, given, document = read(path)
-    assert (again, given) == (smaller, (failure.variant,))
-    assert document["kind"] == "wrong"
-    assert main(["fuzz", "--replay", str(path)], standalone_mode=False) == 1
-    monkeypatch.setattr("polydl.pipeline.generate_code", genuine)
+        smaller, failure = reduced(program, case, outcome.failures[0], settings, until=time.monotonic() + 60)
+        assert len(smaller.text) < len(case.text)
+        assert smaller.text.count("for (") == 1
+        assert failure.variant is not None
+        path = write(Finding(smaller, failure, True), folder, {})
+        again, given, document = read(path)
+        assert (again, given) == (smaller, (failure.variant,))
+        assert document["kind"] == "wrong"
+        assert main(["fuzz", "--replay", str(path)], standalone_mode=False) == 1
     assert main(["fuzz", "--replay", str(path)], standalone_mode=False) == 0
+
+
+@pytest.mark.native
+def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path, settings: Settings) -> None:
+    _in_new_process(_fault_in_a_printer, settings, tmp_path)
 
 
 def _statuses_without_legality(settings: Settings) -> Counter[str]:
@@ -210,13 +222,10 @@ def _statuses_without_legality(settings: Settings) -> Counter[str]:
 
 @pytest.mark.native
 def test_legality_that_is_not_asked_is_found(settings: Settings) -> None:
-    # Threads of OpenMP, which earlier tests may have started in this process, don't survive the forks of the run.
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        assert process.submit(_statuses_without_legality, settings).result()["wrong"]
+    assert _in_new_process(_statuses_without_legality, settings)["wrong"]
 
 
-@pytest.mark.native
-def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:
     genuine = translation_unit.generate
     seen: list[str] = []
 
@@ -226,12 +235,18 @@ def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings, monkey
         # C fills the first 432 bytes of a page, and a page that can't be touched follows.
         return replace(kernel, c=kernel.c.replace("C[i]", "C[i + 100]")) if len(seen) == 2 else kernel
 
-    monkeypatch.setattr("polydl.pipeline.generate_code", faulty)
     case = generated(0, 0)[1].having(_product())
     case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
-    outcome = examine(case, settings)
-    assert outcome.variants["crash"] == 1
-    assert outcome.variants["ok"] >= 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polydl.pipeline.generate_code", faulty)
+        return examine(case, settings).variants
+
+
+@pytest.mark.native
+def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings) -> None:
+    statuses = _in_new_process(_variants_with_one_that_leaves_an_array, settings)
+    assert statuses["crash"] == 1
+    assert statuses["ok"] >= 2
 
 
 @pytest.mark.native

@@ -13,6 +13,7 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ import pytest
 
 from polydl.cli import main
 from polydl.execute.timing import Timer
+from polydl.measuring import Measuring
 from polydl.records.record import Record
 from polydl.records.store import read
 
@@ -203,6 +205,30 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
     assert result.interrupted
     assert result.winner is not None
     assert callable(result.best)
+
+
+@pytest.mark.parametrize("place", ["polydl.measuring.Measuring.run", "polydl.emit.write_winner"])
+def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from polydl import optimization
+
+    module, _, name = place.rpartition(".")
+    owner = Measuring if module.endswith("Measuring") else import_module(module)
+    genuine, calls = getattr(owner, name), []
+
+    def interrupted(*arguments: Any) -> Any:
+        answer = genuine(*arguments)
+        calls.append(answer)
+        if len(calls) == 1:
+            raise KeyboardInterrupt
+        return answer
+
+    monkeypatch.setattr(owner, name, interrupted)
+    with pytest.raises(optimization.OptimizationInterrupted) as raised:
+        optimization.optimize("matmul.c", max_variants=2, top_k=2, microkernel="c", records="kept", out="fast")
+    assert raised.value.result.winner is not None
+    assert emitted() == FILES - {"report.json"}
 
 
 @pytest.fixture

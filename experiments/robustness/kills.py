@@ -45,7 +45,7 @@ class Strike:
     exit_status: int
     #: until the last process was gone; None if some were left
     gone_seconds: float | None
-    #: entries of the temporary folder that were left
+    #: entries of the temporary folder that it left
     folders: int
     #: what was wrong, in words
     faults: tuple[str, ...]
@@ -53,7 +53,7 @@ class Strike:
 
 def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
     """Start a command and send it a signal after so many seconds."""
-    mark, before = new_mark(), place.lines()
+    mark, before, earlier = new_mark(), place.lines(), set(place.left_in_temporary())
     with subprocess.Popen(
         place.command("--fresh"), cwd=place.root, env=place.environment(mark), text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
@@ -66,7 +66,8 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
         _, err = process.communicate(timeout=120)
     killed = number == signal.SIGKILL
     gone = seconds_until_gone(mark, _ORPHAN_SECONDS if killed else _CHILD_SECONDS)
-    folders = len(place.left_in_temporary())
+    # A command that was killed before may have left some, which one that ends early does not sweep.
+    left = [name for name in place.left_in_temporary() if name not in earlier]
     faults = [f"lost lines of {name}" for name in lost(before, place.lines())]
     faults += [f"the answer {name} is not whole" for name in place.odd_answers()]
     if gone is None:
@@ -77,9 +78,9 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
             faults.append(f"exit status {process.returncode}: {err.strip()[-500:]}")
         if "Traceback" in err:
             faults.append(f"a traceback: {err.strip()[-500:]}")
-        if folders:
-            faults.append(f"left: {', '.join(place.left_in_temporary())}")
-    return Strike(number.name, seconds, process.returncode, gone, folders, tuple(faults))
+        if left:
+            faults.append(f"left: {', '.join(left)}")
+    return Strike(number.name, seconds, process.returncode, gone, len(left), tuple(faults))
 
 
 def _wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -> None:
