@@ -97,8 +97,8 @@ class Optimization:
     analysed: tuple[Candidate, ...] = ()
     #: What the emitted function is called.
     exported: str = ""
-    #: Instruction sets that the code may use and this processor lacks. If there are any, nothing was run, and the first
-    #: of the ranking is emitted.
+    #: Instruction sets that the code may use and this processor lacks. If there are any, or if the machine is not at
+    #: hand, nothing was run, and the first of the ranking is emitted.
     lacking: tuple[str, ...] = ()
     #: whether an interruption ended it before all picks were measured; ``tried`` are those that were
     interrupted: bool = False
@@ -288,7 +288,8 @@ def optimize(
     one; without it, ``pins`` are decisions taken beforehand (``polydl.variants.pins``). ``variants`` of the caller's
     own take the place of all that would be generated, once they are proved legal. The emitted function has the source's
     name, or ``name``, after ``prefix``. ``march`` names processors, as compilers do, that code is made for in place of
-    this machine's; where this one lacks something that they have, nothing is run (``Optimization.lacking``). Raises
+    this machine's; where this one lacks something that they have, nothing is run (``Optimization.lacking``). Nor is it
+    for a ``machine`` that is not at hand: then the first of the ranking is emitted, with flags that name instructions.
     UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the
     original nest itself can't be run; a candidate that fails is a value in ``tried``. A KeyboardInterrupt after a
     candidate was verified is raised as OptimizationInterrupted, once the best of them is emitted; the next call goes on
@@ -307,11 +308,16 @@ def optimize(
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
     exported = Naming(name, prefix).of(scop.function.name)
     found_machine = machine or Machine.detect()
-    target = TargetProcessors.find(march, found_machine, compiler) if march else None
+    target: TargetProcessors | None = None
+    if march:
+        target = TargetProcessors.find(march, found_machine, compiler)
+    elif run and not found_machine.at_hand:
+        target = TargetProcessors.of(found_machine, compiler)
     if target is not None:
         found_machine, microkernel = target.machine, target.microkernel(microkernel)
     toolchain = (target.toolchain if target is not None else Toolchain.find(compiler)) if run else None
     lacking = target.lacking if target is not None else ()
+    emits_first = toolchain is not None and (not found_machine.at_hand or bool(lacking))
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=microkernel, numerics=level)
     with clock.stage("variants"):
@@ -327,11 +333,11 @@ def optimize(
         chosen += tuple(islice(unfused, 1))
     measured: Measured | None = None
     searching: Searching | None = None
-    if limit is not None and toolchain is not None and not lacking:
+    if limit is not None and toolchain is not None and not emits_first:
         seen = RankedSpace(space, generation, ranking, analysed, chosen_ranker, found_machine, options)
         search = strategy_named(strategy).begin(seen, seed=seed)
         searching = Searching(seen, search, strategy, limit, clock.elapsed)
-    if toolchain is not None and not lacking:
+    if toolchain is not None and not emits_first:
         book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
         policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
         further = searching or (NextPicks(ranking, chosen, top_k) if not variants else None)
@@ -394,6 +400,7 @@ def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     """The result with the winner's files, if there is one."""
     from polydl.emit import write_winner
 
-    if result.toolchain is None or (result.winner is None and not result.lacking) or not result.ranking.entries:
+    emits_first = bool(result.lacking) or not result.machine.at_hand
+    if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:
         return result
     return replace(result, files={str(kind): path for kind, path in write_winner(result, directory).items()})

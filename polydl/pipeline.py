@@ -122,7 +122,8 @@ def microkernels(name: str = AUTOMATIC, *, machine: Machine | None = None) -> tu
     kernels = _kernels(name)
     if machine is None:
         return kernels
-    return tuple(calibrated(kernel, machine.throughputs).on(machine.core) for kernel in kernels)
+    elsewhere = None if machine.at_hand else machine.isa
+    return tuple(calibrated(kernel, machine.throughputs, elsewhere).on(machine.core) for kernel in kernels)
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:

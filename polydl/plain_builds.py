@@ -123,7 +123,7 @@ def _others(toolchain: Toolchain) -> tuple[Toolchain, ...]:
     kind = "clang" if toolchain.kind == "gcc" else "gcc"
     named = [flag.removeprefix("-march=") for flag in toolchain.flags if flag.startswith("-march=")]
     try:
-        other = Toolchain.find(kind, "".join(named).replace("native", ""))
+        other = Toolchain.find(kind, "".join(named).replace("native", ""), toolchain.instructions)
     except (OptionError, MissingComponentError):
         return ()
     return (other,) if other.kind == kind else ()

@@ -96,6 +96,7 @@ def optimization_document(result: Optimization) -> Document:
                 "peak_gflops": result.peak_gflops,
                 **report_evidence.machine_speeds(result.machine),
                 "lacking": list(result.lacking),
+                "at_hand": result.machine.at_hand,
             },
             "arrays": report_evidence.arrays(result),
             "counts": {

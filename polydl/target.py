@@ -1,4 +1,4 @@
-"""Code for other processors than the one at hand: what these have is asked of the compiler."""
+"""Code for other processors than the one at hand: those that the compiler knows by a name, or those of a machine."""
 
 from __future__ import annotations
 
@@ -11,11 +11,23 @@ from polydl.codegen.processor import used_sets
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.machine.families import is_arm
 from polydl.pipeline import AUTOMATIC, NO_MICROKERNEL
 
 # Bytes of vectors, by the macro of the first instruction set that has them.
 _VECTORS = {"__AVX512F__": 64, "__AVX2__": 32}
 _LEAST_VECTOR = 16
+# What processors of these names have beside all of those before, as systems name it, the greatest first.
+_X86_LEVELS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("x86-64-v4", frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})),
+    ("x86-64-v3", frozenset({"avx", "avx2", "f16c", "fma"})),
+    ("x86-64-v2", frozenset({"sse4_2"})),
+    ("x86-64", frozenset()),
+)
+# What every further instruction set of 64-bit Arm is called in -march.
+_ARM_EXTENSIONS = {"asimdhp": "fp16", "asimddp": "dotprod", "sve": "sve", "sve2": "sve2"}
+# Compilers never use it by themselves, and later ones give it up.
+_UNUSED = {"avx512_vp2intersect"}
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,18 @@ class TargetProcessors:
                 kernels.append(name)
         return TargetProcessors(march, toolchain, _restricted(machine, macros, width), tuple(kernels), lacking)
 
+    @staticmethod
+    def of(machine: Machine, compiler: str | None = None) -> TargetProcessors:
+        """Those of a machine that is not at hand, with its instruction sets spelled out.
+
+        Raises OptionError if the compiler makes no code for them.
+        """
+        march, instructions = spelled_out(machine.isa)
+        toolchain = Toolchain.find(compiler, march, instructions)
+        present = used_sets(Toolchain.find(compiler).macros())
+        lacking = tuple(name for name in used_sets(toolchain.macros()) if name not in present)
+        return TargetProcessors(march, toolchain, machine, tuple(registry.names("microkernels")), lacking)
+
     def microkernel(self, asked: str) -> str:
         """The microkernels of an option that these processors can run. Raises OptionError for one that they can't."""
         if asked == NO_MICROKERNEL:
@@ -59,6 +83,30 @@ class TargetProcessors:
                 remedy=f"name another (--microkernel {self.microkernels[0]}), or leave out --march",
             )
         return ",".join(names)
+
+
+def spelled_out(isa: Collection[str]) -> tuple[str, tuple[str, ...]]:
+    """Processors with these instruction sets, named as systems do, for a compiler: a name, and options for the rest.
+
+    The name is none that a compiler must have learned lately: a level of x86-64, or 64-bit Arm with its extensions.
+    """
+    if is_arm(isa):
+        return "+".join(["armv8.2-a", *(name for each, name in _ARM_EXTENSIONS.items() if each in isa)]), ()
+    present = set(isa)
+    march = next(
+        name for place, (name, _) in enumerate(_X86_LEVELS) if all(sets <= present for _, sets in _X86_LEVELS[place:])
+    )
+    level = next(place for place, (name, _) in enumerate(_X86_LEVELS) if name == march)
+    covered = frozenset[str]().union(*(sets for _, sets in _X86_LEVELS[level:]))
+    further = sorted(present - covered - _UNUSED)
+    return march, tuple(f"-m{_option(name)}" for name in further)
+
+
+def _option(name: str) -> str:
+    """An instruction set of x86-64 as compilers write it in an option: ``avx512_vnni`` and ``amx_tile`` differ."""
+    if name.startswith("sse4"):
+        return name.replace("_", ".")
+    return name.replace("_", "-") if name.startswith("amx") else name.replace("_", "")
 
 
 def _vector_bytes(macros: Collection[str]) -> int:

@@ -67,10 +67,11 @@ def test_the_wheel_holds_polydl_and_nothing_else(wheel: Path) -> None:
     assert not [*sources, *(name for name in names if "__pycache__" in name)]
 
 
-def test_the_wheel_brings_what_compiles_the_peers(wheel: Path) -> None:
+def test_the_wheel_brings_what_compiles_the_peers_and_profiles_of_processors(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for name in ("onednn.cpp", "openblas.c", "nest_timer.c", "peer.h", "memory.h"):
         assert f"polydl/bench/peers/{name}" in names
+    assert "polydl/machine/profiles/zen4.toml" in names
 
 
 def test_the_wheel_holds_every_folder_that_is_mapped(wheel: Path) -> None:

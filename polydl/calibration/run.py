@@ -90,7 +90,10 @@ def calibrate(
     names = {kernel.name for kernel in chosen}
     others = [table for table in measured.throughputs if table.microkernel not in names]
     profile = replace(
-        measured, measured=datetime.now(UTC).isoformat(timespec="seconds"), throughputs=(*others, *tables)
+        measured,
+        measured=datetime.now(UTC).isoformat(timespec="seconds"),
+        throughputs=(*others, *tables),
+        surroundings=system.surroundings,
     )
     write(profile, path)
     kept.drop()

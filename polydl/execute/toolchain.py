@@ -56,15 +56,16 @@ class Toolchain:
     flags: tuple[str, ...]
 
     @staticmethod
-    def find(name: str | None = None, march: str = "") -> Toolchain:
+    def find(name: str | None = None, march: str = "", instructions: Sequence[str] = ()) -> Toolchain:
         """The compiler of that name or path, or else the first of gcc, clang and cc that works.
 
-        It compiles for this machine, or for processors that it calls ``march``. Raises OptionError if the one named is
-        not there or is neither gcc nor clang, or knows no such processors, and MissingComponentError if there is none
-        at all or it has no OpenMP.
+        It compiles for this machine, or for processors that it calls ``march`` and that have further ``instructions``,
+        as its options name them (``-mamx-tile``), but for those that it doesn't know. Raises OptionError if the one
+        named is not there or is neither gcc nor clang, or knows no such processors, and MissingComponentError if there
+        is none at all or it has no OpenMP.
         """
         if march:
-            return _for_processors(Toolchain.find(name), march)
+            return _for_processors(Toolchain.find(name), march, instructions)
         if name is not None:
             return _examine(found_compilers(name)[0])
         refusals: list[str] = []
@@ -88,6 +89,11 @@ class Toolchain:
     def name(self) -> str:
         """The compiler with its version and its flags, for messages."""
         return " ".join((self.kind, self.version, *self.flags))
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """Its flags that name instructions beyond those of the processors that ``-march`` names."""
+        return tuple(flag for flag in self.flags if flag.startswith("-m") and not flag.startswith(("-march", "-mcpu")))
 
     @property
     def in_order(self) -> Toolchain:
@@ -198,13 +204,22 @@ def _examine(path: Path) -> Toolchain:
     )
 
 
-def _for_processors(native: Toolchain, march: str) -> Toolchain:
+def _for_processors(native: Toolchain, march: str, instructions: Sequence[str]) -> Toolchain:
     """The compiler with another target. Raises OptionError if it has none of that name."""
-    flags = tuple(f"-march={march}" if flag.endswith("=native") else flag for flag in native.flags)
+    first = next(place for place, flag in enumerate(native.flags) if flag.endswith("=native"))
+    flags = (*native.flags[:first], f"-march={march}", *native.flags[first + 1 :])
     with temporary_directory() as directory:
         source, program = Path(directory, "openmp.c"), Path(directory, "openmp")
         source.write_text(_OPENMP_PROGRAM)
-        result = _run([str(native.path), *flags, str(source), "-o", str(program)], directory)
+
+        def tried(*more: str) -> subprocess.CompletedProcess[str]:
+            words = (*flags[: first + 1], *more, *flags[first + 1 :])
+            return _run([str(native.path), *words, str(source), "-o", str(program)], directory)
+
+        result = tried()
+        known = tuple(instructions)
+        if not result.returncode and known and tried(*known).returncode:
+            known = tuple(each for each in known if not tried(each).returncode)
     if result.returncode:
         said = next((line for line in result.stderr.splitlines() if "error" in line), "it can't link a program")
         raise OptionError(
@@ -212,7 +227,7 @@ def _for_processors(native: Toolchain, march: str) -> Toolchain:
             construct=f"--march {march}",
             remedy="name processors as the compiler does, such as x86-64-v3 or skylake-avx512",
         )
-    return replace(native, flags=flags)
+    return replace(native, flags=(*flags[: first + 1], *known, *flags[first + 1 :]))
 
 
 def _identify(path: Path) -> tuple[Literal["gcc", "clang"], str]:

@@ -6,7 +6,7 @@ each family; where they say nothing, the usual values stay, and ``Core.source`` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -136,7 +136,7 @@ def _generic_arm(vector_bytes: int, line_bytes: int) -> Core:
     )
 
 
-def is_arm(isa: Sequence[str]) -> bool:
+def is_arm(isa: Collection[str]) -> bool:
     """Whether these are instruction sets of AArch64."""
     return any(name.startswith(("asimd", "neon", "sve")) for name in isa)
 

@@ -68,6 +68,18 @@ class LevelSpeed:
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """What the system says of a machine beside its identity."""
+
+    memory_bytes: int
+    page_bytes: int
+    #: Of each cache, from the innermost.
+    line_bytes: tuple[int, ...]
+    #: Logical processors that share each cache.
+    shared_by: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Profile:
     """What was measured of one kind of processor."""
 
@@ -83,6 +95,8 @@ class Profile:
     throughputs: tuple[Throughput, ...] = ()
     #: Constants of ``Core`` that were measured, by name; profiles of earlier versions have none.
     constants: Mapping[str, float] = field(default_factory=dict)
+    #: What the system says there, for use on another machine; profiles of earlier versions have none of it.
+    surroundings: Surroundings | None = None
 
 
 def read(path: Path) -> Profile:
@@ -96,7 +110,9 @@ def read(path: Path) -> Profile:
         throughputs = tuple(Throughput.from_table(each) for each in table.pop("throughputs", []))
         features, cache_bytes = tuple(identity.pop("features")), tuple(identity.pop("cache_bytes"))
         found = Identity(features=features, cache_bytes=cache_bytes, **identity)
-        profile = Profile(found, levels=levels, throughputs=throughputs, **table)
+        told = table.pop("surroundings", None)
+        surroundings = None if told is None else Surroundings(**{key: _immutable(value) for key, value in told.items()})
+        profile = Profile(found, levels=levels, throughputs=throughputs, surroundings=surroundings, **table)
         _check(profile)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise MachineError(f"not a calibration: {error}", file=str(path), remedy=REMEDY) from None
@@ -117,6 +133,8 @@ def read_for(path: Path, identity: Identity) -> Profile:
 def write(profile: Profile, path: Path) -> None:
     """Whole or not at all. Raises MachineError if it can't be written."""
     document = {"version": VERSION, **asdict(profile)}
+    if profile.surroundings is None:  # TOML has no null
+        del document["surroundings"]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
@@ -127,8 +145,17 @@ def write(profile: Profile, path: Path) -> None:
         ) from None
 
 
+def _immutable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _check(profile: Profile) -> None:
     numbers: list[Any] = [profile.peak_gflops, profile.total_peak_gflops, *profile.constants.values()]
+    told = profile.surroundings
+    if told is not None:
+        numbers += [told.memory_bytes, told.page_bytes, *told.line_bytes, *told.shared_by]
+        if not len(told.line_bytes) == len(told.shared_by) == len(profile.identity.cache_bytes):
+            raise ValueError("line_bytes and shared_by are those of each cache")
     if unknown := profile.constants.keys() - set(CONSTANTS):
         raise ValueError(f"{min(unknown)} is no constant of a core")
     for level in profile.levels:

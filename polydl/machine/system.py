@@ -17,7 +17,7 @@ from polydl.errors import MachineError
 from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_text
 from polydl.machine.core import Constant, Core, constants
 from polydl.machine.families import published
-from polydl.machine.profile import Identity, Profile, read_for
+from polydl.machine.profile import Identity, Profile, Surroundings, read_for
 
 _ISA = re.compile(r"sse4_2|avx|avx2|fma|f16c|avx512\w*|avx_vnni|amx_\w+|asimd\w*|neon|sve\w*")
 
@@ -68,6 +68,20 @@ class System:
     caches: tuple[Cache, ...]
     memory_bytes: int
     vector_bytes: int
+    page_bytes: int
+
+    @staticmethod
+    def of_profile(identity: Identity, told: Surroundings) -> System:
+        """The machine that a calibration was taken on."""
+        caches = zip(identity.cache_bytes, told.line_bytes, told.shared_by, strict=True)
+        shapes = tuple(Cache(*cache) for cache in caches)
+        return System(identity, shapes, told.memory_bytes, _vector_bytes(identity.features), told.page_bytes)
+
+    @property
+    def surroundings(self) -> Surroundings:
+        """What a calibration keeps of the system."""
+        lines, sharing = zip(*((cache.line_bytes, cache.shared_by) for cache in self.caches), strict=True)
+        return Surroundings(self.memory_bytes, self.page_bytes, lines, sharing)
 
     @property
     def core(self) -> Core:
@@ -78,7 +92,7 @@ class System:
     @property
     def constants(self) -> tuple[Constant, ...]:
         """The constants of a core that the system tells."""
-        return constants({"page_bytes": os.sysconf("SC_PAGE_SIZE")}, "detected")
+        return constants({"page_bytes": self.page_bytes}, "detected")
 
     def calibration_path(self, directory: Path) -> Path:
         return directory / f"{self.identity.cpu_id}.calibration.toml"
@@ -111,9 +125,12 @@ def find(sizes: Sequence[int] | None = None) -> System:
         )
     cache_bytes = tuple(cache.bytes for cache in found)
     cpu_id = "-".join([cpu.identity, *(size_text(size) for size in cache_bytes)])
-    vector_bytes = 64 if "avx512f" in cpu.isa else 32 if "avx2" in cpu.isa else 16
     identity = Identity(cpu.name, cpu_id, cpu.isa, cache_bytes, len(processors))
-    return System(identity, found, _memory_bytes(), vector_bytes)
+    return System(identity, found, _memory_bytes(), _vector_bytes(cpu.isa), os.sysconf("SC_PAGE_SIZE"))
+
+
+def _vector_bytes(isa: Sequence[str]) -> int:
+    return 64 if "avx512f" in isa else 32 if "avx2" in isa else 16
 
 
 def _sysfs_caches(directory: Path) -> tuple[Cache, ...]:

@@ -23,8 +23,9 @@ from polydl.files import replacing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.core import Constant, Core, constants
 from polydl.machine.families import published
-from polydl.machine.speeds import calibrated_speeds, stored_or_measured
-from polydl.machine.system import default_directory, find
+from polydl.machine.profile import Profile
+from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
+from polydl.machine.system import System, default_directory, find
 from polydl.machine.throughput import Throughput
 
 _Kind = TypeVar("_Kind")
@@ -59,6 +60,8 @@ class Machine:
     throughputs: tuple[Throughput, ...] = ()
     #: Physical constants of a core that are known better than those published of its family.
     constants: tuple[Constant, ...] = ()
+    #: Whether this process runs on it. Of a machine elsewhere nothing is asked of the system here, and nothing is run.
+    at_hand: bool = True
 
     def __post_init__(self) -> None:
         if self.cores < 1 or self.vector_bytes < 1 or self.memory_bytes < 1:
@@ -105,35 +108,23 @@ class Machine:
             speeds = calibrated_speeds(calibration)
         else:
             speeds = stored_or_measured(identity.cpu_id, identity.cache_bytes, system.memory_bytes, directory)
-        machine = Machine(
-            name=identity.name,
-            cpu_id=identity.cpu_id,
-            cores=cores,
-            threads=threads or cores,
-            isa=identity.features,
-            vector_bytes=system.vector_bytes,
-            caches=tuple(
-                CacheLevel(f"L{i + 1}", cache.bytes, cache.line_bytes, cache.shared_by, latency, bandwidth)
-                for i, (cache, latency, bandwidth) in enumerate(
-                    zip(system.caches, speeds.latencies, speeds.bandwidths, strict=False)
-                )
-            ),
-            memory_latency_seconds=speeds.latencies[-1],
-            memory_bandwidth_bytes_per_second=speeds.bandwidths[-1],
-            memory_bytes=system.memory_bytes,
-            peak_gflops=speeds.peak_gflops,
-            constants=system.constants,
-        )
-        if calibration is not None and calibration.identity.cores == cores:
-            machine = replace(
-                machine,
-                total_bandwidths=tuple(level.total_bandwidth_bytes_per_second for level in calibration.levels),
-                total_peak_gflops=calibration.total_peak_gflops,
-            )
-        if calibration is not None:
-            measured = constants(calibration.constants, "measured")
-            machine = replace(machine, throughputs=calibration.throughputs, constants=(*machine.constants, *measured))
+        machine = _machine_of(system, speeds, calibration, threads or cores)
         return machine if sizes is None else machine.with_cache_sizes(sizes)
+
+    @staticmethod
+    def of_calibration(profile: Profile) -> Machine:
+        """The machine elsewhere that ``polydl calibrate`` was run on, with all of its cores.
+
+        Raises MachineError for a calibration that doesn't say enough, by an earlier polydl.
+        """
+        if profile.surroundings is None:
+            raise MachineError(
+                "an earlier polydl made this calibration, and it holds for the machine that it was made on alone",
+                remedy="run `polydl calibrate` there again",
+            )
+        system = System.of_profile(profile.identity, profile.surroundings)
+        machine = _machine_of(system, calibrated_speeds(profile), profile, profile.identity.cores)
+        return replace(machine, at_hand=False)
 
     @cached_property
     def core(self) -> Core:
@@ -198,7 +189,8 @@ class Machine:
             tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
             known = tuple(Constant(**each) for each in table.get("constants", []))
             others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
-            return _typed(Machine, {"total_peak_gflops": 0.0, **table, **others, "constants": known})
+            rest = {"total_peak_gflops": 0.0, "at_hand": True}
+            return _typed(Machine, {**rest, **table, **others, "constants": known})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise MachineError(
                 f"not a machine description: {error}", file=str(path), remedy="see what Machine.detect().save() writes"
@@ -210,7 +202,9 @@ class Machine:
         """Writes a TOML file, whole or not at all. Raises MachineError if it can't be written."""
         try:
             with replacing(Path(path)) as file:
-                file.write(tomli_w.dumps(asdict(self)).encode())
+                # Where it is, whoever reads it knows.
+                table = {name: value for name, value in asdict(self).items() if name != "at_hand"}
+                file.write(tomli_w.dumps(table).encode())
         except OSError as error:
             raise MachineError(
                 f"can't write the machine description: {error.strerror}", file=str(path), remedy="choose another path"
@@ -225,6 +219,40 @@ class Machine:
             "cache_bytes": [level.bytes for level in self.caches],
             "peak_gflops": self.peak_gflops,
         }
+
+
+def _machine_of(system: System, speeds: Speeds, calibration: Profile | None, threads: int) -> Machine:
+    """What the system and measurements say, with the calibration's further speeds if there is one."""
+    identity = system.identity
+    machine = Machine(
+        name=identity.name,
+        cpu_id=identity.cpu_id,
+        cores=identity.cores,
+        threads=threads,
+        isa=identity.features,
+        vector_bytes=system.vector_bytes,
+        caches=tuple(
+            CacheLevel(f"L{i + 1}", cache.bytes, cache.line_bytes, cache.shared_by, latency, bandwidth)
+            for i, (cache, latency, bandwidth) in enumerate(
+                zip(system.caches, speeds.latencies, speeds.bandwidths, strict=False)
+            )
+        ),
+        memory_latency_seconds=speeds.latencies[-1],
+        memory_bandwidth_bytes_per_second=speeds.bandwidths[-1],
+        memory_bytes=system.memory_bytes,
+        peak_gflops=speeds.peak_gflops,
+        constants=system.constants,
+    )
+    if calibration is None:
+        return machine
+    if calibration.identity.cores == identity.cores:
+        machine = replace(
+            machine,
+            total_bandwidths=tuple(level.total_bandwidth_bytes_per_second for level in calibration.levels),
+            total_peak_gflops=calibration.total_peak_gflops,
+        )
+    measured = constants(calibration.constants, "measured")
+    return replace(machine, throughputs=calibration.throughputs, constants=(*machine.constants, *measured))
 
 
 def _typed(kind: type[_Kind], table: dict[str, Any]) -> _Kind:

@@ -1,4 +1,4 @@
-"""Microkernels whose predictions come from measured tables."""
+"""Microkernels as a machine has them: with predictions from tables that were measured on it, and maybe elsewhere."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ class Calibrated(Microkernel):
     throughputs: tuple[Throughput, ...]
     #: The cores whose cycles are predicted.
     core: Core = WIDE_CORE
+    #: The instruction sets of a machine that is not at hand, as systems name them; None for the machine at hand.
+    elsewhere: tuple[str, ...] | None = None
 
     @property
     def name(self) -> str:
@@ -44,7 +46,14 @@ class Calibrated(Microkernel):
         return self.kernel.abilities
 
     def unavailable(self) -> str | None:
-        return self.kernel.unavailable()
+        """Of another machine, what its instruction sets say: nothing can be tried there."""
+        if self.elsewhere is None:
+            return self.kernel.unavailable()
+        if self.library:
+            return f"{self.library} makes code for the processor that it runs on, and the machine is another"
+        present = {_plain(name) for name in self.elsewhere}
+        lacking = sorted(macro.strip("_") for macro in self.macros if _plain(macro) not in present)
+        return f"the machine has no {' or '.join(lacking)}" if lacking else None
 
     def rejects(self, shape: GemmShape) -> str | None:
         return self.kernel.rejects(shape)
@@ -105,7 +114,17 @@ class Calibrated(Microkernel):
         return replace(self, kernel=self.kernel.on(core), core=core)
 
 
-def calibrated(kernel: Microkernel, throughputs: Sequence[Throughput]) -> Microkernel:
-    """The microkernel with the tables that are its own, or as it is if there is none."""
+def calibrated(
+    kernel: Microkernel, throughputs: Sequence[Throughput], elsewhere: tuple[str, ...] | None = None
+) -> Microkernel:
+    """The microkernel with the tables that are its own, or as it is if there is none.
+
+    ``elsewhere`` are the instruction sets of a machine that is not at hand.
+    """
     own = tuple(table for table in throughputs if table.microkernel == kernel.name)
-    return Calibrated(kernel, own) if own else kernel
+    return Calibrated(kernel, own, elsewhere=elsewhere) if own or elsewhere is not None else kernel
+
+
+def _plain(name: str) -> str:
+    """An instruction set as systems and compilers both write it, but for underscores."""
+    return name.replace("_", "").lower()

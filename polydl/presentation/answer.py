@@ -43,11 +43,15 @@ def answer_text(document: Mapping[str, Any], *, verbose: bool, fused: Sequence[s
 
 
 def _not_run(document: Mapping[str, Any]) -> list[str]:
-    lacking = document["machine"].get("lacking")
-    if not lacking:
+    machine = document["machine"]
+    reason = ""
+    if not machine.get("at_hand", True):
+        reason = f"the code is for {machine['name']}, and this is another machine"
+    elif machine.get("lacking"):
+        reason = f"this processor lacks {', '.join(machine['lacking'])}"
+    if not reason or document["files"]["c"] is None:
         return []
-    text = f"Not run  this processor lacks {', '.join(lacking)}: what is written is the first of the ranking, unchecked"
-    return wrapped(text, "")
+    return wrapped(f"Not run  {reason}: what is written is the first of the ranking, unchecked", "")
 
 
 def _nest(document: Mapping[str, Any]) -> str:

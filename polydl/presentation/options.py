@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from polydl.errors import OptionError
 from polydl.files import temporary_directory
@@ -114,10 +115,19 @@ class Target:
 
     cache_sizes: str | None
     threads: int | None
+    #: a file that describes another machine, or the name of a processor; None for the machine at hand
+    described: str | None
 
     def machine(self) -> Machine:
         from polydl.machine import Machine
 
+        if self.described is not None:
+            from polydl.machine import parse_cache_sizes
+            from polydl.machine.elsewhere import machine_elsewhere
+
+            machine = machine_elsewhere(self.described, threads=self.threads)
+            sizes = self.cache_sizes
+            return machine if sizes is None else machine.with_cache_sizes(parse_cache_sizes(sizes))
         return Machine.detect(cache_sizes=self.cache_sizes, threads=self.threads)
 
 
@@ -199,6 +209,13 @@ def _workload_names() -> list[str]:
     return [name for each in suites() for name in suite(each)]
 
 
+def _machines(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    from polydl.machine.elsewhere import names
+
+    known = [CompletionItem(name) for name in names() if name.startswith(word)]
+    return [*known, CompletionItem(word, type="file")]
+
+
 def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None:
         from polydl.machine import parse_cache_sizes
@@ -254,6 +271,11 @@ target_options = _gathered(
         help="Cache sizes instead of those found, innermost first: 32K,1M,36608K.",
     ),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores)."),
+    click.option(
+        "--machine", "described", metavar="FILE|NAME", shell_complete=_machines,
+        help="Another machine, which polydl calibrate described in FILE, or a processor that polydl knows: "
+        "xeon-amx, zen4, zen5. Nothing is run then.",
+    ),
 )  # fmt: skip
 search_options = _gathered(
     "search",

@@ -1,0 +1,199 @@
+"""Machines that polydl doesn't run on: their description, and code for them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+import polydl
+from polydl.cli import main
+from polydl.errors import MachineError
+from polydl.machine import Machine
+from polydl.machine.elsewhere import machine_elsewhere, names
+from polydl.machine.families import family_of
+from polydl.machine.profile import Surroundings, read, write
+from polydl.machine.system import find
+from polydl.pipeline import microkernels
+from polydl.target import TargetProcessors, spelled_out
+
+STORED = Path(__file__).parent / "data" / "calibration.toml"
+SURROUNDINGS = Surroundings(1 << 34, 4096, (64, 64, 64), (1, 1, 2))
+PRODUCT = """\
+void product(float c[16][32], const float a[16][8], const float b[8][32])
+{
+#pragma scop
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 32; ++j)
+      for (int k = 0; k < 8; ++k)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.fixture
+def product(tmp_path: Path) -> Path:
+    path = tmp_path / "product.c"
+    path.write_text(PRODUCT)
+    return path
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Path:
+    """What `polydl calibrate` would write on a node of 28 cores with tile registers."""
+    profile = read(STORED)
+    identity = dataclasses.replace(profile.identity, cores=28)
+    path = tmp_path / "node.toml"
+    write(dataclasses.replace(profile, identity=identity, surroundings=SURROUNDINGS), path)
+    return path
+
+
+def another(name: str) -> str:
+    """A processor of a profile that isn't like the one at hand: that one, or else another."""
+    here = find().identity.cpu_id
+    return name if Machine.load(_file(name)).cpu_id != here else next(each for each in names() if each != name)
+
+
+def _file(name: str) -> Path:
+    return Path(polydl.__file__).parent / "machine" / "profiles" / f"{name}.toml"
+
+
+def test_a_calibration_describes_the_machine_that_it_was_taken_on(node: Path) -> None:
+    machine = machine_elsewhere(str(node))
+    assert (machine.cores, machine.threads, machine.vector_bytes) == (28, 28, 64)
+    assert machine.memory_bytes == 1 << 34
+    assert [level.shared_by for level in machine.caches] == [1, 1, 2]
+    assert machine.throughputs == read(STORED).throughputs
+    assert not machine.at_hand
+
+
+def test_fewer_threads_than_cores_and_no_more(node: Path) -> None:
+    assert machine_elsewhere(str(node), threads=4).threads == 4
+    with pytest.raises(MachineError, match="29 threads") as caught:
+        machine_elsewhere(str(node), threads=29)
+    assert "1 to 28" in (caught.value.remedy or "")
+
+
+def test_an_earlier_calibration_says_too_little() -> None:
+    with pytest.raises(MachineError, match="earlier polydl") as caught:
+        machine_elsewhere(str(STORED))
+    assert caught.value.file == str(STORED)
+
+
+@pytest.mark.parametrize("text", [None, "cores = ", "cores = 2\n", "[identity]\nname = 'x'\n"])
+def test_files_that_describe_no_machine(tmp_path: Path, text: str | None) -> None:
+    path = tmp_path / "machine.toml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(MachineError) as caught:
+        machine_elsewhere(str(path))
+    assert caught.value.file == str(path)
+    assert caught.value.remedy
+
+
+def test_a_saved_description_is_taken_as_well(tmp_path: Path) -> None:
+    machine = Machine.load(_file("zen5"))
+    machine.save(tmp_path / "saved.toml")
+    assert "at_hand" not in (tmp_path / "saved.toml").read_text()
+    assert dataclasses.replace(machine_elsewhere(str(tmp_path / "saved.toml")), at_hand=True) == machine
+
+
+def test_every_profile_says_where_its_numbers_are_from() -> None:
+    assert names() == ("xeon-amx", "zen4", "zen5")
+    for name in names():
+        text = _file(name).read_text()
+        comment = " ".join(line.removeprefix("# ") for line in text.splitlines() if line.startswith("#"))
+        assert "measured by" in comment
+        assert "as the system told there" in comment
+        Machine.load(_file(name))
+    assert all(family_of(Machine.load(_file(name)).cpu_id) for name in ("zen4", "zen5"))
+
+
+def test_a_processor_of_a_name_has_as_many_cores_as_threads_are_asked_for() -> None:
+    machine = machine_elsewhere("xeon-amx", threads=28)
+    assert (machine.cores, machine.threads, machine.total_bandwidths) == (28, 28, ())
+    assert machine_elsewhere("xeon-amx").total_bandwidths != ()
+
+
+def test_a_machine_like_the_one_at_hand_is_the_one_at_hand(tmp_path: Path) -> None:
+    here = Machine.detect()
+    here.save(tmp_path / "here.toml")
+    assert machine_elsewhere(str(tmp_path / "here.toml")) == here
+    dataclasses.replace(here, cores=1024).save(tmp_path / "larger.toml")
+    assert not machine_elsewhere(str(tmp_path / "larger.toml"), threads=1024).at_hand
+
+
+@pytest.mark.parametrize(
+    ("isa", "march", "options"),
+    [
+        ((), "x86-64", ()),
+        (("sse4_2", "avx", "avx2", "fma", "f16c"), "x86-64-v3", ()),
+        (("sse4_2", "avx"), "x86-64-v2", ("-mavx",)),
+        (("asimd", "asimdhp", "asimddp", "sve"), "armv8.2-a+fp16+dotprod+sve", ()),
+    ],
+)
+def test_instruction_sets_are_spelled_out(isa: tuple[str, ...], march: str, options: tuple[str, ...]) -> None:
+    assert spelled_out(isa) == (march, options)
+
+
+def test_those_of_a_profile_are_spelled_out() -> None:
+    march, options = spelled_out(Machine.load(_file("xeon-amx")).isa)
+    assert march == "x86-64-v4"
+    assert {"-mamx-tile", "-mamx-bf16", "-mavx512bf16", "-mavx512fp16", "-mavxvnni"} <= set(options)
+
+
+def test_microkernels_are_those_of_the_other_machine() -> None:
+    tiles, none = machine_elsewhere("xeon-amx", threads=28), machine_elsewhere("zen4", threads=1024)
+    assert not tiles.at_hand
+    assert [kernel.unavailable() for kernel in microkernels("c-amx", machine=tiles)] == [None]
+    assert "no AMX" in str(microkernels("c-amx", machine=none)[0].unavailable())
+    assert "the processor that it runs on" in str(microkernels("libxsmm", machine=tiles)[0].unavailable())
+    assert microkernels("c", machine=none)[0].unavailable() is None
+
+
+@pytest.mark.parametrize("command", ["rank", "variants", "analyze"])
+def test_commands_take_another_machine(
+    command: str, product: Path, node: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = [command, str(product), "--machine", str(node), "--threads", "28", "--max-variants", "5", "--json", "-"]
+    assert main(line, standalone_mode=False) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["machine"]["threads"] == 28
+
+
+@pytest.mark.native
+def test_the_first_of_the_ranking_is_emitted_with_flags_that_are_spelled_out(
+    product: Path, node: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    line = ["optimize", str(product), "--machine", str(node), "--max-variants", "5", "--out", str(out)]
+    assert main(line, standalone_mode=False) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not run the code is for Intel(R) Xeon(R) Processor, and this is another machine" in said
+    document = json.loads((out / "report.json").read_text())
+    assert not document["machine"]["at_hand"]
+    assert (document["best"], document["machine"]["threads"]) == (None, 28)
+    text = (out / "README.txt").read_text()
+    assert "-march=x86-64-v4" in text
+    assert "native" not in text
+    assert "Neither run nor checked" in (out / "product_polydl.c").read_text()
+
+
+@pytest.mark.native
+def test_flags_that_the_compiler_does_not_know_are_left_out() -> None:
+    machine = dataclasses.replace(Machine.load(_file("zen4")), at_hand=False)
+    strange = dataclasses.replace(machine, isa=(*machine.isa, "avx512_of_later_years"))
+    toolchain = TargetProcessors.of(strange).toolchain
+    assert toolchain.flags == TargetProcessors.of(machine).toolchain.flags
+    assert toolchain.instructions
+    assert not any("later" in flag for flag in toolchain.flags)
+
+
+@pytest.mark.native
+def test_with_no_run_nothing_is_written(product: Path, tmp_path: Path) -> None:
+    line = ["optimize", str(product), "--machine", another("zen5"), "--no-run", "--out", str(tmp_path / "out"), "-q"]
+    assert main(line, standalone_mode=False) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.json"]
