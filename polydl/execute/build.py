@@ -53,7 +53,18 @@ def build(
     ``KernelSource.harness``. Raises ResourceError when the disk is full or nothing in ``directory`` can be run,
     OptionError for two kernels of the same id.
     """
-    names = [kernel.id for kernel in kernels]
+    return build_with([(kernel, toolchain) for kernel in kernels], directory, jobs=jobs, progress=progress)
+
+
+def build_with(
+    kernels: Sequence[tuple[KernelSource, Toolchain]],
+    directory: Path,
+    *,
+    jobs: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> tuple[Built, ...]:
+    """``build``, each kernel with a toolchain of its own."""
+    names = [kernel.id for kernel, _ in kernels]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise OptionError(f"two kernels have the id {twice!r}", remedy="give each kernel an id of its own")
@@ -63,7 +74,7 @@ def build(
         try:
             _write(directory / "timer.c", _TIMER)
             check_executable(directory)
-            pending = [pool.submit(_build_one, kernel, toolchain, directory, compilers) for kernel in kernels]
+            pending = [pool.submit(_build_one, *each, directory, compilers) for each in kernels]
             for future in as_completed(pending):
                 built = future.result()
                 results[built.kernel.id] = built

@@ -55,7 +55,7 @@ class Wider:
     """The nest in wider floating-point types."""
 
     job: Job
-    build: Callable[[], Built]
+    built: Built
     #: a quarter of half a unit in the last place of the source's types, by array: errors below it count as that
     least: Mapping[str, float]
 
@@ -67,12 +67,12 @@ class Wider:
 
 @dataclass(frozen=True)
 class Originals:
-    """The builds of the original nest, each made when it is asked for."""
+    """The builds of the original nest."""
 
     #: the one whose results are the reference
-    reference: Callable[[], Built]
+    reference: Built
     #: the one that is timed, then those that take its place, in turn, where the compiler got it wrong; with the words
-    #: that name compiler and flags
+    #: that name compiler and flags; each made when it is asked for
     timed: Sequence[tuple[str, Callable[[], Built]]]
     #: what rounding errors are measured against; None if nothing rounds
     wider: Wider | None
@@ -120,7 +120,7 @@ class Checker:
         Where the reference doesn't end in time, or can't be compiled, the original as it is timed takes its place.
         Raises ChildError if neither can be a reference, or no build of the original is right.
         """
-        reference = Participant(originals.reference())
+        reference = Participant(originals.reference)
         try:
             with ExitStack() as passing:
                 self.launch(reference, True, passing)
@@ -205,10 +205,11 @@ class Checker:
     def _exact(self, reference: Participant, wider: Wider, signed: bool) -> Exact | None:
         """The result in wider types; None where it is another, since what is wider can't be told from the text."""
         job, path = wider.job, wider.job.directory / "wider"
-        checker = Checker(job, None)
+        # A holder of arrays has those of the source's types.
+        checker = Checker(job, None if self._job.shared else self._holder)
         try:
             with ExitStack() as stack:
-                participant = Participant(wider.build())
+                participant = Participant(wider.built)
                 checker.launch(participant, signed, stack)
                 checker.wait(participant)
                 first_run(job, participant)

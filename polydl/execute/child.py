@@ -207,7 +207,7 @@ class Child:
 
 
 class InputHolder:
-    """A process with the arrays that no kernel writes; workers forked from it share their memory.
+    """A process with NumPy and with large arrays that no kernel writes; workers are forked from it, and share them.
 
     It is a context manager, and must be closed after its workers, which end with it.
     """
@@ -231,7 +231,7 @@ class InputHolder:
 
     def fill(self, data: Data, timeout_seconds: float) -> None:
         """Fill the arrays, for workers that are forked afterwards. Raises as ``Child.receive`` does."""
-        if self._filled != data:
+        if self._arrays and self._filled != data:
             self._child.request("fill", timeout_seconds, arrays=self._arrays, data=asdict(data))
             self._filled = data
 

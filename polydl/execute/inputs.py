@@ -1,9 +1,10 @@
-"""The process with the large arrays that no kernel writes, which forks the workers that read them:
+"""The process that forks the workers, with the large arrays that no kernel writes:
 ``python -m polydl.execute.inputs SOCKET COMMANDS REPLIES`` (three file descriptors).
 
-Fifty processes with a copy each of two gigabytes don't fit into memory, and to fill and map them takes longer than to
-time the kernels. Forked processes share the pages, huge ones included, for as long as nobody writes to them. This
-process never runs a kernel, since OpenMP's threads would not survive the fork.
+An interpreter takes a tenth of a second to import NumPy, and a fork milliseconds. Fifty processes with a copy each of
+two gigabytes don't fit into memory, and to fill and map them takes longer than to time the kernels. Forked processes
+share the pages, huge ones included, for as long as nobody writes to them. This process never runs a kernel, since
+OpenMP's threads would not survive the fork.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from polydl.codegen.original import original
 from polydl.codegen.wider import wider
 from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
-from polydl.execute.build import build
+from polydl.execute.build import build, build_with
 from polydl.execute.checking import Originals, Wider
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
@@ -94,7 +94,7 @@ class LocalExecutor:
             else:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
-                builds = replace(_originals(reference, directory), wider=_wider(scop, reference, job, seed))
+                builds = _originals(reference, job, _wide_job(scop, job, seed))
                 session = Session(job, builds, plain, [*foreign, *others], report, finished, further)
                 session.run(processes_at_once(most, available_bytes(), shared=job.shared_bytes))
         for other in (*others, *foreign):
@@ -138,12 +138,14 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     # Numbers like these the workers give to the contents of their arrays.
     inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
     # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
-    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or is_sandboxed():
+    forks = not is_sandboxed()
+    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
         inputs = []
     return Job(
         parameters=parameters,
         global_arrays=[_describe(array) for array in global_arrays],
         bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
+        forks=forks,
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
@@ -160,20 +162,34 @@ def _is_input(scop: Scop, array: Array) -> bool:
     return bool(array.extents) and array.name not in written
 
 
-def _originals(built: Built, directory: Path) -> Originals:
-    """The builds of the original nest beside the one for speed are made in ``directory`` when they are needed."""
+def _originals(built: Built, job: Job, wide: tuple[Job, KernelSource] | None) -> Originals:
+    """The builds of the original nest beside the one for speed, in the job's directory.
 
-    def rebuilt(toolchain: Toolchain) -> Callable[[], Built]:
-        folder = directory / toolchain.flags[0].strip("-")
-        return lambda: build([built.kernel], toolchain, folder)[0]
-
+    What every measurement needs is compiled at once, what takes the place of a miscompiled original when it is needed.
+    """
     toolchain = built.toolchain
-    others = (toolchain.cautious, toolchain.in_order)
-    timed = [(toolchain.name, lambda: built), *((each.name, rebuilt(each)) for each in others)]
-    return Originals(rebuilt(toolchain.in_order), timed, None)
+    needed = [(built.kernel, toolchain.in_order)]
+    if wide is not None:
+        needed.append((wide[1], toolchain))
+    reference, *widened = build_with(needed, job.directory / "builds")
+
+    def cautious() -> Built:
+        return build([built.kernel], toolchain.cautious, job.directory / "cautious")[0]
+
+    timed = [
+        (toolchain.name, lambda: built),
+        (toolchain.cautious.name, cautious),
+        (toolchain.in_order.name, lambda: reference),
+    ]
+    return Originals(reference, timed, Wider(wide[0], widened[0], _least_errors(job)) if wide is not None else None)
 
 
-def _wider(scop: Scop, built: Built, job: Job, seed: int) -> Wider | None:
+def _least_errors(job: Job) -> dict[str, float]:
+    arrays = {array["name"]: element_dtype(array["element"]) for array in job.parameters + job.global_arrays}
+    return {name: spacing(dtype) / 8 for name, dtype in arrays.items() if is_floating(dtype)}
+
+
+def _wide_job(scop: Scop, job: Job, seed: int) -> tuple[Job, KernelSource] | None:
     """The nest in wider types, unless nothing rounds there or memory is scarce."""
     wide = wider(scop)
     if wide is None:
@@ -181,14 +197,8 @@ def _wider(scop: Scop, built: Built, job: Job, seed: int) -> Wider | None:
     wide_job = _job(wide, job.cores, seed, job.policy, job.directory)
     if wide_job.bytes + 2 * job.bytes > _TOGETHER * available_bytes():
         return None
-    least = {}
-    for array in job.parameters + job.global_arrays:
-        dtype = element_dtype(array["element"])
-        if is_floating(dtype):
-            least[array["name"]] = spacing(dtype) / 8
-    wide_job = replace(wide_job, data=replace(wide_job.data, widened=True))
-    kernel = replace(original(wide), id="wider")
-    return Wider(wide_job, lambda: build([kernel], built.toolchain, job.directory / "wider-types")[0], least)
+    widened = replace(wide_job, data=replace(wide_job.data, widened=True))
+    return widened, replace(original(wide), id="wider")
 
 
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:

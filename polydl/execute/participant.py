@@ -29,7 +29,9 @@ class Job:
     global_arrays: list[dict[str, Any]]
     #: of all arrays of one child
     bytes: int
-    #: arrays that no kernel writes, and that all children read from the same memory
+    #: whether one process starts the others, by forks
+    forks: bool
+    #: arrays that no kernel writes, and that all children read from the same memory; none unless it ``forks``
     shared: list[dict[str, Any]]
     shared_bytes: int
     #: to pin threads to

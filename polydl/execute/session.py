@@ -56,9 +56,7 @@ class Session:
         """
         job = self._job
         with ExitStack() as outer:
-            holder = None
-            if job.shared:
-                holder = outer.enter_context(InputHolder(job.cores, job.directory, job.shared))
+            holder = outer.enter_context(InputHolder(job.cores, job.directory, job.shared)) if job.forks else None
             self._checker = Checker(job, holder)
             try:
                 self._run(capacity)

@@ -185,6 +185,12 @@ def _linked_functions(toolchain: Toolchain, names: tuple[str, ...]) -> tuple[str
 
 
 def _examine(path: Path) -> Toolchain:
+    return _examined(path, path.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _examined(path: Path, _changed: int) -> Toolchain:
+    """What works with a compiler. A process asks once, unless the file changes."""
     kind, version = _identify(path)
     stderr = ""
     with temporary_directory() as directory:
