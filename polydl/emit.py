@@ -16,6 +16,7 @@ from polydl.baselines import Baseline, plain_rounding
 from polydl.codegen import function_text, processor
 from polydl.codegen.header import header
 from polydl.codegen.plain_unit import plain_unit
+from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.process_group import run_in_group
@@ -27,7 +28,7 @@ from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import Numerics, Rounding, in_words
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
-from polydl.linking import cmake_package, cmake_use, lines, readme
+from polydl.linking import cmake_package, cmake_use, lines, pkg_config, readme
 from polydl.machine import Machine
 from polydl.pipeline import kernel
 from polydl.plan.step_words import variant_in_words
@@ -112,7 +113,7 @@ def _indented(text: str) -> list[str]:
     return textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
 
 
-def _interface(winner: Winner, toolchain: Toolchain) -> Interface:
+def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None) -> Interface:
     """What the kernel's callers are told, with what is known of the library that is compiled now."""
     interface = winner.kernel.interface
     used = ", ".join(processor.used_sets(toolchain.macros()))
@@ -126,7 +127,13 @@ def _interface(winner: Winner, toolchain: Toolchain) -> Interface:
         replace(clause, text=f"{clause.text}{_other_sizes(winner)}") if clause.topic == "Sizes" else clause
         for clause in interface.clauses
     ]
-    more = Clause("Numerics", _numerics(winner)), Clause("Processor", text)
+    more = [Clause("Numerics", _numerics(winner)), Clause("Processor", text)]
+    if foreign is not None:
+        called = (
+            f"{foreign.symbol} is the same for callers by the C ABI of Apache TVM FFI, such as NumPy, PyTorch and JAX: "
+            "its arguments are tensors of DLPack and numbers, which are checked."
+        )
+        more.append(Clause("Tensors", called))
     return replace(interface, clauses=(*clauses, *more))
 
 
@@ -158,13 +165,16 @@ def write_kernel(winner: Winner, toolchain: Toolchain, directory: Path | None) -
         atexit.register(stack.close)
     code = winner.kernel
     names = emitted_names(code.function, directory)
-    content = _interface(winner, toolchain)
+    foreign = foreign_call(winner.scop, code.function)
+    content = _interface(winner, toolchain, foreign)
+    text = code.c if foreign is None else "".join([foreign.definitions, code.c, foreign.function])
     line = lines(code, toolchain, names)["library"]
-    write_atomically(names["c"], _head(winner, toolchain, names) + code.c)
+    write_atomically(names["c"], _head(winner, toolchain, names) + text)
     write_atomically(names["header"], header(content))
     write_atomically(names["readme"], readme(code, content, toolchain, names))
     write_atomically(names["cmake"], cmake_package(code, toolchain))
-    written: set[FileKind] = {"c", "header", "library", "readme", "cmake"}
+    write_atomically(names["pkgconfig"], pkg_config(code))
+    written: set[FileKind] = {"c", "header", "library", "readme", "cmake", "pkgconfig"}
     for library in code.static_libraries:
         write_atomically(names["archive"], library.archive.read_bytes())
         write_atomically(names["licence"], library.licence.read_bytes())

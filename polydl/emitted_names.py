@@ -19,7 +19,7 @@ _KEYWORDS = frozenset((
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
 ))
 # fmt: on
-FileKind = Literal["c", "header", "library", "readme", "cmake", "archive", "licence"]
+FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence"]
 FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
 #: those of a static library, which not every winner calls
 OPTIONAL_FILES: frozenset[FileKind] = frozenset(("archive", "licence"))
@@ -48,7 +48,7 @@ class Naming:
 
 
 def package_name(exported: str) -> str:
-    """What CMake's ``find_package`` calls the folder of a function's files."""
+    """What CMake's ``find_package`` and ``pkg-config`` call the folder of a function's files."""
     return f"{exported}_polydl"
 
 
@@ -64,6 +64,7 @@ def emitted_names(exported: str, directory: Path) -> Mapping[FileKind, Path]:
         "library": directory / f"lib{package}.so",
         "readme": directory / "README.txt",
         "cmake": directory / f"{package}Config.cmake",
+        "pkgconfig": directory / f"{package}.pc",
         "archive": directory / "libpolydl_xsmm.a",
         "licence": directory / "LICENSE.libxsmm.txt",
     }

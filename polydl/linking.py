@@ -13,6 +13,7 @@ from polydl.ir.kernel import KernelSource
 
 _WIDTH = 100
 _OPENMP = "-fopenmp"
+_PKG_CONFIG = "$(PKG_CONFIG_PATH=. pkg-config --cflags --libs {})"
 
 
 def lines(kernel: KernelSource, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> dict[str, str]:
@@ -62,6 +63,19 @@ def cmake_package(kernel: KernelSource, toolchain: Toolchain) -> str:
     return "\n".join([*rows, ""])
 
 
+def pkg_config(kernel: KernelSource) -> str:
+    """The file by which ``pkg-config`` tells how a program is compiled and linked with the shared library beside it."""
+    package = package_name(kernel.function)
+    rows = [
+        f"Name: {package}",
+        f"Description: {kernel.function}, made by polydl",
+        "Version: 1.0",
+        "Cflags: -I${pcfiledir}",
+        f"Libs: -L${{pcfiledir}} -Wl,-rpath,${{pcfiledir}} -l{package}",
+    ]
+    return "\n".join([*rows, ""])
+
+
 def _quoted(flag: str) -> str:
     """As an argument of a command of CMake's."""
     escaped = flag.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$").replace(";", "\\;")
@@ -84,6 +98,7 @@ def readme(kernel: KernelSource, content: Interface, toolchain: Toolchain, names
         (names["header"].name, "its declaration, for C and C++"),
         (names["library"].name, "the same, compiled"),
         (names["cmake"].name, "the package for CMake"),
+        (names["pkgconfig"].name, "the same for pkg-config, of the shared library"),
         *((each.archive.name, "a library that the function calls") for each in kernel.static_libraries),
         *((each.licence.name, "the licence of that library") for each in kernel.static_libraries),
         ("report.json", "what was tried and measured, where `polydl optimize` wrote it"),
@@ -107,6 +122,10 @@ def readme(kernel: KernelSource, content: Interface, toolchain: Toolchain, names
             "With CMake, in CMakeLists.txt:",
             "",
             *(f"  {line}" for line in cmake_use(kernel.function)),
+            "",
+            "With pkg-config and the shared library:",
+            "",
+            f"  {toolchain.command} program.c {_PKG_CONFIG.format(names['pkgconfig'].stem)} -o program",
             "",
             "What callers can rely on, and must see to:",
             "",

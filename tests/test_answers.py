@@ -20,6 +20,7 @@ from polydl.records.answers import Answer, Refused, find, forget, keep, restore
 QUESTION, OTHER = "0123456789abcdef01234567", "f" * 24
 FILES: dict[FileKind, bytes] = {
     "c": b"int x;\n", "header": b"extern int x;\n", "library": b"\x7fELF...", "readme": b"x\n", "cmake": b"# x\n",
+    "pkgconfig": b"Name: x\n",
 }  # fmt: skip
 DOCUMENT = {"input": {"exported": "matmul", "digest": "n1"}, "records": {"measured": None}, "files": {"c": "/etc/x"}}
 
@@ -72,6 +73,7 @@ def test_the_names_of_files_are_fixed(records: Path, tmp_path: Path) -> None:
     assert {kind: path.name for kind, path in written.items()} == {
         "c": "matmul_polydl.c", "header": "matmul_polydl.h", "library": "libmatmul_polydl.so",
         "readme": "README.txt", "cmake": "matmul_polydlConfig.cmake",
+        "pkgconfig": "matmul_polydl.pc",
     }  # fmt: skip
     assert {kind: path.read_bytes() for kind, path in written.items()} == FILES
 

@@ -84,7 +84,7 @@ def test_a_program_with_main_and_an_external_runs_with_the_kernel(tmp_path: Path
     result = optimized(program, tmp_path, function="kernel")
     exported = ran(tmp_path, "nm", "-D", "--defined-only", str(result.files["library"]))
     names = {line.split()[-1] for line in exported.splitlines()}
-    assert names == {"kernel", "kernel_release", "kernel_missing", "bias"}
+    assert names == {"kernel", "kernel_release", "kernel_missing", "__tvm_ffi_kernel", "bias"}
     ran(tmp_path, compiler, "program.c", "allocation.c", "-o", "plain")
     ran(tmp_path, compiler, "-O2", "-march=native", "-fopenmp", "-c", "kernel_polydl.c")
     sources = ("program.c", "allocation.c", "kernel_polydl.o")
@@ -159,6 +159,28 @@ target_link_libraries(both PRIVATE polydl::small polydl::my_large)
     assert repr(large.best) == "<compiled kernel my_large(n, c, a, b)>"
 
 
+def test_a_program_in_cpp_links_two_by_pkg_config(tmp_path: Path) -> None:
+    (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
+    for name, size in (("small", 16), ("large", 64)):
+        optimized(tmp_path / "product.c", tmp_path / name, name=name, defines={"n": size}, max_variants=1)
+    (tmp_path / "main.cpp").write_text("""\
+#include <iostream>
+#include "small_polydl.h"
+#include "large_polydl.h"
+static float a[8][8], b[8][64], c[8][64], d[8][16], e[8][16];
+int main()
+{
+  a[7][7] = b[7][63] = d[7][15] = 3;
+  large(c, a, b);
+  small(e, a, d);
+  std::cout << c[7][63] << " " << e[7][15] << "\\n";
+}
+""")
+    wanted = "PKG_CONFIG_PATH=small:large pkg-config --cflags --libs small_polydl large_polydl"
+    ran(tmp_path, "sh", "-c", f"g++ main.cpp $({wanted}) -o both")
+    assert ran(tmp_path, "./both") == "9 9\n"
+
+
 @needs_libxsmm
 def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> None:
     (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
@@ -166,19 +188,26 @@ def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> No
     result = optimized(tmp_path / "product.c", folder, microkernel="libxsmm", max_variants=1, defines={"n": 16})
     text = (folder / "README.txt").read_text()
     lines = [line.strip() for line in text.splitlines() if line.startswith(("  gcc ", "  clang ", "  cc "))]
-    assert len(lines) == 3
+    assert len(lines) == 4
+    *lines, with_pkg_config = lines
     assert all(f" *   {line}\n" in result.files["c"].read_text() for line in lines)
-    result.files["library"].unlink()
     (folder / "program.c").write_text(
         '#include "product_polydl.h"\n#include <stdlib.h>\n'
         "int main(void) {\n  static float c[8][16], a[8][8], b[8][16];\n  a[7][7] = b[7][15] = 2;\n"
         '  product(c, a, b);\n  return c[7][15] == 4 && !getenv("OMP_PROC_BIND") ? 0 : 1;\n}\n'
     )
+    alone = ("env", "-u", "OMP_PROC_BIND")
+    ran(folder, *alone, "sh", "-c", with_pkg_config)
+    ran(folder, *alone, "./program")
+    (folder / "program").unlink()
+    result.files["library"].unlink()
     for line in lines:
-        ran(folder, "env", "-u", "OMP_PROC_BIND", "sh", "-c", line)
-    ran(folder, "env", "-u", "OMP_PROC_BIND", "./program")
+        ran(folder, *alone, "sh", "-c", line)
+    ran(folder, *alone, "./program")
     exported = ran(folder, "nm", "-D", "--defined-only", str(result.files["library"]))
-    assert {line.split()[-1] for line in exported.splitlines()} == {"product", "product_missing", "product_release"}
+    assert {line.split()[-1] for line in exported.splitlines()} == {
+        "product", "product_missing", "product_release", "__tvm_ffi_product",
+    }  # fmt: skip
 
 
 SGEMM = """\

@@ -1,0 +1,168 @@
+"""Emitted functions that other languages and frameworks call without a binding: the C ABI of Apache TVM FFI.
+
+A function of that ABI takes an array of tagged arguments; tensors are DLPack's, as those of NumPy, PyTorch and JAX are.
+The layouts and the numbers of kinds are those of ``tvm/ffi/c_api.h`` and ``dlpack/dlpack.h``; nothing of it is included
+or linked. Source: https://tvm.apache.org/ffi/get_started/stable_c_abi.html
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+from polydl import bfloat16
+from polydl.codegen import processor
+from polydl.ir.scop import Array, Parameter, Scop
+
+_PREFIX = "__tvm_ffi_"
+# Codes of DLPack.
+_SIGNED, _UNSIGNED, _FLOAT, _BFLOAT, _BOOLEAN = 0, 1, 2, 4, 6
+_INT64_MOST = 2**63 - 1
+_CODES = {
+    "_Bool": _BOOLEAN,
+    **dict.fromkeys(("char", "signed char", "short", "int", "long", "long long"), _SIGNED),
+    **dict.fromkeys(("unsigned char", "unsigned short", "unsigned int", "unsigned long"), _UNSIGNED),
+    "unsigned long long": _UNSIGNED,
+    **dict.fromkeys(("_Float16", "float", "double"), _FLOAT),
+    bfloat16.ELEMENT: _BFLOAT,
+}
+# Passed as one number: those that C converts from an integer or a double.
+_SCALARS = _CODES.keys() - {bfloat16.ELEMENT}
+
+
+@dataclass(frozen=True)
+class ForeignCall:
+    """The C by which a function is called from elsewhere, and its name there."""
+
+    #: the symbol, which callers name without its prefix
+    symbol: str
+    #: C before the source's own text, whose macros could change it
+    definitions: str
+    #: C after the function
+    function: str
+
+
+def foreign_call(scop: Scop, exported: str) -> ForeignCall | None:
+    """How the function that is exported under that name is called; None if one of its types has no place there.
+
+    It takes the function's arguments in order: all of them, or those whose values were not fixed. Tensors must have the
+    element type and the extents of the source's arrays, be C-contiguous and in the CPU's memory.
+    """
+    parameters = [(parameter, scop.array(parameter.array)) for parameter in scop.function.parameters]
+    if scop.function.return_type != "void" or not all(_has_place(*each) for each in parameters):
+        return None
+    symbol = f"{_PREFIX}{exported}"
+    function = processor.for_all(_function(scop, exported, symbol, parameters))
+    return ForeignCall(symbol, f"{_definitions()}\n", f"\n{function}\n")
+
+
+def _has_place(parameter: Parameter, array: Array) -> bool:
+    return array.element in (_CODES if parameter.is_pointer else _SCALARS)
+
+
+@cache
+def _definitions() -> str:
+    return processor.for_all(Path(__file__).with_name("tvm_ffi.c").read_text(encoding="utf-8").rstrip("\n"))
+
+
+def _function(scop: Scop, exported: str, symbol: str, parameters: list[tuple[Parameter, Array]]) -> str:
+    needed = sum(parameter.value is None for parameter, _ in parameters)
+    counts = sorted({needed, len(parameters)})
+    wrong = " && ".join(f"polydl_count != {count}" for count in counts)
+    rows = [
+        f"  if ({wrong}) {{",
+        f'    return polydl_raise("TypeError", "{exported}", "takes {" or ".join(map(str, counts))} arguments");',
+        "  }",
+    ]
+    if needed < len(parameters):
+        rows.append(f"  int polydl_all = polydl_count == {len(parameters)};")
+    if parameters:
+        rows.append("  const polydl_argument *polydl_next = polydl_arguments;")
+    values = []
+    for place, (parameter, array) in enumerate(parameters):
+        rows += _argument(place, exported, parameter, array)
+        values.append(f"polydl_{place}" if parameter.is_pointer else f"({array.element})polydl_{place}")
+    rows += _apart(scop, exported, parameters)
+    signature = (
+        f"int {symbol}(void *polydl_handle, const polydl_argument *polydl_arguments, int polydl_count,\n"
+        f"{' ' * len(f'int {symbol}(')}polydl_argument *polydl_result)"
+    )
+    return "\n".join(
+        [
+            f"{signature};",
+            signature,
+            "{",
+            "  (void)polydl_handle;",
+            *rows,
+            f"  {exported}({', '.join(values)});",
+            "  polydl_result->kind = 0;",
+            "  polydl_result->length = 0;",
+            "  polydl_result->value.integer = 0;",
+            "  return 0;",
+            "}",
+        ]
+    )
+
+
+def _argument(place: int, exported: str, parameter: Parameter, array: Array) -> list[str]:
+    """C that takes the next argument as ``polydl_<place>``."""
+    name = f'"{exported}: {parameter.name}"'
+    if parameter.is_pointer:
+        extents = array.extents or (1,)
+        return [
+            f"  static const long long polydl_extents_{place}[] = {{{', '.join(map(str, extents))}}};",
+            f"  void *polydl_{place} = polydl_elements(polydl_next++, {name}, {_CODES[array.element]}, "
+            f"{8 * array.element_bytes}, {array.element_bytes}, {len(extents)}, polydl_extents_{place});",
+            f"  if (!polydl_{place}) {{",
+            "    return -1;",
+            "  }",
+        ]
+    if _CODES[array.element] == _FLOAT:
+        return [
+            f"  double polydl_{place};",
+            f"  if (polydl_real(polydl_next++, {name}, &polydl_{place})) {{",
+            "    return -1;",
+            "  }",
+        ]
+    given = "" if parameter.value is None else "polydl_all && "
+    least, most = _range(array) if parameter.value is None else (parameter.value, parameter.value)
+    return [
+        f"  long long polydl_{place} = {parameter.value or 0};",
+        f"  if ({given}polydl_integer(polydl_next++, {name}, {_literal(least)}, {_literal(most)}, &polydl_{place})) {{",
+        "    return -1;",
+        "  }",
+    ]
+
+
+def _range(array: Array) -> tuple[int, int]:
+    """What an integer type holds, as far as an argument can be that."""
+    bits = 8 * array.element_bytes
+    if _CODES[array.element] == _BOOLEAN:
+        return 0, 1
+    if _CODES[array.element] == _UNSIGNED:
+        return 0, min(2**bits - 1, _INT64_MOST)
+    return -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+
+
+def _literal(value: int) -> str:
+    # The least integer is no literal of C.
+    return f"(-{-value - 1}LL - 1)" if value < 0 else f"{value}LL"
+
+
+def _apart(scop: Scop, exported: str, parameters: list[tuple[Parameter, Array]]) -> list[str]:
+    """C that refuses arrays which are written and overlap others."""
+    written = {access.array for statement in scop.statements for access in statement.writes}
+    pointers = [(place, *each) for place, each in enumerate(parameters) if each[0].is_pointer]
+    rows = []
+    for (first, parameter, array), (second, other, other_array) in combinations(pointers, 2):
+        if array.name in written or other_array.name in written:
+            name = parameter.name if array.name in written else other.name
+            rows += [
+                f"  if (polydl_disjoint(polydl_{first}, {array.bytes}, polydl_{second}, {other_array.bytes}, "
+                f'"{exported}: {name}")) {{',
+                "    return -1;",
+                "  }",
+            ]
+    return rows
