@@ -45,6 +45,7 @@ from polydl.records.record import Record
 from polydl.records.resume import book_of
 from polydl.search_space import RankedSpace
 from polydl.searching import Searching, SearchReport
+from polydl.shards import Shard
 from polydl.target import TargetProcessors
 
 if TYPE_CHECKING:
@@ -269,11 +270,13 @@ def optimize(
     progress: ProgressCallback | None = None,
     budget: str | Budget | None = None,
     strategy: str = DEFAULT_STRATEGY,
+    shard: str | Shard | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
     These are those of ``picks``; ``top_k`` 0 runs all variants. With a ``budget`` (``30s``, ``200runs``, or ``5%`` for
     as long as more is to be gained) the search goes on from there: ``strategy`` says what is measured next.
+    With a ``shard`` (``2/4``), part of the picks is run and nothing further: together the parts run all picks.
     With ``out``, the winner's C and what goes with it are written there, each file complete or not at all; without,
     they live in a directory that goes away with the process. ``run=False`` stops after ranking. ``cold`` times with
     empty caches. Operators are fused where that is legal, unless ``fuse`` is False; ``with_unfused`` also runs the
@@ -297,6 +300,9 @@ def optimize(
     """
     clock = Clock()
     limit = Budget.parse(budget) if isinstance(budget, str) else budget
+    part = Shard.parse(shard) if isinstance(shard, str) else shard
+    if limit is not None and part is not None:
+        raise OptionError("a search with a budget has no parts", remedy="leave out --budget or --shard")
     if limit is not None and variants:
         raise OptionError("a budget, and variants of the caller's own", remedy="leave one of them out")
     chosen_ranker = ranker_named(ranker)
@@ -328,6 +334,10 @@ def optimize(
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = picks(ranking, top_k)
+    if part is not None:
+        chosen = part.of(chosen)
+        # Of fewer picks than parts, some have none.
+        toolchain = toolchain if chosen else None
     if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
         unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
         chosen += tuple(islice(unfused, 1))
@@ -340,7 +350,8 @@ def optimize(
     if toolchain is not None and not emits_first:
         book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
         policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
-        further = searching or (NextPicks(ranking, chosen, top_k) if not variants else None)
+        goes_on = not variants and part is None
+        further = searching or (NextPicks(ranking, chosen, top_k) if goes_on else None)
         measuring = Measuring(
             space, chosen, found_machine, policy, toolchain,
             seed=seed, book=book, fresh=fresh, clock=clock, progress=progress, further=further,

@@ -18,7 +18,9 @@ from polydl.presentation.options import (
     debug_option,
     json_option,
     records_option,
+    require_own_records,
     sandbox_option,
+    shard_option,
 )
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from polydl.bench.driver import Settings
     from polydl.bench.ratios import Document
+    from polydl.shards import Shard
 
 _PEERS = "onednn,onednn-direct,torch,onnxruntime,openvino,openblas,gcc,clang"
 
@@ -56,6 +59,7 @@ _PEERS = "onednn,onednn-direct,torch,onnxruntime,openvino,openblas,gcc,clang"
     metavar="FILE",
     help="Keep the results there, and go on from it.",
 )
+@shard_option
 @click.option("--show", "only_show", is_flag=True, help="Only show what --out holds.")
 @records_option
 @sandbox_option
@@ -67,6 +71,7 @@ def bench(
     limit: int | None,
     peers: str,
     out: Path | None,
+    shard: Shard | None,
     only_show: bool,
     records: Path | None,
     json_path: str | None,
@@ -82,6 +87,7 @@ def bench(
 
     screen = console(quiet=json_path == STANDARD_OUTPUT)
     if not only_show:
+        require_own_records(shard, records)
         warn_unless_storable(records or default_directory())
     if only_show:
         if out is None:
@@ -89,10 +95,12 @@ def bench(
         document = concluded(read(out))
     else:
         chosen = _workloads(suite_names, names)[:limit]
+        part = "" if shard is None else f"-{shard.number}-of-{shard.count}"
+        chosen = chosen if shard is None else list(shard.of(chosen))
         settings = _settings(tuple(name for name in peers.split(",") if name), options)
         if out is None:
             stems = [Path(name).stem for name in suite_names]
-            out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}.json")
+            out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
         document = _run(chosen, settings, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
     _print(document, screen)

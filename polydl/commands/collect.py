@@ -10,10 +10,11 @@ import click
 
 from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
-from polydl.presentation.options import debug_option, records_option
+from polydl.presentation.options import debug_option, records_option, require_own_records, shard_option
 
 if TYPE_CHECKING:
     from polydl.records.store import Damage
+    from polydl.shards import Shard
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?")
 # Runs of fewer variants are not exported: a ranker has little to choose there.
@@ -52,6 +53,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
     help="Measure nothing: write what is there for rankers, analysed anew, as .jsonl.xz.",
 )
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
+@shard_option
 @records_option
 @debug_option
 def collect(
@@ -71,6 +73,7 @@ def collect(
     again: bool,
     export: Path | None,
     compiler: str | None,
+    shard: Shard | None,
     records: Path | None,
 ) -> int:
     """Measure variants of ready nests into the records. What is there already is not measured again."""
@@ -80,6 +83,7 @@ def collect(
     from polydl.records.store import default_directory, refusal
     from polydl.workloads import workload
 
+    require_own_records(None if compile_only else shard, records)
     if export is not None:
         return _export(records or default_directory(), export, threads)
     if not suites and not workloads:
@@ -89,6 +93,8 @@ def collect(
     if measure_only and (work is None or compile_only):
         raise OptionError("there is nothing to do", construct="--measure-only", remedy="give --work alone with it")
     names = tuple(dict.fromkeys((*layers_of(suites, layers), *(workload(name).name for name in workloads))))
+    if shard is not None:
+        names = shard.of(names)
     if measure_only and work is not None:
         there = compiled(work)
         names = tuple(name for name in names if name in there)

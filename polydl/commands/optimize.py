@@ -33,6 +33,8 @@ from polydl.presentation.options import (
     Target,
     cold_option,
     optimization_options,
+    require_own_records,
+    shard_option,
     strategy_option,
 )
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.optimization import Optimization
     from polydl.records.answers import Answer
+    from polydl.shards import Shard
 
 
 @click.command(short_help="Find the fastest variant, check it, and write C and a library.")
@@ -60,6 +63,7 @@ if TYPE_CHECKING:
         help="Go on beyond the first picks: for 30s, for 200runs, or while more than 5% are to be gained.",
     ),
     strategy_option,
+    shard_option,
     click.option("--name", default="", metavar="NAME", help="Call the emitted function so, in place of the source's."),
     click.option("--prefix", default="", metavar="PREFIX", help="Put this before the names that the library exports."),
     click.option(
@@ -92,6 +96,7 @@ def optimize(
     variant: str | None,
     budget: str | None,
     strategy: str,
+    shard: Shard | None,
     name: str,
     prefix: str,
     march: str,
@@ -110,6 +115,7 @@ def optimize(
 
     started = time.perf_counter()
     limit = None if budget is None else Budget.parse(budget)
+    require_own_records(None if no_run else shard, records)
     if html_path is not None:
         from polydl.page.render import require
 
@@ -123,6 +129,7 @@ def optimize(
         machine = target.machine()
         shown = {"top_k": top_k, "all": everything, "ranker": ranker, "timeout": timeout, "cold": cold}
         shown |= {"budget": budget, "strategy": strategy, "name": name, "prefix": prefix, "march": march}
+        shown |= {"shard": None if shard is None else str(shard)}
         digest = question(
             text,
             directory=source.folder,
@@ -142,7 +149,7 @@ def optimize(
             answer, replaceable = answer_to(directory, digest)
             digest = digest if replaceable else None
             if answer is not None:
-                into = out or Path(OUT, answer.function)
+                into = out or _folder(answer.function, shard)
                 check_destinations(source, into, json_path, html_path)
                 remembered = _remembered(answer, source, into, started, detail.verbose)
                 if remembered is not None:
@@ -157,7 +164,7 @@ def optimize(
             "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
             "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
             "budget": limit, "strategy": strategy,
-            "name": name, "prefix": prefix, "march": march,
+            "name": name, "prefix": prefix, "march": march, "shard": shard,
         },
         variant=variant, out=out, detail=detail, json_path=json_path, html_path=html_path,
     )  # fmt: skip
@@ -192,7 +199,7 @@ def _optimized(
     name = source.workload
     source = source.placed(out)
     scop = source.parse()
-    directory = out or Path(OUT, Naming(run["name"], run["prefix"]).of(scop.function.name))
+    directory = out or _folder(Naming(run["name"], run["prefix"]).of(scop.function.name), run["shard"])
     check_destinations(source, directory, json_path, html_path)
     parsed = time.perf_counter()
     machine = machine or target.machine()
@@ -245,6 +252,9 @@ def _optimized(
     if digest is not None and result.winner is not None and not failures:
         keep_answer(records, digest, document, result.files)
     if not run["run"] or result.winner is not None or result.files.get("c"):
+        return 0
+    if run["shard"] is not None and not result.picks:
+        click.echo(f"polydl: there are fewer picks than shards: none is left for {run['shard']}", err=True)
         return 0
     return fail("no candidate passed" if result.tried else "there is no legal variant to run")
 
@@ -306,6 +316,11 @@ def _show_remembered(
     if html_path is not None:
         write_page(remembered.document, html_path)
     return 0
+
+
+def _folder(function: str, shard: Shard | None) -> Path:
+    """Where the files go unless the user names another place; parts of a whole don't write to the same."""
+    return Path(OUT, function if shard is None else f"{function}-{shard.number}-of-{shard.count}")
 
 
 def _steps(path: str) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
     from polydl.pipeline import ApplyOptions
+    from polydl.shards import Shard
     from polydl.variants.generate import VariantSpace
     from polydl.variants.generation import Generation
     from polydl.workloads import Element, Layout, Padding, Workload
@@ -332,7 +333,29 @@ records_option = click.option(
     "--records", "records", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Measurements are kept there (in the user's data directory).",
 )  # fmt: skip
+
+
+def _shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
+    from polydl.shards import Shard
+
+    return None if value is None else Shard.parse(value)
+
+
+shard_option = click.option(
+    "--shard", metavar="I/N", callback=_shard,
+    help="Do part I of N (2/4): together the N parts do the whole. Each needs --records of its own.",
+)  # fmt: skip
 cold_option = click.option("--cold", is_flag=True, help="Time with empty caches: flushed before each invocation.")
+
+
+def require_own_records(shard: Shard | None, records: Path | None) -> None:
+    """Raises OptionError for a part of a whole that would write where others write."""
+    if shard is not None and records is None:
+        raise OptionError(
+            "parts of a whole may not write to the same records",
+            construct=f"--shard {shard}",
+            remedy=f"give each its own (--records records/{shard.number}), and join them with `polydl records merge`",
+        )
 
 
 def _enter_sandbox(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
