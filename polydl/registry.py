@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "gather": "polydl.variants.rewrites.gather:GATHER",
         "unfold": "polydl.variants.rewrites.unfold:UNFOLD",
         "pack": "polydl.variants.rewrites.pack:PACK",
+        "materialize": "polydl.variants.rewrites.materialize:MATERIALIZE",
         "pad": "polydl.variants.rewrites.pad:PAD",
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",

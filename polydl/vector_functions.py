@@ -50,6 +50,14 @@ def _known(name: str) -> _Function | None:
     return _Function("double" if base == name else "float", 2 if base in _TWO_ARGUMENTS else 1, _SINCE[base])
 
 
+def returned_type(name: str) -> str | None:
+    """``float`` or ``double`` for a function of ``<math.h>`` that loops may call with vectors, else None."""
+    if name in _INSTRUCTIONS - CONVERSIONS:
+        return "float" if name.endswith("f") else "double"
+    known = _known(name)
+    return known.element if known is not None else None
+
+
 def arguments(name: str) -> int:
     """How many arguments a function of libmvec takes."""
     known = _known(name)

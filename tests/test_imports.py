@@ -38,7 +38,7 @@ ALLOWED = {
     "contracts": {"ir", "errors", "machine"},
     "rewrite_contract": {"ir", "machine", "match", "poly"},
     "poly": {"ir", "errors", "bfloat16"},
-    "match": PROOFS - {"match"} | {"contracts"},
+    "match": PROOFS - {"match"} | {"contracts", "vector_functions"},
     "plan": PROOFS | {"contracts", "machine", "registry", "rewrite_contract", "vector_functions"},
     "reuse": PROOFS | {"plan"},
     "microkernels": PLUG_INS,

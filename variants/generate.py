@@ -10,7 +10,7 @@ from typing import Any
 from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import BILINEAR, PADDING
+from polydl.ir.families import BILINEAR, OPERANDS, PADDING
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, most_error, reassociates
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
@@ -156,8 +156,8 @@ def build_space(
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
-    padded = (each for each in others if families(each.rewrites) == {PADDING})
-    bases = (space, *padded) if fewer_products else ()
+    normal = (each for each in others if families(each.rewrites) in ({OPERANDS}, {PADDING}))
+    bases = (space, *normal) if fewer_products else ()
     fewer = (made for each in bases for made in _with_fewer_products(each, about))
     return replace(space, alternatives=(*fused, *others, *fewer))
 
@@ -257,13 +257,35 @@ def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     yield from _rewritten(space, about)
     if not _distributed(space):
         return
-    padding = [each for each in rewrites_installed() if PADDING in each.families]
-    proposals = [proposal for each in space.scop.statements for proposal in _proposals(space, each, padding, about)]
-    steps = tuple(step for proposal in proposals for step in proposal.steps)
-    padded = _after(space, Proposal(steps), about) if steps else None
-    if padded is not None:
-        yield padded
-        yield from _rewritten(padded, about)
+    for family in (OPERANDS, PADDING):
+        normal = _normal(space, family, about)
+        if normal is not None:
+            yield normal
+            yield from _rewritten(normal, about)
+
+
+def _normal(space: VariantSpace, family: str, about: _About) -> VariantSpace | None:
+    """The space with the rewrites of a family applied to all statements that they are proposed for, or None.
+
+    What they are proposed for may take a further rewrite to have a microkernel.
+    """
+    rewrites = [each for each in rewrites_installed() if family in each.families]
+    chosen: tuple[RewriteStep, ...] = ()
+    for statement in space.scop.statements:
+        for proposal in _proposals(space, statement, rewrites, about):
+            if (about.kernels or not proposal.for_microkernel) and _legal(space, (*chosen, *proposal.steps)):
+                chosen = (*chosen, *proposal.steps)
+                break
+    return _after(space, Proposal(chosen), about) if chosen else None
+
+
+def _legal(space: VariantSpace, steps: tuple[RewriteStep, ...]) -> bool:
+    before = tuple(step for step in space.rewrites if isinstance(step, RewriteStep))
+    try:
+        rewritten(space.source, (*before, *steps), numerics=space.numerics)
+    except IllegalVariantError:
+        return False
+    return True
 
 
 def rewrites_installed() -> tuple[Rewrite[Any], ...]:
@@ -304,7 +326,7 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
     if not _distributed(space):
         return
-    others = [each for each in rewrites_installed() if not each.families & {PADDING, BILINEAR}]
+    others = [each for each in rewrites_installed() if not each.families & {OPERANDS, PADDING, BILINEAR}]
     for report, statement in _rewritable(space):
         before = _preference(space, report.nest, about.kernels)
         for proposal in _proposals(space, statement, others, about):

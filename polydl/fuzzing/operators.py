@@ -133,7 +133,9 @@ def product(draw: Random) -> Program:
     if elements[0] in ("int", "long", "unsigned int") and draw.random() < 0.5:
         values = tuple(Call(f"({elements[0]})", (value,)) for value in values)  # type: ignore[assignment]
     term = Binary("*", *(values if draw.random() < 0.7 else values[::-1]))
-    nested = box(_order(draw, loops), (c.add(term),))
+    scaled = draw.random() < 0.25
+    added = _scaled(draw, c, term, loops) if scaled else c.add(term)
+    nested = box(_order(draw, loops), (added,))
     if draw.random() < 0.15:
         nested = _triangular(draw, nested)
     indices = {name for form in c.forms for _, name in form.terms}
@@ -143,11 +145,42 @@ def product(draw: Random) -> Program:
         body += box(list(moved.items()), (c.set_to(_zero(c.element)),))
     body += nested
     variables = [Variable("C", elements[0]), Variable("A", elements[1]), Variable("B", elements[2])]
+    if scaled:
+        variables.append(Variable("F", _computing(c.element)))
     if draw.random() < 0.45:
         extra, more = _after(draw, c, list(moved.items()))
         body += extra
         variables += more
     return fitted(Program(tuple(variables), tuple(body)))
+
+
+def _computing(element: str) -> str:
+    """The type in which an element is computed with."""
+    return "float" if element == BFLOAT16 else element
+
+
+def _scaled(draw: Random, c: _Access, term: Binary, loops: Mapping[str, int]) -> Assign:
+    """A product added or subtracted with factors: numbers, an element of F, a difference from one, in any place."""
+    left, right = term.left, term.right
+    factor: Expression = Element("F", (Sum(),))
+    if draw.random() < 0.4:
+        factor = Element("F", (iterator(draw.choice(list(loops))),))
+    if draw.random() < 0.3:
+        factor = Number({"float": "0.5f", "double": "0.25"}.get(_computing(c.element), "3"))
+    place = draw.choice(("left", "right", "around", "behind", "difference"))
+    if place == "left":
+        term = Binary("*", Binary("*", factor, left), right)
+    elif place == "right":
+        term = Binary("*", left, Binary("*", right, factor))
+    elif place == "around":
+        term = Binary("*", factor, term)
+    elif place == "behind":
+        term = Binary("*", term, factor)
+    else:
+        term = Binary("*", Binary("-", left, factor), right)
+    if draw.random() < 0.3:
+        return c.set_to(Binary("-", c.value, term))
+    return c.add(term)
 
 
 def _plain_product(draw: Random) -> Program:

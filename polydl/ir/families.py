@@ -6,6 +6,9 @@ from __future__ import annotations
 FUSION = "fusion"
 # Loops made rectangular. All statements that can be padded are, and other rewrites are tried after that as well.
 PADDING = "padding"
+# Operands of products made elements of arrays. All statements for which that is proposed get it, and other rewrites are
+# tried after that as well.
+OPERANDS = "operands"
 # Arrays or loops that lie otherwise, for the sake of a microkernel.
 LAYOUT = "layout"
 # Operands copied into another layout.

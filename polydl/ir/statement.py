@@ -16,8 +16,8 @@ from polydl.ir.affine import Affine, Box, box_extents
 
 AccessKind = Literal["read", "write"]
 # Where a statement comes from: the user's source (however its loops were changed since), or a rewrite that copies an
-# array, sets one to zero, or puts a tile transform there.
-Origin = Literal["source", "copy", "zero", "transform"]
+# array, evaluates an operand of a product into one, sets one to zero, or puts a tile transform there.
+Origin = Literal["source", "copy", "operand", "zero", "transform"]
 
 
 @dataclass(frozen=True)

@@ -183,8 +183,8 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
     a, b = (_operand(scop, statement, factor, accumulator) for factor in factors)
     if a is None or b is None:
         return NoMatch(
-            "what is added is not a product of exactly two array elements (a scale factor or a conversion has no "
-            "place in it)"
+            "what is added is not a product of exactly two array elements (a scale factor or a conversion belongs to "
+            "an operand that is computed beforehand)"
         )
     for operand in (a, b):
         if operand.array == c.array:
