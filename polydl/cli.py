@@ -25,6 +25,7 @@ from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
 from polydl.commands.report import report
+from polydl.commands.tune import tune
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.errors import PolydlError
 from polydl.interruption import INTERRUPTION
@@ -149,6 +150,7 @@ def main() -> None:
 
 
 main.add_command(optimize)
+main.add_command(tune)
 main.add_command(bench)
 main.add_command(fuse)
 main.add_command(fuzz)

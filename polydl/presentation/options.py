@@ -87,7 +87,9 @@ class Source:
             with temporary_directory() as directory:
                 placed = self.placed(directory)
                 return replace(placed.parse(), file=Path(placed.file or "").name)
-        return parse(self.file, function=self.function, defines=self._defines(), include_directories=self.include)
+        return parse(
+            self.file, function=self.function, defines=macros_of(self.define), include_directories=self.include
+        )
 
     def _workload(self) -> Workload:
         from polydl.workloads import workload
@@ -100,14 +102,16 @@ class Source:
             padding=cast("Padding | None", self.padding),
         )
 
-    def _defines(self) -> Mapping[str, str | int]:
-        defines: dict[str, str | int] = {}
-        for text in self.define:
-            name, equals, value = text.partition("=")
-            if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
-                raise OptionError(f"{text!r} defines no macro", construct=f"-D {text}", remedy="write -D NAME=VALUE")
-            defines[name] = value if equals else "1"
-        return defines
+
+def macros_of(definitions: Sequence[str]) -> Mapping[str, str | int]:
+    """Macros by name, from entries NAME=VALUE or NAME. Raises OptionError."""
+    defines: dict[str, str | int] = {}
+    for text in definitions:
+        name, equals, value = text.partition("=")
+        if not re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII):
+            raise OptionError(f"{text!r} defines no macro", construct=f"-D {text}", remedy="write -D NAME=VALUE")
+        defines[name] = value if equals else "1"
+    return defines
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,149 @@
+"""``polydl tune``: many nests at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
+from polydl.commands.storing import warn_unless_storable
+from polydl.errors import OptionError
+from polydl.presentation.options import (
+    OUT,
+    Search,
+    cold_option,
+    debug_option,
+    json_option,
+    macros_of,
+    ranker_option,
+    records_option,
+    sandbox_option,
+    search_options,
+    strategy_option,
+    top_k_options,
+)
+
+if TYPE_CHECKING:
+    from polydl.tuning import Nest
+
+
+@click.command(short_help="Optimize many nests, and show them in one table.")
+@click.argument("files", nargs=-1, type=click.Path(path_type=str), metavar="[FILE...]")
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes.")
+@click.option("--workload", "workloads", multiple=True, metavar="NAME", help="Such as resnet_03 or gemm_64x96x128.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N nests.")
+@click.option(
+    "-D",
+    "--define",
+    "define",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="A macro of all files, or the value of an integer parameter. May be repeated.",
+)
+@click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files.")
+@click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
+@search_options
+@ranker_option
+@top_k_options(5, "Compile, check and time")
+@click.option("--budget", metavar="BUDGET", help="For each nest, go on beyond the first picks: 30s, 200runs, 5%.")
+@strategy_option
+@cold_option
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a candidate that takes longer for one run.",
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write a folder for each nest there ({OUT})."
+)
+@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
+@click.option("--fresh", is_flag=True, help="Measure again what the records hold.")
+@sandbox_option
+@records_option
+@click.option("-q", "--quiet", is_flag=True, help="Show nothing but warnings and errors.")
+@json_option
+@debug_option  # fmt: skip
+def tune(
+    files: tuple[str, ...],
+    suites: tuple[str, ...],
+    workloads: tuple[str, ...],
+    limit: int | None,
+    define: tuple[str, ...],
+    include: tuple[str, ...],
+    threads: int | None,
+    search: Search,
+    out: Path | None,
+    compiler: str | None,
+    fresh: bool,
+    records: Path | None,
+    quiet: bool,
+    json_path: str | None,
+    top_k: int,
+    everything: bool,
+    timeout: float,
+    **options: Any,
+) -> int:
+    """Optimize many nests, one after the other, each into a folder of its own.
+
+    An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
+    """
+    from polydl.machine import Machine
+    from polydl.pipeline import Stage
+    from polydl.presentation.progress import progress_bar
+    from polydl.presentation.tuning import document, line, tuned_text
+    from polydl.records.store import default_directory
+    from polydl.tuning import tune as tune_nests
+
+    nests = _nests(files, suites, workloads, out or Path(OUT), define, include)[:limit]
+    quiet = quiet or json_path == STANDARD_OUTPUT
+    directory = records or default_directory()
+    warn_unless_storable(directory)
+    machine = Machine.detect(threads=threads)
+    results = []
+    with progress_bar(wanted=not quiet) as progress:
+        for result in tune_nests(
+            nests,
+            machine=machine,
+            records=directory,
+            fresh=fresh,
+            compiler=compiler,
+            top_k=0 if everything else top_k,
+            timeout_seconds=timeout,
+            **options,
+            **vars(search),
+        ):
+            results.append(result)
+            if result.status == "failed":
+                click.echo(line(result), err=True)
+            if progress is not None:
+                progress(Stage("tune", len(results), len(nests)))
+    if not quiet:
+        click.echo(tuned_text(results))
+    if json_path is not None:
+        write_document(document(results), json_path)
+    return FAILURE if any(result.status == "failed" for result in results) else 0
+
+
+def _nests(
+    files: tuple[str, ...],
+    suites: tuple[str, ...],
+    workloads: tuple[str, ...],
+    directory: Path,
+    define: tuple[str, ...],
+    include: tuple[str, ...],
+) -> tuple[Nest, ...]:
+    from polydl.tuning import nests_of
+    from polydl.workloads import suite
+    from polydl.workloads import suites as known
+
+    names = [name for one in suites for name in suite(one)]
+    nests = nests_of(files, [*names, *workloads], directory, defines=macros_of(define), include_directories=include)
+    if not nests:
+        remedy = f"name FILE..., a --suite ({', '.join(known())}) or a --workload"
+        raise OptionError("there is nothing to optimize", remedy=remedy)
+    return nests

@@ -1,0 +1,156 @@
+"""Many nests, each optimized; what was done before is not done again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from polydl.emitted_names import FILE_KINDS
+from polydl.errors import OptionError, PolydlError
+from polydl.execute.toolchain import found_compilers
+from polydl.machine import Machine
+from polydl.optimization import optimize
+from polydl.records import answers
+from polydl.records.questions import question
+from polydl.report import REPORT_FILE, optimization_document, to_text, write_report
+from polydl.workloads import workload
+
+
+@dataclass(frozen=True)
+class Nest:
+    """A nest to optimize, a file or a ready workload, and the folder of its results."""
+
+    #: the file, or the workload's name
+    name: str
+    #: where the results go
+    directory: Path
+    #: the workload; empty for a file
+    workload: str = ""
+    #: macros, and values of the function's integer parameters
+    defines: Mapping[str, str | int] = field(default_factory=dict)
+    include_directories: tuple[str, ...] = ()
+
+    def written(self) -> Path:
+        """The file. A workload is written to the folder of its results."""
+        return workload(self.workload).write(self.directory) if self.workload else Path(self.name)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The result of one nest."""
+
+    nest: Nest
+    #: of the machine that it is for, ``Machine.cpu_id``
+    cpu: str
+    #: ``failed`` if no candidate passed, or the nest was refused
+    status: Literal["ok", "failed"]
+    #: why it failed
+    message: str
+    #: as ``optimize --json`` prints it; None if the nest was refused
+    document: Mapping[str, Any] | None
+    #: whether it is the answer to the same question that was kept earlier
+    answered: bool
+    seconds: float
+
+
+def nests_of(
+    files: Sequence[str],
+    workloads: Sequence[str],
+    directory: Path,
+    *,
+    defines: Mapping[str, str | int] | None = None,
+    include_directories: Sequence[str] = (),
+) -> tuple[Nest, ...]:
+    """The nests of files and of ready workloads, each once, with a folder in ``directory``.
+
+    Raises OptionError for an unknown workload, and for files that would share a folder.
+    """
+    known, includes = defines or {}, tuple(include_directories)
+    from_files = [Nest(name, directory / Path(name).stem, "", known, includes) for name in dict.fromkeys(files)]
+    names = dict.fromkeys(workload(name).name for name in workloads)
+    nests: dict[Path, Nest] = {}
+    for nest in (*from_files, *(Nest(name, directory / name, workload=name) for name in names)):
+        other = nests.setdefault(nest.directory, nest)
+        if other is not nest:
+            raise OptionError(
+                f"the results of {other.name} and {nest.name} would share {nest.directory}",
+                remedy="rename one of the files",
+            )
+    return tuple(nests.values())
+
+
+def tune(
+    nests: Iterable[Nest],
+    *,
+    machine: Machine,
+    records: Path,
+    fresh: bool = False,
+    compiler: str | None = None,
+    **options: Any,
+) -> Iterator[Tuned]:
+    """Optimize one nest after the other, and yield each result as soon as it is there.
+
+    ``options`` are those of ``optimize``, JSON values. What ``records`` hold is not measured again, and a question
+    that was answered is not asked again, unless ``fresh``. A nest that is refused, and
+    one of which no candidate passes, is a result as well.
+    """
+    for nest in nests:
+        started = time.perf_counter()
+        try:
+            result = _one(nest, machine, records, fresh, compiler, options)
+        except PolydlError as error:
+            result = Tuned(nest, machine.cpu_id, "failed", str(error), None, False, 0.0)
+        yield replace(result, seconds=time.perf_counter() - started)
+
+
+def _one(
+    nest: Nest, machine: Machine, records: Path, fresh: bool, compiler: str | None, options: Mapping[str, Any]
+) -> Tuned:
+    file = nest.written()
+    digest = _question(nest, file, machine, compiler, options)
+    kept = answers.find(records, digest) if digest is not None and not fresh else None
+    if isinstance(kept, answers.Answer):
+        files: dict[str, str] = {kind: str(path) for kind, path in answers.restore(kept, nest.directory).items()}
+        files["report"] = str(nest.directory / REPORT_FILE)
+        document = {**kept.document, "files": {**dict.fromkeys(kept.document["files"]), **files}}
+        (nest.directory / REPORT_FILE).write_text(to_text(document), encoding="utf-8")
+        return Tuned(nest, machine.cpu_id, "ok", "", document, True, 0.0)
+    result = optimize(
+        file,
+        machine=machine,
+        out=nest.directory,
+        records=records,
+        fresh=fresh,
+        compiler=compiler,
+        workload=nest.workload or None,
+        defines=nest.defines,
+        include_directories=nest.include_directories,
+        **options,
+    )
+    result = write_report(result, nest.directory)
+    document = optimization_document(result)
+    if result.winner is None:
+        return Tuned(nest, machine.cpu_id, "failed", "no candidate passed", document, False, 0.0)
+    failed = any(each.measurement.status != "ok" for each in result.tried)
+    replaceable = kept is None or (isinstance(kept, answers.Refused) and not kept.remedy)
+    if digest is not None and replaceable and not failed:
+        # What can't be kept is measured again the next time.
+        with suppress(PolydlError, OSError):
+            contents = {kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files}
+            answers.keep(records, digest, answers.Answer(document, contents))
+    return Tuned(nest, machine.cpu_id, "ok", "", document, False, 0.0)
+
+
+def _question(nest: Nest, file: Path, machine: Machine, compiler: str | None, options: Mapping[str, Any]) -> str | None:
+    return question(
+        file.read_bytes(),
+        directory=file.parent,
+        include_directories=nest.include_directories,
+        machine=machine,
+        compilers=found_compilers(compiler),
+        options={"tune": True, **options, "define": sorted(nest.defines.items())},
+    )

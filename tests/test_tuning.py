@@ -1,0 +1,108 @@
+"""Many nests, optimized one after the other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polydl.cli import main
+from polydl.errors import OptionError
+from polydl.presentation.tuning import document, line, tuned_text
+from polydl.records.store import read
+from polydl.tuning import Nest, Tuned, nests_of
+
+REFUSED = """\
+void chase(int n, int next[64])
+{
+  int at = 0;
+  while (next[at] != n)
+    at = next[at];
+}
+"""
+SUM = """\
+void total(float sums[16], const float values[16][8])
+{
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < N; ++j)
+      sums[i] += values[i][j];
+}
+"""
+BEST = {"id": "0123456789ab", "plain": False, "seconds": 1e-3, "gflops": 12.5, "speedup": 3.25}
+
+
+def tuned(name: str, cpu: str = "A", **values: Any) -> Tuned:
+    known = {"status": "ok", "message": "", "document": {"best": BEST}, "answered": False, "seconds": 1.0}
+    return Tuned(Nest(name, Path("out", name)), cpu, **{**known, **values})
+
+
+def test_each_nest_has_a_folder() -> None:
+    nests = nests_of(["a/one.c", "a/one.c"], ["resnet_03"], Path("out"), defines={"N": "8"})
+    assert [nest.name for nest in nests] == ["a/one.c", "resnet_03"]
+    assert [str(nest.directory) for nest in nests] == ["out/one", "out/resnet_03"]
+    assert nests[0].defines == {"N": "8"}
+
+
+def test_files_that_would_share_a_folder() -> None:
+    with pytest.raises(OptionError, match=r"a/one.c and b/one.c would share"):
+        nests_of(["a/one.c", "b/one.c"], [], Path("out"))
+
+
+def test_the_table_has_a_row_for_each_nest() -> None:
+    failed = tuned("two.c", status="failed", message="because", document=None)
+    text = tuned_text([tuned("one.c"), failed, tuned("three.c", answered=True)])
+    rows = {row.split()[0]: row for row in text.splitlines() if row.strip()}
+    assert "1 ms" in rows["one.c"]
+    assert "3.25" in rows["one.c"]
+    assert "failed" in rows["two.c"]
+    assert "as before" in rows["three.c"]
+    assert text.endswith("3 nests: 2 optimized, 1 failed; 1 were answered before")
+    assert "processor" not in text
+    assert line(failed) == "polydl: two.c: because"
+
+
+def test_several_processors_are_told_apart() -> None:
+    text = tuned_text([tuned("one.c"), tuned("one.c", "B")])
+    assert "processor" in text
+
+
+def test_the_document_says_what_won() -> None:
+    [first, second] = document([tuned("one.c"), tuned("two.c", status="failed", document=None)])["nests"]
+    assert first["best"] == BEST
+    assert set(second["best"].values()) == {None}
+    json.dumps([first, second])
+
+
+def test_nothing_to_optimize() -> None:
+    with pytest.raises(OptionError, match="nothing to optimize"):
+        main.commands["tune"].main([], standalone_mode=False)
+
+
+@pytest.mark.native
+def test_a_run_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {"refused.c": REFUSED, "total.c": SUM}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    records, path = tmp_path / "records", tmp_path / "tuned.json"
+    line = ["tune", str(tmp_path / "refused.c"), str(tmp_path / "total.c"), "-D", "N=8", "--threads", "1"]
+    line += ["--max-variants", "2", "--top-k", "1", "--out", str(tmp_path / "out"), "--records", str(records)]
+    assert main([*line, "--json", str(path)], standalone_mode=False) == 1
+    said = capsys.readouterr()
+    assert "refused.c" in said.err
+    assert "polydl: tune 2 of 2" in said.err
+    assert "2 nests: 1 optimized, 1 failed" in said.out
+    before = list(read(records))
+    assert before
+    nests = {Path(nest["name"]).name: nest for nest in json.loads(path.read_text())["nests"]}
+    assert [nests[name]["status"] for name in files] == ["failed", "ok"]
+    assert (tmp_path / "out" / "total" / "total_polydl.c").exists()
+    # Again, with the same options: nothing is measured, and the files are there again.
+    (tmp_path / "out" / "total" / "total_polydl.c").unlink()
+    assert main([*line[:1], *line[2:], "--json", str(path)], standalone_mode=False) == 0
+    [nest] = json.loads(path.read_text())["nests"]
+    assert nest["answered"]
+    assert nest["best"]["seconds"] == nests["total.c"]["best"]["seconds"]
+    assert (tmp_path / "out" / "total" / "total_polydl.c").exists()
+    assert list(read(records)) == before
