@@ -11,6 +11,7 @@ from computed import parse
 from golden_code import Case, generated, parsed
 from test_golden import FILES
 
+import polydl
 from polydl import optimize
 from polydl.codegen.original import original
 from polydl.execute.exactness import compare_exactly, estimated_seconds
@@ -131,6 +132,29 @@ def test_literals() -> None:
     (text,) = over(FIELD, ["a = 0.79012346f * b;"], ())
     residue = 64 * pow(81, -1, 2**31 - 1) % (2**31 - 1)
     assert text.endswith(f"a = (float({residue})) * b;")
+
+
+def test_headers_of_the_source_see_its_macros_and_are_over_the_ring_too(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    sizes = '#include <stdint.h>\n#include "factor.h"\n#if SMALL\n#define LENGTH 8\n#else\n#define LENGTH n\n#endif\n'
+    (tmp_path / "sub" / "sizes.h").write_text(sizes)
+    (tmp_path / "sub" / "factor.h").write_text("#define FACTOR 1.5\n")
+    (tmp_path / "nest.c").write_text("""\
+#include <sub/sizes.h>
+void scaled(int n, double y[8], const double x[8]) {
+  for (int i = 0; i < LENGTH; ++i)
+    y[i] = FACTOR * x[i];
+}
+""")
+    # Where a header doesn't see SMALL, loops end at any n.
+    scop = polydl.parse(tmp_path / "nest.c", defines={"SMALL": 1}, include_directories=[tmp_path])
+    plain = original(scop)
+    result = checked(scop, plain, tmp_path / "same")
+    assert (result.verdict, result.ring) == ("agrees", FIELD)
+    other = replace(plain, c=plain.c.replace("FACTOR * x[i]", "x[i] * 1.25 + x[i] * 0.25"))
+    assert checked(scop, other, tmp_path / "other").verdict == "agrees"
+    wrong = replace(plain, c=plain.c.replace("FACTOR * x[i]", "FACTOR * x[i] * FACTOR"))
+    assert checked(scop, wrong, tmp_path / "wrong").verdict == "differs"
 
 
 def test_other_elements_are_not_applicable(tmp_path: Path) -> None:

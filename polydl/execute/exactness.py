@@ -20,8 +20,9 @@ from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen.original import original
 from polydl.execute.arrays import element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
+from polydl.execute.own_headers import own_headers
 from polydl.execute.ranges import needs_small_integers
-from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over
+from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
@@ -38,6 +39,8 @@ _COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER = 0.13, 0.75, 1.1e-5
 _INSTANCE, _FIELD_INSTANCE, _ELEMENT = 7e-9, 7e-8, 17e-9
 _MANY_INSTANCES = 10_000_000
 _MOST_BYTES = 2 << 30
+# Of the copies of the user's own headers, rewritten.
+_HEADERS = "headers"
 
 
 def compare_exactly(
@@ -66,7 +69,13 @@ def compare_exactly(
     directory.mkdir(parents=True, exist_ok=True)
     suffix = ".c" if ring == INTEGERS else ".cc"
     functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
-    texts = over(ring, [_renamed(scop, plain), kernel.c + "\n" + kernel.harness], functions)
+    given = [_renamed(scop, plain), kernel.c + "\n" + kernel.harness]
+    headers = own_headers(given, [flag.removeprefix("-I") for flag in kernel.compile_flags if flag.startswith("-I")])
+    texts = over(ring, given, functions, headers)
+    for name, header in headers.items():
+        path = directory / _HEADERS / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(rewritten_for(ring, header), encoding="utf-8", errors="surrogateescape")
     sources = [directory / f"{name}{suffix}" for name in ("original", "kernel")]
     for source, text in zip(sources, texts, strict=True):
         source.write_text(text, encoding="utf-8")
@@ -104,9 +113,12 @@ def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
     """The field where something real is divided or a literal is a fraction, else the integers."""
-    divides = any(node.text.removesuffix("=") == "/" for each in scop.statements for node in each.body.walk())
+    nodes = [node for each in scop.statements for node in each.body.walk()]
+    divides = any(node.text.removesuffix("=") == "/" for node in nodes)
+    # Some come from macros in headers.
+    literals = " ".join(node.text for node in nodes if node.kind == "literal")
     real = any(array.element in _ELEMENTS for array in scop.arrays)
-    return FIELD if real and (divides or has_fractions(scop.source) or has_fractions(kernel.c)) else INTEGERS
+    return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, kernel.c)))) else INTEGERS
 
 
 def _arrays(scop: Scop) -> list[Array]:
@@ -140,7 +152,8 @@ def _command(
     driver: Path,
     program: Path,
 ) -> list[str]:
-    includes = [flag for flag in kernel.compile_flags if flag.startswith("-I")]
+    headers = f"-I{driver.with_name(_HEADERS)}"
+    includes = [headers, *(flag for flag in kernel.compile_flags if flag.startswith("-I"))]
     language = ("-std=gnu11", "-fcommon") if ring == INTEGERS else _FIELD_FLAGS
     files = ["-x", "c" if ring == INTEGERS else "c++", *map(str, sources), "-x", "c", str(driver)]
     # Global arrays and functions of the source are in both files, and mean the same.

@@ -10,7 +10,7 @@ absolute value are what they are, of the elements as signed numbers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -157,14 +157,18 @@ def has_fractions(text: str) -> bool:
     return any(Fraction(match[1]).denominator != 1 for match in _LITERAL.finditer(text))
 
 
-def over(ring: Ring, texts: Iterable[str], functions: Iterable[str]) -> list[str]:
+def over(
+    ring: Ring, texts: Sequence[str], functions: Iterable[str], headers: Mapping[str, str] | None = None
+) -> list[str]:
     """C texts over a ring, each complete with what it needs; ``functions`` of ``<math.h>`` are called.
 
-    Those for the field are C++. LIBXSMM has no kernels there: what the texts do without one is what is done.
+    Those for the field are C++. LIBXSMM has no kernels there: what the texts do without one is what is done. The
+    system's headers come before all that is changed; ``headers``, the user's own by name, stay where they are.
     """
-    rewritten = [_rewritten(ring, text) for text in texts]
-    includes = ["stdlib.h", "string.h", "math.h", *(name for text in texts for name in _INCLUDE.findall(text))]
-    hoisted = [_hoisted(name) for name in dict.fromkeys(includes)]
+    rewritten = [rewritten_for(ring, text) for text in texts]
+    given = {} if headers is None else headers
+    included = (name for text in (*texts, *given.values()) for name in _INCLUDE.findall(text) if name not in given)
+    hoisted = [_hoisted(name) for name in dict.fromkeys(("stdlib.h", "string.h", "math.h", *included))]
     prelude = _INTEGER_PRELUDE if ring == INTEGERS else _FIELD_PRELUDE
     known = sorted(name for name in functions if name in _FUNCTIONS or name.removesuffix("f") in _FUNCTIONS)
     defined = [_function(name, number) for number, name in enumerate(known, 1)]
@@ -174,7 +178,8 @@ def over(ring: Ring, texts: Iterable[str], functions: Iterable[str]) -> list[str
     return [head + text for text in rewritten]
 
 
-def _rewritten(ring: Ring, text: str) -> str:
+def rewritten_for(ring: Ring, text: str) -> str:
+    """A C text whose literals and vector types are those of the ring. It is not complete: see ``over``."""
     text = _DECLARED.sub("", text)
     if "bfloat16" in text:
         # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.

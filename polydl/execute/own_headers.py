@@ -1,0 +1,43 @@
+"""The headers of the user's own that C texts include, as against those of the system."""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+_DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+
+
+def own_headers(texts: Iterable[str], folders: Sequence[str]) -> dict[str, str]:
+    """The text of each header that is in one of the folders, by its path there, whoever includes it.
+
+    What is included by a path that leaves the folder, or by a name that a macro computes, is not among them.
+    """
+    result: dict[str, str] = {}
+    left = [("", text) for text in texts]
+    while left:
+        including, text = left.pop()
+        for directive in _DIRECTIVE.finditer(text):
+            name = directive[1] or directive[2]
+            beside = os.path.normpath(os.path.join(os.path.dirname(including), name))
+            for path in (beside, name) if directive[1] else (name,):
+                content = _content(path, folders)
+                if content is not None:
+                    if path not in result:
+                        result[path] = content
+                        left.append((path, content))
+                    break
+    return result
+
+
+def _content(name: str, folders: Sequence[str]) -> str | None:
+    if name.startswith("..") or os.path.isabs(name):
+        return None
+    for folder in folders:
+        try:
+            return Path(folder, name).read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            continue
+    return None
