@@ -12,6 +12,8 @@ from typing import Any, Protocol
 
 import pytest
 
+import polydl
+
 ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
 Row = dict[str, Any]
@@ -129,3 +131,19 @@ def test_strategies_are_replayed_on_recorded_nests(tmp_path: Path, run: Printed)
         rows = list(csv.DictReader(file))
     assert len(rows) == 2 * 2 * 4
     assert all(0 < float(row["share"]) <= 1 for row in rows)
+
+
+def test_the_stages_are_those_of_the_pipeline(run: Printed) -> None:
+    """The same variant comes first as by ``polydl.rank``, and every stage has its time."""
+    [printed] = run("experiments.stage_times", ROOT / "examples" / "matmul.c", 30, 1, 0, "M=96", "N=64", "K=80")
+    document = json.loads(printed)
+    nest = polydl.parse(ROOT / "examples" / "matmul.c", defines={"M": 96, "N": 64, "K": 80})
+    machine = polydl.Machine.detect(threads=1)
+    variants = polydl.generate_variants(nest, machine=machine, max_variants=30)
+    assert document["variants"] == len(variants)
+    assert document["best"] == polydl.rank(nest, variants, machine=machine).entries[0].variant.id
+    stages = ["import", "parse", "space", "generate", "apply", "working sets", "model", "score"]
+    assert list(document["seconds"]) == stages
+    stages_module = import_module("experiments.stages")
+    assert stages_module.per_second(document) > 0
+    assert stages_module.table([{**document, "nest": "product"}]).row_count == len(stages) + 2

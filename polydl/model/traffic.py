@@ -30,6 +30,8 @@ _POINTS = 10
 _DIMENSIONS = 2
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
+# Loops of a way through an array, outermost first: the dimension, and the tile of each of the points along it.
+Visits = tuple[tuple[int, tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -191,14 +193,32 @@ def _between(before: Walk, after: Walk) -> tuple[float, ...]:
     strides = tuple(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:_DIMENSIONS]
     if not strides:
         return (1.0,)
-    first, second = _places(before, strides), _places(after, strides)
+    return _shares_between(len(strides), _visits(before, strides), _visits(after, strides))
+
+
+def _visits(walk: Walk, strides: tuple[int, ...]) -> Visits:
+    """The loops of a way in the dimensions with these strides; only those that tell points apart, if there are any."""
+    visits = [(strides.index(stride), _tiles(size, extent)) for stride, size, extent in walk if stride in strides]
+    return tuple([visit for visit in visits if visit[1][-1]] or visits[:1])
+
+
+@lru_cache(maxsize=1 << 10)
+def _tiles(size: int, extent: int) -> tuple[int, ...]:
+    """The tile of each of the points, evenly spread over a loop's iterations; tiles without points are left out."""
+    tiles = (np.arange(_POINTS) + 0.5) / _POINTS * extent // size
+    return tuple(np.unique(tiles, return_inverse=True)[1].tolist())
+
+
+@lru_cache(maxsize=1 << 12)
+def _shares_between(dimensions: int, before: Visits, after: Visits) -> tuple[float, ...]:
+    first, second = _places(dimensions, before), _places(dimensions, after)
     used = (first[:, None] < first) | (second[:, None] > second)
     return tuple(np.sort(used.mean(axis=1)).tolist())
 
 
 @lru_cache(maxsize=1 << 10)
-def _places(walk: Walk, strides: tuple[int, ...]) -> Places:
-    """When each of the points, evenly spread over the dimensions with these strides, comes on a way."""
-    points = (np.indices((_POINTS,) * len(strides)).reshape(len(strides), -1) + 0.5) / _POINTS
-    keys = [points[strides.index(s)] * extent // size for s, size, extent in walk if s in strides]
+def _places(dimensions: int, visits: Visits) -> Places:
+    """When each of the points, evenly spread over all dimensions, comes on a way."""
+    points = np.indices((_POINTS,) * dimensions).reshape(dimensions, -1)
+    keys = [np.array(tiles)[points[dimension]] for dimension, tiles in visits]
     return np.argsort(np.lexsort(keys[::-1])) if keys else np.zeros(points.shape[1], np.int64)
