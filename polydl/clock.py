@@ -1,16 +1,23 @@
-"""Wall-clock seconds of the stages of a job."""
+"""Clocks of the stages of a job."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
+
+
+class StageClock(Protocol):
+    """Takes the time of stages by name; one of them may run several times."""
+
+    def stage(self, name: str) -> AbstractContextManager[None]: ...
 
 
 @dataclass
 class Clock:
-    """Adds up what is spent in each stage, from the moment when it is made."""
+    """Wall-clock seconds: adds up what is spent in each stage, from the moment when it is made."""
 
     seconds: dict[str, float] = field(default_factory=dict)
     started: float = field(default_factory=time.perf_counter)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import registry
+from polydl.clock import Clock, StageClock
 from polydl.codegen.translation_unit import generate as generate_code
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.contracts.search import Strategy
@@ -32,8 +33,7 @@ from polydl.model.candidate import predicted_candidate
 from polydl.model.traffic import fills
 from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
-from polydl.poly.dependences import dependences
-from polydl.poly.nests import distribute
+from polydl.plan.rewriting import as_written
 from polydl.reuse.caches import threads_sharing
 from polydl.reuse.table import WorkingSetsTable
 from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
@@ -172,19 +172,18 @@ def fusion_choices(
     """
     from polydl.fusion.choices import choices, zeros_attached
 
-    found = dependences(nest)
-    nests = distribute(nest, found)
+    left = as_written(nest, numerics=numerics_level(numerics))
     if not fuse:
-        return zeros_attached(nest, nests, found)
-    return choices(nest, nests, found, machine=machine, reassociate=reassociates(numerics))
+        return zeros_attached(nest, left.nests, left.dependences)
+    return choices(nest, left.nests, left.dependences, machine=machine, reassociate=reassociates(numerics))
 
 
 def fusion_pairs(nest: Scop, *, threads: int, numerics: Numerics = DEFAULT_NUMERICS) -> tuple[OperatorPair, ...]:
     """Which operators of a nest can be fused and which can't, pair by pair, with the reason."""
     from polydl.fusion.report import pairs
 
-    found = dependences(nest)
-    return pairs(nest, distribute(nest, found), found, threads=threads, reassociate=reassociates(numerics))
+    left = as_written(nest, numerics=numerics_level(numerics))
+    return pairs(nest, left.nests, left.dependences, threads=threads, reassociate=reassociates(numerics))
 
 
 def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEstimate:
@@ -384,25 +383,31 @@ def candidates(
     *,
     machine: Machine,
     progress: ProgressCallback | None = None,
+    clock: StageClock | None = None,
     **options: Unpack[ApplyOptions],
 ) -> tuple[Candidate, ...]:
     """What a ranker sees of each variant.
 
-    Those that isl gives up on are left out; raises its AnalysisError if that leaves none.
+    Those that isl gives up on are left out; raises its AnalysisError if that leaves none. ``clock`` takes the time of
+    the stages ``apply``, ``working sets`` and ``model``.
     """
+    times = clock or Clock()
     apply_one = _applying(nest, machine, **options)
     analysed: list[Candidate] = []
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
         batch = variants[start : start + _BATCH]
-        applied = [apply_one(variant) for variant in batch]
-        known = _analysed(batch, applied, machine)
-        failures += known.failures.values()
-        for number, one in enumerate(applied):
-            if number not in known.failures:
-                analysed.append(predicted_candidate(one, known[number], machine))
-            if progress is not None:
-                progress(Stage("analyse", start + number + 1, len(variants)))
+        with times.stage("apply"):
+            applied = [apply_one(variant) for variant in batch]
+        with times.stage("working sets"):
+            known = _analysed(batch, applied, machine)
+            failures += known.failures.values()
+        with times.stage("model"):
+            for number, one in enumerate(applied):
+                if number not in known.failures:
+                    analysed.append(predicted_candidate(one, known[number], machine))
+                if progress is not None:
+                    progress(Stage("analyse", start + number + 1, len(variants)))
     if failures and not analysed:
         raise failures[0]
     return tuple(analysed)

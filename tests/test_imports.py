@@ -22,6 +22,7 @@ PUBLIC = {
     "polydl.machine",
     "polydl.pipeline",
     "polydl.registry",
+    "polydl.start",
     "polydl.ir",
     "polydl.variant_json",
     "polydl.workloads",

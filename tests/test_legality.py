@@ -23,7 +23,7 @@ from polydl.poly import counting
 from polydl.poly.dependences import ALL_KINDS, dependences, reduction_array
 from polydl.poly.legality import directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
-from polydl.poly.schedules import original_schedule
+from polydl.poly.schedules import original_schedule, runs_before
 from polydl.variant_json import variant_from_json
 
 KINDS = {("write", "read"): "RAW", ("read", "write"): "WAR", ("write", "write"): "WAW", ("read", "read"): "RAR"}
@@ -334,3 +334,13 @@ def test_questions_that_take_isl_too_long_end_with_the_place_of_the_nest(monkeyp
             assert (caught.value.file, caught.value.line) == (scop.file, scop.line)
             assert caught.value.remedy
     assert [question() for question in questions] == expected
+
+
+def test_positions_outside_of_all_loops_decide_which_statement_runs_before() -> None:
+    loop, other = Loop("i", 0), Loop("j", 1)
+    assert runs_before((0, loop, 1), (1, loop, 0))
+    assert runs_before((2, 0, loop), (2, 1, other))
+    assert not runs_before((1, loop, 0), (0, loop, 1))
+    assert not runs_before((0, loop, 0), (0, loop, 1)), "a loop is outside of the positions"
+    assert not runs_before((0,), (0,))
+    assert not runs_before((), ())

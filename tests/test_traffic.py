@@ -24,8 +24,8 @@ from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.footprints import Stream, footprint, streams
-from polydl.model.misses import Refills, refills
-from polydl.model.traffic import fills, traffic
+from polydl.model.misses import Refills, Walk, refills
+from polydl.model.traffic import _between, fills, traffic
 from polydl.plan.nest_plan import Plan, trips
 from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
@@ -469,3 +469,32 @@ def test_predictions_order_variants_as_simulated_caches_do(name: str, number: in
 
 def test_enough_variants_were_recorded() -> None:
     assert [len(nest["variants"]) >= 40 for nest in recorded(RECORDED[0])["nests"]] == [True] * 7
+
+
+def test_shares_between_two_ways_are_those_of_all_points() -> None:
+    """Orders of visits, seen point by point; ways that visit points in the same order have one answer."""
+    ways: list[Walk] = [
+        ((4096, 1, 96), (4, 1, 64)),
+        ((4, 1, 64), (4096, 1, 96)),
+        ((4096, 24, 96), (4, 16, 64), (4096, 1, 96), (4, 1, 64)),
+        ((4, 100, 64),),
+        ((8, 1, 10),),
+        (),
+    ]
+
+    def order(way: Walk, strides: list[int]) -> list[int]:
+        """When each point comes; ties, where no loop tells points apart, in the order of the points."""
+        kept = [(strides.index(stride), size, extent) for stride, size, extent in way if stride in strides]
+        points = list(product(range(10), repeat=len(strides)))
+        visits = [tuple((point[d] + 0.5) / 10 * extent // size for d, size, extent in kept) for point in points]
+        ranked = sorted(range(len(points)), key=lambda point: visits[point])
+        return [ranked.index(point) if kept else 0 for point in range(len(points))]
+
+    for before, after in product(ways, ways):
+        strides = list(dict.fromkeys(stride for stride, _, _ in (*before, *after)))[:2]
+        first, second = order(before, strides), order(after, strides)
+        shares = [
+            sum(f > mine or s < own for f, s in zip(first, second, strict=True)) / len(first)
+            for mine, own in zip(first, second, strict=True)
+        ]
+        assert _between(before, after) == (tuple(sorted(shares)) if strides else (1.0,))

@@ -88,6 +88,12 @@ class RewrittenScop:
 
 
 @lru_cache(maxsize=_KEPT)
+def as_written(scop: Scop, *, numerics: Numerics = DEFAULT_NUMERICS) -> RewrittenScop:
+    """The scop without rewrites, its loops as they are."""
+    return RewrittenScop(scop, numerics)
+
+
+@lru_cache(maxsize=_KEPT)
 def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numerics = DEFAULT_NUMERICS) -> RewrittenScop:
     """The scop after all rewrites, in order. Raises IllegalVariantError for one that isn't legal there.
 
@@ -97,7 +103,7 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
     sequences begin with alike is worked out once.
     """
     if not rewrites:
-        source = RewrittenScop(scop, numerics)
+        source = as_written(scop, numerics=numerics)
         apart = distributed(scop, source.nests)
         return source if apart is None or apart == scop else RewrittenScop(apart, numerics)
     *others, last = rewrites

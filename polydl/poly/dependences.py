@@ -17,7 +17,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
-from polydl.poly.schedules import original_schedule, schedule_length, time_map
+from polydl.poly.schedules import original_schedule, runs_before, schedule_length, time_map
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
 ALL_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
@@ -172,6 +172,8 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
     before: dict[tuple[str, str], isl.Map] = {}
     nonempty = []
     for source, source_access, target, target_access in pairs:
+        if runs_before(schedule.of(target.name), schedule.of(source.name)):
+            continue
         pair = (source.name, target.name)
         if pair not in before:
             before[pair] = times[source.name].apply_range(earlier).apply_range(times[target.name].reverse())

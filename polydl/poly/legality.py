@@ -17,7 +17,7 @@ from polydl.ir.scop import Scop
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
-from polydl.poly.schedules import schedule_length, time_map
+from polydl.poly.schedules import runs_before, schedule_length, time_map
 
 # A direction vector: -1, 0 or 1 for each loop of a nest.
 Signs = tuple[int, ...]
@@ -147,18 +147,23 @@ def violations(
     isl's quota is used up.
     """
     length = schedule_length(schedule)
-    times = {name: time_map(scop.statement(name), dims, length) for name, dims in schedule.statements}
+    times: dict[str, isl.Map] = {}
     space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
     not_later = isl.Map.lex_ge(space)
     broken = []
     for dependence in dependences:
+        source, target = schedule.of(dependence.source), schedule.of(dependence.target)
+        if runs_before(source, target):
+            continue
+        for name, dimensions in ((dependence.source, source), (dependence.target, target)):
+            if name not in times:
+                times[name] = time_map(scop.statement(name), dimensions, length)
         moved = (
             isl.Map(dependence.relation).apply_domain(times[dependence.source]).apply_range(times[dependence.target])
         )
         if not (dependence.reduction and reassociate) and not moved.intersect(not_later).is_empty():
             broken.append(Violation(dependence))
             continue
-        source, target = schedule.of(dependence.source), schedule.of(dependence.target)
         for position in _parallel_positions(source):
             loop = source[position]
             if not isinstance(loop, Loop) or _apart(source[:position], target[:position]):

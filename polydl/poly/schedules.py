@@ -43,3 +43,16 @@ def time_map(statement: Statement, dimensions: tuple[int | Loop, ...], length: i
 def schedule_length(schedule: Schedule) -> int:
     """The greatest number of time dimensions of a statement; 0 without statements."""
     return max((len(dimensions) for _, dimensions in schedule.statements), default=0)
+
+
+def runs_before(first: tuple[int | Loop, ...], second: tuple[int | Loop, ...]) -> bool:
+    """Whether every instance at one statement's time dimensions runs before all at another's, by positions alone.
+
+    That is what the first different positions say where no loop is outside of them.
+    """
+    for one, other in zip(first, second, strict=False):
+        if not isinstance(one, int) or not isinstance(other, int):
+            return False
+        if one != other:
+            return one < other
+    return False
