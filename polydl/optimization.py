@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl import winning
+from polydl import one_thread, winning
 from polydl.baselines import Baseline, fastest, speedup
 from polydl.budget import Budget
 from polydl.clock import Clock
@@ -341,6 +341,15 @@ def optimize(
     if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
         unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
         chosen += tuple(islice(unfused, 1))
+    if toolchain is not None and not emits_first and not variants and not pins:
+        single = one_thread.forms(chosen, analysed, found_machine)
+        known = {each.variant.id for each in ranking.entries}
+        others = [each for each in single if each.id not in known]
+        if others:
+            analysed += candidates(scop, others, machine=found_machine, **options)
+            ranking = chosen_ranker.rank(analysed, found_machine)
+        ids = {each.variant.id for _, each in chosen} | {each.id for each in single}
+        chosen = tuple(place for place in enumerate(ranking.entries, 1) if place[1].variant.id in ids)
     measured: Measured | None = None
     searching: Searching | None = None
     if limit is not None and toolchain is not None and not emits_first:

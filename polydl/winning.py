@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 #: A candidate that needs no library may take so much longer than the fastest, and is emitted in its place.
 SHARE_FOR_NO_LIBRARY = 0.03
+#: So much longer one may take that runs on the calling thread alone, and doesn't wait for others.
+SHARE_FOR_ONE_THREAD = 0.03
 
 
 def fastest(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
@@ -23,14 +25,23 @@ def fastest(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | Non
 
 
 def winner(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
-    """The candidate to emit: the fastest one, or one that is nearly as fast and needs no library."""
+    """The candidate to emit: the fastest one, or one that is nearly as fast and needs no library, or no threads."""
     comparable, cost = _comparable(tried, interrupted)
     best = min(comparable, key=cost, default=None)
-    if best is None or not best.kernel.link_flags:
-        return best
-    most = cost(best) * (1 + SHARE_FOR_NO_LIBRARY)
-    alone = [each for each in comparable if not each.kernel.link_flags and cost(each) <= most]
-    return min(alone, key=cost, default=best)
+    if best is None:
+        return None
+    fastest_cost = cost(best)
+    if best.kernel.link_flags:
+        most = fastest_cost * (1 + SHARE_FOR_NO_LIBRARY)
+        alone = [each for each in comparable if not each.kernel.link_flags and cost(each) <= most]
+        best = min(alone, key=cost, default=best)
+    if best.ranked.variant.threaded:
+        most = fastest_cost * (1 + SHARE_FOR_ONE_THREAD)
+        single = [each for each in comparable if not each.ranked.variant.threaded and cost(each) <= most]
+        best = min(
+            (each for each in single if best.kernel.link_flags or not each.kernel.link_flags), key=cost, default=best
+        )
+    return best
 
 
 def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried], Callable[[Tried], float]]:

@@ -90,7 +90,8 @@ def _threads(memory: KeptMemory, threaded: bool) -> str:
     if threaded:
         where = (
             "On as many threads as OpenMP is told to use (OMP_NUM_THREADS, omp_set_num_threads); within a parallel "
-            "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one."
+            "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. Beside other busy programs "
+            "set OMP_WAIT_POLICY=passive, or threads that wait keep those from a core that are waited for."
         )
     signals = " Not to be called in a signal handler." if memory.reserved else ""
     return (

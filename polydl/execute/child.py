@@ -269,7 +269,7 @@ def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict
         "OMP_DYNAMIC": "false",
         "OMP_PROC_BIND": "true",
         "OMP_PLACES": ",".join(f"{{{core}}}" for core in cores),
-        # How long idle threads spin (libgomp: rounds, some 0.2 ms; libomp: ms). Enough to go from one parallel loop
+        # How long idle threads spin (libgomp: rounds, 0.2 to 0.5 ms; libomp: ms). Enough to go from one parallel loop
         # to the next without sleeping, and not so long that they disturb the probe or another child.
         "GOMP_SPINCOUNT": "10000",
         "KMP_BLOCKTIME": "1",

@@ -47,6 +47,15 @@ class RewriteStep(ScopStep):
         """Whether it runs statements together that are apart in the source."""
         return False
 
+    @property
+    def threaded(self) -> bool:
+        """Whether a loop that it makes runs on threads."""
+        return False
+
+    def on_one_thread(self) -> RewriteStep:
+        """The step without threads."""
+        return self
+
 
 @dataclass(frozen=True)
 class NestStep(Step):
@@ -260,6 +269,16 @@ class Variant:
     @cached_property
     def nest_steps(self) -> tuple[NestStep, ...]:
         return tuple(step for step in self.steps if isinstance(step, NestStep))
+
+    @property
+    def threaded(self) -> bool:
+        """Whether any of its loops runs on threads."""
+        return any(isinstance(step, Parallel) for step in self.steps) or any(step.threaded for step in self.rewrites)
+
+    def on_one_thread(self) -> Variant:
+        """The same loops, none of them on threads."""
+        kept = (step for step in self.steps if not isinstance(step, Parallel))
+        return Variant(tuple(step.on_one_thread() if isinstance(step, RewriteStep) else step for step in kept))
 
     def of_nest(self, nest: int) -> tuple[NestStep, ...]:
         return tuple(step for step in self.nest_steps if step.nest == nest)

@@ -43,6 +43,13 @@ class Fuse(RewriteStep):
     def fuses(self) -> bool:
         return True
 
+    @property
+    def threaded(self) -> bool:
+        return self.parallel
+
+    def on_one_thread(self) -> Fuse:
+        return replace(self, parallel=False, combined=())
+
 
 @dataclass(frozen=True)
 class FuseRewrite:
