@@ -12,9 +12,11 @@ import pytest
 from polydl import pipeline
 from polydl.codegen.original import original
 from polydl.codegen.wider import wider
-from polydl.execute.arrays import Data
+from polydl.execute.arrays import CHUNK, Data
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
+from polydl.execute.ranges import divided_by_diagonals
+from polydl.execute.tolerance import LARGEST, tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
@@ -123,13 +125,79 @@ def test_a_larger_error_than_the_level_admits_is_refused_with_both_numbers(tmp_p
 
 
 @pytest.mark.native
-def test_where_the_wider_type_can_not_be_told_nothing_is_measured(tmp_path: Path) -> None:
-    (tmp_path / "real.h").write_text("typedef float real;\n")
-    source = '#include "real.h"\n' + PRODUCT.replace("float", "real").replace("real alpha", "float alpha")
-    plain, other = measured(parse(tmp_path, source), [("alpha * A[i][k]", "A[i][k] * alpha")], tmp_path)
-    assert plain.accuracy is None
-    assert other.accuracy is None
+@pytest.mark.parametrize(("folder", "told"), [("", True), ("../", False)])
+def test_types_of_headers_beside_the_source_are_widened_and_others_are_not(
+    folder: str, told: bool, tmp_path: Path
+) -> None:
+    place = tmp_path / "place"
+    place.mkdir()
+    (place / f"{folder}real.h").write_text("typedef float real;\n")
+    source = f'#include "{folder}real.h"\n' + PRODUCT.replace("float", "real").replace("real alpha", "float alpha")
+    plain, other = measured(parse(place, source), [("alpha * A[i][k]", "A[i][k] * alpha")], tmp_path)
+    assert (plain.accuracy is not None) == (other.accuracy is not None) == told
     assert other.status == "ok"
+
+
+# Each step doubles what was rounded away before.
+MAGNIFYING = """\
+void f(double x[30][16]) {
+  for (int t = 1; t < 30; t++)
+    for (int i = 0; i < 16; i++)
+      x[t][i] = 1 - 2 * x[t - 1][i] * x[t - 1][i];
+}
+"""
+
+
+@pytest.mark.native
+def test_a_nest_that_magnifies_roundings_is_judged_by_its_own(tmp_path: Path) -> None:
+    scop = parse(tmp_path, MAGNIFYING)
+    right = ("1 - 2 * x[t - 1][i] * x[t - 1][i]", "(1 - x[t - 1][i] * x[t - 1][i]) - x[t - 1][i] * x[t - 1][i]")
+    wrong = ("1 - 2 * x", "1.0001 - 2 * x")
+    plain, other, refused = measured(scop, [right, wrong], tmp_path, most_error=100.0)
+    assert plain.accuracy is not None
+    assert 100 * tolerance(scop) < plain.accuracy.source_error < LARGEST / 16
+    assert plain.status == other.status == "ok"
+    assert other.error is not None
+    assert other.error > tolerance(scop)
+    assert refused.status == "wrong"
+
+
+FACTORIZATION = """\
+#include <math.h>
+void f(double A[48][48]) {
+  for (int i = 0; i < 48; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++)
+        A[i][j] -= A[i][k] * A[j][k];
+      A[i][j] /= A[j][j];
+    }
+    for (int k = 0; k < i; k++)
+      A[i][i] -= A[i][k] * A[i][k];
+    A[i][i] = sqrt(A[i][i]);
+  }
+}
+"""
+
+
+@pytest.mark.native
+def test_what_is_factored_is_well_conditioned(tmp_path: Path) -> None:
+    scop = parse(tmp_path, FACTORIZATION)
+    assert divided_by_diagonals(scop) == {"A"}
+    assert divided_by_diagonals(parse(tmp_path, PRODUCT)) == set()
+    plain, other = measured(scop, [("A[i][k] * A[j][k]", "A[j][k] * A[i][k]")], tmp_path)
+    assert plain.status == other.status == "ok"
+    assert plain.accuracy is not None
+    assert plain.accuracy.source_error < 1e-14
+
+
+def test_the_diagonal_is_that_of_the_matrix_in_every_chunk() -> None:
+    extent = 1100
+    assert extent**2 > CHUNK
+    plain, dominant = (
+        np.concatenate([values for _, values in data.chunks(1, np.dtype(np.float64), extent**2)])
+        for data in (Data(3, True), Data(3, True, dominant=((0, 7), (1, extent))))
+    )
+    np.testing.assert_array_equal((dominant - plain).reshape(extent, extent).round(9), extent * np.eye(extent))
 
 
 @pytest.mark.native

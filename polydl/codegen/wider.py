@@ -61,29 +61,31 @@ _FUNCTIONS = frozenset(
 def wider(scop: Scop) -> Scop | None:
     """The scop with ``double`` in place of ``float``, and ``long double`` in place of ``double``.
 
-    Constants stay what they are in the source. Types that come from headers of the user's own are not replaced. None
-    where no array has such elements.
+    Constants stay what they are in the source. Types that come from headers of the user's own are replaced where
+    ``widened`` copies of these are included. None where no array has such elements.
     """
     if not any(array.element in _WIDER for array in scop.arrays):
         return None
-    names = called(scop.statements) if includes_math(scop) else frozenset[str]()
-    functions = {name: other for name in names if (other := _function(name)) is not None}
-
-    def text(source: str) -> str:
-        source = _TYPE.sub(lambda match: _WIDER.get(match[1], match[1]), source)
-        for name, other in functions.items():
-            source = re.sub(rf"\b{name}(?=\s*\()", other, source)
-        return source
-
     function = scop.function
-    parameters = tuple(replace(each, declaration=text(each.declaration)) for each in function.parameters)
+    parameters = tuple(replace(each, declaration=widened(scop, each.declaration)) for each in function.parameters)
     return replace(
         scop,
-        source=text(scop.source),
-        defines=tuple((name, text(value)) for name, value in scop.defines),
+        source=widened(scop, scop.source),
+        defines=tuple((name, widened(scop, value)) for name, value in scop.defines),
         arrays=tuple(_array(array) for array in scop.arrays),
-        function=replace(function, return_type=text(function.return_type), parameters=parameters),
+        function=replace(function, return_type=widened(scop, function.return_type), parameters=parameters),
     )
+
+
+def widened(scop: Scop, text: str) -> str:
+    """C text that belongs to a scop, with wider types and the functions of ``<math.h>`` for these."""
+    names = called(scop.statements) if includes_math(scop) else frozenset[str]()
+    text = _TYPE.sub(lambda match: _WIDER.get(match[1], match[1]), text)
+    for name in names:
+        other = _function(name)
+        if other is not None:
+            text = re.sub(rf"\b{name}(?=\s*\()", other, text)
+    return text
 
 
 def _array(array: Array) -> Array:

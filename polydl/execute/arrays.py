@@ -6,7 +6,7 @@ Imported by the child processes: NumPy and the standard library only.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,12 +91,19 @@ class Data:
     turn: int = 0
     #: whether ``double`` holds what ``float`` otherwise does, and ``long double`` what ``double`` does
     widened: bool = False
+    #: the stream and the extent of each square matrix of real numbers that is diagonally dominant: the extent is added
+    #: to the elements of its diagonal
+    dominant: Sequence[tuple[int, int]] = ()
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
+        extent = dict(self.dominant).get(stream)
         for start in range(0, elements, CHUNK):
             key = (self.seed, stream, start // CHUNK, *((self.turn,) if self.turn and not start else ()))
-            yield start, self._draw(key, dtype, min(CHUNK, elements - start))
+            values = self._draw(key, dtype, min(CHUNK, elements - start))
+            if extent is not None:
+                values[-start % (extent + 1) :: extent + 1] += extent
+            yield start, values
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = np.random.default_rng(key)

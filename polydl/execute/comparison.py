@@ -79,18 +79,19 @@ def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[
 
 def distances(
     buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[str, int], elements: Mapping[str, str]
-) -> dict[str, float]:
-    """``{array: norm-wise relative error}`` of floating-point arrays against results in a wider type.
+) -> dict[str, tuple[float, float]]:
+    """Two relative errors of each floating-point array against results in a wider type: of the norm, and the largest.
 
-    These are stored at ``offsets`` in a file, as elements of the types ``elements``. Arrays of zeros are left out.
+    The largest is relative to the largest element. The results in the wider type are stored at ``offsets`` in a file,
+    as elements of the types ``elements``. Arrays of zeros are left out.
     """
-    found: dict[str, float] = {}
+    errors: dict[str, tuple[float, float]] = {}
     for buffer in buffers:
         if buffer.name not in offsets or not is_floating(buffer.dtype):
             continue
         dtype = element_dtype(elements[buffer.name])
         exact = np.memmap(path, dtype, "r", offsets[buffer.name], (buffer.elements,))
-        squares = squared_differences = 0.0
+        squares = squared_differences = largest = largest_difference = 0.0
         for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
             end = start + initial.size
             want = numbers(exact[start:end], dtype).astype(np.longdouble)
@@ -98,9 +99,11 @@ def distances(
             difference: Values = numbers(buffer.values[start:end], buffer.dtype) - want
             squares += float(np.dot(written, written))
             squared_differences += float(np.dot(difference, difference))
+            largest = max(largest, float(np.max(np.abs(written), initial=0.0)))
+            largest_difference = max(largest_difference, float(np.max(np.abs(difference), initial=0.0)))
         if squares:
-            found[buffer.name] = math.sqrt(squared_differences / squares)
-    return found
+            errors[buffer.name] = math.sqrt(squared_differences / squares), largest_difference / largest
+    return errors
 
 
 def worst(errors: Mapping[str, float], source_errors: Mapping[str, float]) -> Accuracy | None:

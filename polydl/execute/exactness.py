@@ -11,6 +11,7 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen.original import original
 from polydl.execute.arrays import element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
-from polydl.execute.own_headers import own_headers
+from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.ranges import needs_small_integers
 from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
@@ -39,8 +40,6 @@ _COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER = 0.13, 0.75, 1.1e-5
 _INSTANCE, _FIELD_INSTANCE, _ELEMENT = 7e-9, 7e-8, 17e-9
 _MANY_INSTANCES = 10_000_000
 _MOST_BYTES = 2 << 30
-# Of the copies of the user's own headers, rewritten.
-_HEADERS = "headers"
 
 
 def compare_exactly(
@@ -70,18 +69,16 @@ def compare_exactly(
     suffix = ".c" if ring == INTEGERS else ".cc"
     functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
     given = [_renamed(scop, plain), kernel.c + "\n" + kernel.harness]
-    headers = own_headers(given, [flag.removeprefix("-I") for flag in kernel.compile_flags if flag.startswith("-I")])
+    headers = own_headers(given, kernel.compile_flags)
     texts = over(ring, given, functions, headers)
-    for name, header in headers.items():
-        path = directory / _HEADERS / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(rewritten_for(ring, header), encoding="utf-8", errors="surrogateescape")
+    copies = write_copies(headers, partial(rewritten_for, ring), directory / "headers")
     sources = [directory / f"{name}{suffix}" for name in ("original", "kernel")]
     for source, text in zip(sources, texts, strict=True):
         source.write_text(text, encoding="utf-8")
     driver, program = directory / "driver.c", directory / "program"
     driver.write_text(_driver(scop, ring, seed), encoding="utf-8")
-    command = _command(scop, toolchain, ring, kernel, [*sources], driver, program)
+    includes = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
+    command = _command(scop, toolchain, ring, kernel.c, includes, [*sources], driver, program)
     try:
         built = _run(command, COMPILE_TIMEOUT_SECONDS)
         if built.returncode != 0:
@@ -147,19 +144,18 @@ def _command(
     scop: Scop,
     toolchain: Toolchain,
     ring: Ring,
-    kernel: KernelSource,
+    text: str,
+    includes: Iterable[str],
     sources: Iterable[Path],
     driver: Path,
     program: Path,
 ) -> list[str]:
-    headers = f"-I{driver.with_name(_HEADERS)}"
-    includes = [headers, *(flag for flag in kernel.compile_flags if flag.startswith("-I"))]
     language = ("-std=gnu11", "-fcommon") if ring == INTEGERS else _FIELD_FLAGS
     files = ["-x", "c" if ring == INTEGERS else "c++", *map(str, sources), "-x", "c", str(driver)]
     # Global arrays and functions of the source are in both files, and mean the same.
     link = ["-o", str(program), "-Wl,--allow-multiple-definition", "-lm"]
     # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
-    vectors = ring == FIELD and "vector_size" in kernel.c
+    vectors = ring == FIELD and "vector_size" in text
     effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
     return [str(toolchain.path), effort, *_FLAGS, *language, *includes, *files, *link]
 

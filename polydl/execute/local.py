@@ -6,20 +6,22 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
 
 from polydl.codegen.original import original
-from polydl.codegen.wider import wider
+from polydl.codegen.wider import widened, wider
 from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
 from polydl.execute.build import build, build_with
 from polydl.execute.checking import Originals, Wider
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Job, Participant
-from polydl.execute.ranges import needs_small_integers
+from polydl.execute.ranges import divided_by_diagonals, needs_small_integers
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.rounds import raw_sample, usual_rate
 from polydl.execute.session import Session
@@ -137,6 +139,8 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     parameters = [_describe(array, parameter) for array, parameter in carried]
     # Numbers like these the workers give to the contents of their arrays.
     inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
+    diagonals = divided_by_diagonals(scop)
+    dominant = tuple((stream, array.extents[0]) for stream, array in enumerate(arrays) if array.name in diagonals)
     # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
     forks = not is_sandboxed()
     if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
@@ -149,7 +153,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
-        data=Data(seed, True, narrow=needs_small_integers(scop)),
+        data=Data(seed, True, narrow=needs_small_integers(scop), dominant=dominant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,
@@ -197,8 +201,11 @@ def _wide_job(scop: Scop, job: Job, seed: int) -> tuple[Job, KernelSource] | Non
     wide_job = _job(wide, job.cores, seed, job.policy, job.directory)
     if wide_job.bytes + 2 * job.bytes > _TOGETHER * available_bytes():
         return None
-    widened = replace(wide_job, data=replace(wide_job.data, widened=True))
-    return widened, replace(original(wide), id="wider")
+    kernel = original(wide)
+    headers = own_headers([scop.source], kernel.compile_flags)
+    copies = write_copies(headers, partial(widened, scop), job.directory / "wider-headers")
+    kernel = replace(kernel, id="wider", compile_flags=(copies, *kernel.compile_flags))
+    return replace(wide_job, data=replace(wide_job.data, widened=True)), kernel
 
 
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:

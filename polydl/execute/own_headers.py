@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os.path
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 _DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
 
 
-def own_headers(texts: Iterable[str], folders: Sequence[str]) -> dict[str, str]:
-    """The text of each header that is in one of the folders, by its path there, whoever includes it.
+def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
+    """The text of each header that is in one of the folders of ``-I``, by its path there, whoever includes it.
 
     What is included by a path that leaves the folder, or by a name that a macro computes, is not among them.
     """
+    folders = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I")]
     result: dict[str, str] = {}
     left = [("", text) for text in texts]
     while left:
@@ -30,6 +31,15 @@ def own_headers(texts: Iterable[str], folders: Sequence[str]) -> dict[str, str]:
                         left.append((path, content))
                     break
     return result
+
+
+def write_copies(headers: Mapping[str, str], change: Callable[[str], str], folder: Path) -> str:
+    """Write changed copies of headers to a folder, and return the flag by which they are found before the others."""
+    for name, text in headers.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(change(text), encoding="utf-8", errors="surrogateescape")
+    return f"-I{folder}"
 
 
 def _content(name: str, folders: Sequence[str]) -> str | None:

@@ -13,8 +13,8 @@ from polydl.execute.arrays import element_dtype
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access
 
-# Missing one term of a sum of 10,000 is an error of some 2^-9 of the largest result.
-_LARGEST = 2.0**-9
+#: Missing one term of a sum of 10,000 is an error of some 2^-9 of the largest result.
+LARGEST = 2.0**-9
 _MARGIN = 16.0
 # Twice the distance from one bfloat16 to the next.
 _NEXT_BFLOAT16 = 2.0**-6
@@ -34,7 +34,15 @@ def tolerance(scop: Scop) -> float:
     if not precisions:
         return least
     one_rounding = _MARGIN * max(precisions)
-    return max(least, min(one_rounding * math.sqrt(roundings(scop)), max(one_rounding, _LARGEST)))
+    return max(least, min(one_rounding * math.sqrt(roundings(scop)), max(one_rounding, LARGEST)))
+
+
+def with_source_error(least: float, source_error: float) -> float:
+    """The tolerance of a nest that magnifies roundings, as factorizations do: 16 times the error of the source's own.
+
+    ``least`` is ``tolerance``, ``source_error`` the norm-wise error of the source's arithmetic against a wider type.
+    """
+    return max(least, min(_MARGIN * source_error, LARGEST))
 
 
 def roundings(scop: Scop) -> float:
