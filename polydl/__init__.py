@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from polydl.ir.ranking import Ranking as Ranking
     from polydl.ir.scop import Scop as Scop
     from polydl.ir.variant import Variant as Variant
+    from polydl.libraries.build import Library as Library
+    from polydl.libraries.build import library as library
     from polydl.machine import Machine as Machine
     from polydl.optimization import Optimization as Optimization
     from polydl.optimization import optimize as optimize
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from polydl.pipeline import rank as rank
 
 __all__ = [
+    "Library",
     "Machine",
     "Optimization",
     "Peer",
@@ -45,12 +48,14 @@ __all__ = [
     "compare_with_peers",
     "fuse",
     "generate_variants",
+    "library",
     "optimize",
     "parse",
     "rank",
 ]
 
 _HOME = {
+    "Library": "polydl.libraries.build",
     "Machine": "polydl.machine",
     "Optimization": "polydl.optimization",
     "Peer": "polydl.execute.contract",
@@ -62,6 +67,7 @@ _HOME = {
     "compare_with_peers": "polydl.peers",
     "fuse": "polydl.fused",
     "generate_variants": "polydl.pipeline",
+    "library": "polydl.libraries.build",
     "optimize": "polydl.optimization",
     "parse": "polydl.pipeline",
     "rank": "polydl.pipeline",

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from polydl.optimization import Optimization
 
 
+#: The file of a run's measurements, and what it is.
+REPORT = ("report.json", "what was tried and measured, where `polydl optimize` wrote it")
 _NOT_RUN = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
 
 
@@ -159,19 +161,39 @@ def write_kernel(winner: Winner, toolchain: Toolchain, directory: Path | None) -
 
     Without a directory, one is made that goes away with the process. Raises ResourceError, ExecutionError.
     """
-    if directory is None:
-        stack = ExitStack()
-        directory = stack.enter_context(temporary_directory())
-        atexit.register(stack.close)
     code = winner.kernel
-    names = emitted_names(code.function, directory)
+    names = emitted_names(code.function, directory or own_directory())
     foreign = foreign_call(winner.scop, code.function)
+    if foreign is not None:
+        code = replace(code, c="".join([foreign.definitions, code.c, foreign.function]))
     content = _interface(winner, toolchain, foreign)
-    text = code.c if foreign is None else "".join([foreign.definitions, code.c, foreign.function])
+    return write_unit(code, content, _head(winner, toolchain, names), toolchain, names, REPORT)
+
+
+def own_directory() -> Path:
+    """A directory that goes away with the process."""
+    stack = ExitStack()
+    directory = stack.enter_context(temporary_directory())
+    atexit.register(stack.close)
+    return directory
+
+
+def write_unit(
+    code: KernelSource,
+    content: Interface,
+    head: str,
+    toolchain: Toolchain,
+    names: Mapping[FileKind, Path],
+    document: tuple[str, str],
+) -> dict[FileKind, Path]:
+    """Write C after its ``head``, its header and what helps to link them, and compile them with the line it shows.
+
+    ``document`` is the file with what was measured, and what it is. Raises ResourceError, ExecutionError.
+    """
     line = lines(code, toolchain, names)["library"]
-    write_atomically(names["c"], _head(winner, toolchain, names) + text)
+    write_atomically(names["c"], head + code.c)
     write_atomically(names["header"], header(content))
-    write_atomically(names["readme"], readme(code, content, toolchain, names))
+    write_atomically(names["readme"], readme(code, content, toolchain, names, document))
     write_atomically(names["cmake"], cmake_package(code, toolchain))
     write_atomically(names["pkgconfig"], pkg_config(code))
     written: set[FileKind] = {"c", "header", "library", "readme", "cmake", "pkgconfig"}

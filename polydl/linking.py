@@ -82,8 +82,14 @@ def _quoted(flag: str) -> str:
     return flag if flag == escaped and not set(flag) & set(" ()#") else f'"{escaped}"'
 
 
-def readme(kernel: KernelSource, content: Interface, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
-    """The text of the folder's README."""
+def readme(
+    kernel: KernelSource,
+    content: Interface,
+    toolchain: Toolchain,
+    names: Mapping[FileKind, Path],
+    document: tuple[str, str],
+) -> str:
+    """The text of the folder's README. ``document`` is the file with what was measured, and what it is."""
     shown = lines(kernel, toolchain, names)
     indent = 2 + max(len(clause.topic) for clause in content.clauses)
     clauses = [
@@ -101,7 +107,7 @@ def readme(kernel: KernelSource, content: Interface, toolchain: Toolchain, names
         (names["pkgconfig"].name, "the same for pkg-config, of the shared library"),
         *((each.archive.name, "a library that the function calls") for each in kernel.static_libraries),
         *((each.licence.name, "the licence of that library") for each in kernel.static_libraries),
-        ("report.json", "what was tried and measured, where `polydl optimize` wrote it"),
+        document,
     ]
     return "\n".join(
         [

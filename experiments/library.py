@@ -1,0 +1,113 @@
+"""A library beside the kernels that are optimized for each shape alone, at shapes that it was not made from.
+
+python experiments/library.py measure examples/gemm.c --range M=1..4096 --range N=64..1024 --range K=64..4096 \
+    --held-out 100 --out experiments/data/library.json
+python experiments/library.py table experiments/data/library.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import polydl
+from polydl.libraries.held_out import held_out
+from polydl.libraries.ranges import size_ranges
+from polydl.libraries.shapes import sampled_shapes
+
+# Of the held-out shapes: other than the library's, which has 0.
+SEED = 1
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """Make the library, measure it at held-out shapes, and write what was measured."""
+    library = polydl.library(
+        arguments.file,
+        arguments.range,
+        shapes=arguments.shapes,
+        max_kernels=arguments.max_kernels,
+        max_slowdown=arguments.max_slowdown,
+        machine=polydl.Machine.detect(threads=arguments.threads),
+    )
+    count = arguments.held_out + len(library.shapes)
+    shapes = [
+        shape for shape in sampled_shapes(size_ranges(arguments.range), count, SEED) if shape not in library.shapes
+    ]
+    measured = held_out(library, shapes[: arguments.held_out], top_k=arguments.top_k)
+    document = {
+        "file": Path(arguments.file).name,
+        "ranges": arguments.range,
+        "machine": library.machine.name,
+        "threads": library.machine.threads,
+        "kernels": len(library.blockings),
+        "bytes": {kind: library.files[kind].stat().st_size for kind in ("c", "library")},
+        "sampled": {"shapes": len(library.shapes), "worst": max(library.slowdowns)},
+        "held_out": [
+            {
+                "sizes": dict(each.shape),
+                "chosen": each.chosen,
+                "seconds": each.seconds,
+                "tuned": each.tuned_seconds,
+                "original": each.original_seconds,
+            }
+            for each in measured
+        ],
+    }
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+def table(document: dict[str, Any]) -> list[str]:
+    """In Markdown: the slow-down over the kernel tuned for the very shape, and the worst shapes."""
+    shapes = sorted(document["held_out"], key=lambda shape: shape["tuned"] / shape["seconds"])
+    factors = [each["seconds"] / each["tuned"] for each in shapes]
+    mean = math.exp(sum(map(math.log, factors)) / len(factors))
+    gain = math.exp(sum(math.log(each["original"] / each["seconds"]) for each in shapes) / len(shapes))
+    within = [sum(factor <= limit for factor in factors) for limit in (1.1, 1.25, 2)]
+    names = list(shapes[0]["sizes"])
+    return [
+        f"{document['machine']}, {document['threads']} threads; {' '.join(document['ranges'])}; "
+        f"{document['kernels']} kernels from {document['sampled']['shapes']} shapes, "
+        f"{document['bytes']['library'] // 1024} KB",
+        "",
+        "| held-out shapes | geometric mean | worst | within 1.10 | within 1.25 | within 2 | over the plain nest |",
+        "|---|---|---|---|---|---|---|",
+        f"| {len(shapes)} | {mean:.2f} | {factors[0]:.2f} | {within[0]} | {within[1]} | {within[2]} | {gain:.1f} |",
+        "",
+        f"| {' | '.join(names)} | library | tuned for the shape | slow-down | kernel |",
+        f"|{'---|' * (len(names) + 4)}",
+        *(
+            f"| {' | '.join(str(each['sizes'][name]) for name in names)} | {each['seconds']:.3g} s | "
+            f"{each['tuned']:.3g} s | {each['seconds'] / each['tuned']:.2f} | {each['chosen']} |"
+            for each in shapes[:10]
+        ),
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A library at shapes that it was not made from.")
+    commands = parser.add_subparsers(dest="command", required=True)
+    measuring = commands.add_parser("measure")
+    measuring.add_argument("file")
+    measuring.add_argument("--range", action="append", required=True)
+    measuring.add_argument("--shapes", type=int, default=24)
+    measuring.add_argument("--held-out", type=int, default=100)
+    measuring.add_argument("--max-kernels", type=int, default=10)
+    measuring.add_argument("--max-slowdown", type=float, default=1.10)
+    measuring.add_argument("--top-k", type=int, default=5)
+    measuring.add_argument("--threads", type=int)
+    measuring.add_argument("--out", type=Path, required=True)
+    showing = commands.add_parser("table")
+    showing.add_argument("document", type=Path)
+    arguments = parser.parse_args()
+    if arguments.command == "measure":
+        measure(arguments)
+    else:
+        print(*table(json.loads(arguments.document.read_text(encoding="utf-8"))), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

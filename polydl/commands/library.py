@@ -1,0 +1,112 @@
+"""``polydl library``: one library for a range of sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from polydl.commands.storing import warn_unless_storable
+from polydl.errors import OptionError
+from polydl.presentation.options import (
+    OUT,
+    Detail,
+    Source,
+    Target,
+    debug_option,
+    detail_options,
+    macros_of,
+    records_option,
+    sandbox_option,
+    source_options,
+    target_options,
+)
+
+if TYPE_CHECKING:
+    from polydl.libraries.build import Library
+
+
+@click.command(short_help="Make one library for a range of sizes.")
+@source_options
+@target_options
+@click.option(
+    "--range", "ranges", metavar="NAME=SIZES", multiple=True,
+    help="Sizes that an integer parameter may have: M=1..4096, K=64..4096:64 (in steps) or N=64,256,1024. Repeated.",
+)  # fmt: skip
+@click.option(
+    "--max-kernels", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+    help="Choose among so many kernels at most.",
+)  # fmt: skip
+@click.option(
+    "--max-slowdown", type=click.FloatRange(min=1), default=1.10, show_default=True, metavar="FACTOR",
+    help="With as few kernels as are within FACTOR of the fastest at every shape.",
+)  # fmt: skip
+@click.option(
+    "--shapes", type=click.IntRange(min=1), default=24, show_default=True, metavar="N",
+    help="Optimize and measure at so many sampled shapes.",
+)  # fmt: skip
+@click.option(
+    "--top-k", type=click.IntRange(min=1), default=3, show_default=True, metavar="K",
+    help="Compile, check and time the first K of each shape's ranking.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of shapes, variants and data.")
+@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FILE).")
+@click.option("--name", default="", metavar="NAME", help="What the emitted function is called (as in the source).")
+@click.option("--prefix", default="", metavar="PREFIX", help="Put before the names of all that is emitted.")
+@click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
+@sandbox_option
+@records_option
+@detail_options
+@debug_option
+def library(
+    source: Source,
+    target: Target,
+    ranges: tuple[str, ...],
+    max_kernels: int,
+    max_slowdown: float,
+    shapes: int,
+    top_k: int,
+    seed: int,
+    out: Path | None,
+    name: str,
+    prefix: str,
+    compiler: str | None,
+    records: Path | None,
+    detail: Detail,
+) -> int:
+    """Make one library of FILE's matrix product that is right for any sizes, and fast for those in the ranges."""
+    from polydl.commands.optimize import check_destinations
+    from polydl.libraries.build import library as build
+    from polydl.presentation.library import library_text
+    from polydl.presentation.progress import progress_bar
+    from polydl.records.store import default_directory
+
+    if source.file is None:
+        raise OptionError("a workload has known sizes", remedy="name a C file whose function has sizes as parameters")
+    directory = out or Path(OUT, Path(source.file).stem)
+    check_destinations(source, directory, None)
+    warn_unless_storable(records or default_directory())
+    with progress_bar(wanted=not detail.quiet) as progress:
+        result: Library = build(
+            source.file,
+            ranges,
+            out=directory,
+            max_kernels=max_kernels,
+            max_slowdown=max_slowdown,
+            shapes=shapes,
+            top_k=top_k,
+            seed=seed,
+            machine=target.machine(),
+            compiler=compiler,
+            function=source.function,
+            defines=macros_of(source.define),
+            include_directories=source.include,
+            records=records or True,
+            name=name,
+            prefix=prefix,
+            progress=progress,
+        )
+    if not detail.quiet:
+        click.echo(library_text(result, verbose=detail.verbose))
+    return 0

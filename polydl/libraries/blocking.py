@@ -1,0 +1,155 @@
+"""How a product is cut into tiles and register blocks: what remains of a variant when its sizes are left open."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product as combinations
+from typing import Literal
+
+from polydl.ir.schedule import Loop
+from polydl.libraries.product import Role, SymbolicProduct
+from polydl.machine import Machine
+from polydl.plan.apply import Applied
+
+Operand = Literal["a", "b"]
+#: The loops that move each operand that may be packed.
+MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
+#: Most bytes of a packed tile.
+MOST_PACKED_BYTES = 1 << 20
+# Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
+_OTHER_REGISTERS = 2
+
+
+@dataclass(frozen=True)
+class Tile:
+    """A loop over tiles of m, n or k."""
+
+    role: Role
+    #: iterations of the source loop in one tile
+    size: int
+    parallel: bool = False
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """The tiles of a product, and the register block inside of them. Nothing in it depends on the product's sizes."""
+
+    #: outermost first; the innermost tile of each of m, n and k is what is computed at once
+    tiles: tuple[Tile, ...]
+    #: vectors of m in a register block, at least 2
+    vectors: int
+    #: columns (n) in a register block
+    columns: int
+    #: operands whose tiles are copied, so that they are read from start to end
+    packed: tuple[Operand, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """12 hexadecimal digits."""
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:12]
+
+    def innermost(self, role: Role) -> int:
+        """The iterations of m, n or k that are computed at once."""
+        return next(tile.size for tile in reversed(self.tiles) if tile.role == role)
+
+    def packed_elements(self, operand: Operand) -> int:
+        """Elements of a packed tile of A or B."""
+        first, second = MOVED_BY[operand]
+        return self.innermost(first) * self.innermost(second)
+
+    def place(self, operand: Operand) -> int:
+        """The number of tile loops around the copy of an operand: those that move it, and the parallel one."""
+        return 1 + max(
+            number for number, tile in enumerate(self.tiles) if tile.role in MOVED_BY[operand] or tile.parallel
+        )
+
+    def schedule(self, product: SymbolicProduct) -> list[Loop]:
+        """The order of the product's iterations as dimensions of time.
+
+        Within the innermost tiles it is that of a register block: all of its sums advance together.
+        """
+        level = {role: sum(tile.role == role for tile in self.tiles) for role in product.loops}
+        loops = []
+        for tile in self.tiles:
+            loops.append(
+                Loop(f"{tile.role}_t{level[tile.role]}", product.loops[tile.role], tile.size, parallel=tile.parallel)
+            )
+            level[tile.role] -= 1
+        return [*loops, *(Loop(role, product.loops[role]) for role in ("k", "n", "m"))]
+
+    def words(self) -> str:
+        """What it does, for people."""
+        tiles = ", ".join(f"{each.role} by {each.size}{' on threads' if each.parallel else ''}" for each in self.tiles)
+        packed = f"; packed {' and '.join(each.upper() for each in self.packed)}" if self.packed else ""
+        return f"tiles of {tiles}; register block {self.vectors} vectors by {self.columns}{packed}"
+
+
+def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, element_bytes: int) -> Blocking | None:
+    """The blocking of a variant that was applied at some shape; None for one that does more than tile and interchange.
+
+    A loop that is not tiled becomes one tile of its extent there.
+    """
+    if applied.variant.scop_steps:
+        return None
+    plan = applied.plan.nest_of(product.statement)
+    if plan.nest.depth or len(plan.nest.statements) > 1 or any(loop.combined for loop in plan.loops):
+        return None
+    tiles = [Tile(product.role(loop.iterator), loop.size, loop.parallel) for loop in plan.loops if loop.size > 1]
+    for number, name in enumerate(plan.nest.loops):
+        role = product.role(number)
+        if all(tile.role != role for tile in tiles):
+            tiles.append(Tile(role, plan.extent(name)))
+    innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in product.loops}
+    vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
+    return Blocking(tuple(tiles), vectors, columns)
+
+
+def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tuple[int, int]:
+    """Vectors and columns of the register block for tiles of m by n, as the microkernel ``c`` would choose them.
+
+    A block has at least two vectors, so that what remains of a tile is a block, too.
+    """
+    from polydl.microkernels.shapes import register_tiling
+
+    width = machine.vector_bytes // element_bytes
+    tiling = register_tiling(max(2, -(-m // width)), n, 1, machine.core, 2)
+    vectors = max(2, max(tiling.vectors))
+    fitting = (machine.core.vector_registers - _OTHER_REGISTERS) // vectors - 1
+    return vectors, max(1, min(max(tiling.columns), fitting))
+
+
+def usual_blockings(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
+    """Blockings that only the caches decide: each operand's tile fills half of a level, and both are copied.
+
+    They are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), with and
+    without threads, and without copies.
+    """
+    first, second = (level.bytes // element_bytes for level in machine.caches[:2])
+    vectors, columns = register_block(machine, element_bytes, 4096, 4096)
+    rows = vectors * machine.vector_bytes // element_bytes
+    k = max(64, first // 2 // max(rows, columns) // 64 * 64)
+    m = max(rows, second // 2 // k // rows * rows)
+    n = max(columns, second // 2 // k // columns * columns)
+    bases = []
+    for outer, inner in (("m", "n"), ("n", "m")):
+        for threads in (False, True) if machine.threads > 1 else (False,):
+            sizes = {"m": m, "n": n}
+            tiles = (Tile(outer, sizes[outer], threads), Tile("k", k), Tile(inner, sizes[inner]))  # type: ignore[arg-type]
+            bases.append(Blocking(tiles, vectors, columns))
+    packings: Sequence[tuple[Operand, ...]] = ((), ("a", "b"))
+    return tuple(replace(base, packed=packed) for base in bases for packed in packings)
+
+
+def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int) -> tuple[Blocking, ...]:
+    """A blocking with each choice of operands to copy. A is always copied where m is not contiguous in it."""
+    kept = []
+    for chosen in combinations((False, True), repeat=2):
+        operands: tuple[Operand, ...] = tuple(name for name, wanted in zip(MOVED_BY, chosen, strict=True) if wanted)
+        if product.a.strides["m"] != "1" and "a" not in operands:
+            continue
+        if all(blocking.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in operands):
+            kept.append(replace(blocking, packed=operands))
+    return tuple(kept)

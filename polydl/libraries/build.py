@@ -1,0 +1,286 @@
+"""From a nest and ranges of its sizes to one library: search, measure, choose kernels, fit the decision, emit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from polydl.emitted_names import Naming
+from polydl.errors import OptionError, UnsupportedConstructError
+from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
+from polydl.libraries.callable import AnySize
+from polydl.libraries.cover import slowdowns, smallest_cover
+from polydl.libraries.decision import Decision, Leaf, Times, choose, fitted, kernels_of
+from polydl.libraries.measuring import ShapeMeasuring
+from polydl.libraries.product import SymbolicProduct, symbolic_product
+from polydl.libraries.ranges import SizeRange, check_parameters, not_a_parameter, size_ranges
+from polydl.libraries.shapes import Shape, sampled_shapes
+from polydl.libraries.symbolic import SymbolicNest, broken_dependence, distributed, symbolic_nest
+from polydl.libraries.unit import ORIGINAL, unit
+from polydl.machine import Machine
+from polydl.optimization import optimize
+from polydl.pipeline import ProgressCallback, Stage, apply, generate_variants, parse
+
+DEFAULT_SHAPES = 24
+DEFAULT_MAX_KERNELS = 10
+DEFAULT_MAX_SLOWDOWN = 1.10
+DEFAULT_TOP_K = 3
+# Variants that are ranked at each shape.
+_MAX_VARIANTS = 200
+# What is searched: the microkernel whose register blocks a library has, and no products left out.
+_MICROKERNEL = "c"
+
+
+@dataclass(frozen=True, repr=False)
+class Library:
+    """A function for a range of sizes, and what was measured for it. It can be called as ``AnySize`` can."""
+
+    nest: SymbolicNest
+    product: SymbolicProduct
+    machine: Machine
+    toolchain: Toolchain
+    #: the kernels that were emitted, by id
+    blockings: Mapping[str, Blocking]
+    decision: Decision
+    #: that were measured
+    shapes: tuple[Shape, ...]
+    #: seconds of every kernel that was measured at each shape, emitted or not, and of the original nest
+    times: tuple[Times, ...]
+    max_slowdown: float
+    seed: int
+    #: the nest at a shape
+    read: Callable[[Shape], Scop]
+    #: by kind, as in ``Optimization.files``, and ``manifest``
+    files: Mapping[str, Path] = field(default_factory=dict)
+    #: what the emitted function is called
+    exported: str = ""
+
+    def __repr__(self) -> str:
+        worst = max(self.slowdowns)
+        return (
+            f"<Library {self.exported} for {', '.join(map(str, self.nest.ranges))}: {len(self.blockings)} kernels, "
+            f"at most {worst:.2f} times the fastest at {len(self.shapes)} shapes>"
+        )
+
+    @property
+    def slowdowns(self) -> list[float]:
+        """How many times as long as the fastest kernel that was measured the chosen one takes, at each shape."""
+        return [
+            slowdowns([at], [choose(self.decision, shape)])[0]
+            for shape, at in zip(self.shapes, self.times, strict=True)
+        ]
+
+    def select(self, **sizes: int) -> str:
+        """What runs at a shape: the id of a kernel, or "original". Raises OptionError for a size that is missing."""
+        if set(sizes) != set(self.nest.sizes):
+            raise OptionError(
+                f"select({', '.join(sizes)}): the sizes are {', '.join(self.nest.sizes)}", remedy="give each of them"
+            )
+        inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges)
+        return choose(self.decision, sizes) if inside else ORIGINAL
+
+    @property
+    def kernel(self) -> KernelSource:
+        """The emitted function's C, without the head of the file."""
+        width = self.machine.vector_bytes // element_bytes(self.nest, self.product)
+        return unit(
+            self.nest, self.product, self.decision, self.blockings, width, identity="library", exported=self.exported
+        )
+
+    @property
+    def best(self) -> AnySize:
+        """The emitted function as a Python callable over NumPy arrays of any size."""
+        return AnySize(self.nest, self.files["library"], self.exported)
+
+
+def library(
+    path: str | Path,
+    ranges: Sequence[str] | Mapping[str, str],
+    *,
+    out: str | Path | None = None,
+    max_kernels: int = DEFAULT_MAX_KERNELS,
+    max_slowdown: float = DEFAULT_MAX_SLOWDOWN,
+    shapes: int = DEFAULT_SHAPES,
+    top_k: int = DEFAULT_TOP_K,
+    seed: int = 0,
+    machine: Machine | None = None,
+    compiler: str | None = None,
+    function: str | None = None,
+    defines: Mapping[str, str | int] | None = None,
+    include_directories: Sequence[str | Path] = (),
+    records: str | Path | bool = True,
+    timeout_seconds: float = 60.0,
+    name: str = "",
+    prefix: str = "",
+    progress: ProgressCallback | None = None,
+) -> Library:
+    """One library that is right for every size and fast for those in the ranges.
+
+    ``ranges`` are those of integer parameters of the function, ``{"M": "1..4096", "N": "64,256", "K": "64..4096:64"}``.
+    At each of ``shapes`` sampled shapes, ``top_k`` variants of the nest are optimized; the winner's tiles, loop order
+    and threads become a kernel for any size, which isl proves legal for all sizes of the ranges at once. Each kernel is
+    measured at all shapes. Of them, the fewest are taken, at most ``max_kernels``, of which one is within
+    ``max_slowdown`` of the fastest at every shape, and a decision between them is fitted.
+
+    With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
+    ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
+    goes on after an interruption. Raises UserError for a mistake and for a nest that a library can't hold.
+    """
+    if max_kernels < 1:
+        raise OptionError(f"max_kernels is {max_kernels}", remedy="at least 1")
+    if not max_slowdown >= 1:
+        raise OptionError(f"max_slowdown is {max_slowdown}", remedy="at least 1: 1.10 is 10 % slower than the fastest")
+    if shapes < 1:
+        raise OptionError(f"shapes is {shapes}", remedy="at least 1")
+    sizes = size_ranges(ranges)
+
+    def read(shape: Shape) -> Scop:
+        fixed = {**(defines or {}), **shape}
+        return parse(path, function=function, defines=fixed, include_directories=include_directories)
+
+    nest = read_symbolic(read, sizes)
+    product = symbolic_product(nest)
+    exported = Naming(name, prefix).of(nest.scop.function.name)
+    target = machine or Machine.detect()
+    toolchain = Toolchain.find(compiler)
+    sampled = sampled_shapes(sizes, shapes, seed)
+    scops = [read(shape) for shape in sampled]
+    width = target.vector_bytes // element_bytes(nest, product)
+
+    def tell(stage: str, done: int) -> None:
+        if progress is not None:
+            progress(Stage(stage, done, len(sampled)))
+
+    def code(blocking: Blocking) -> KernelSource:
+        return unit(nest, product, Leaf(blocking.id), {blocking.id: blocking}, width, identity=blocking.id)
+
+    with temporary_directory() as directory:
+        measuring = ShapeMeasuring(
+            target, toolchain, directory, seed=seed, records=records, timeout_seconds=timeout_seconds
+        )
+        usual = [each for each in usual_blockings(target, element_bytes(nest, product)) if _fits(nest, product, each)]
+        candidates = {each.id: each for each in usual}
+        for number, scop in enumerate(scops):
+            searched = _searched(
+                scop, nest, product, target, top_k=top_k, seed=seed, records=records, compiler=compiler,
+                timeout_seconds=timeout_seconds,
+            )  # fmt: skip
+            if searched:
+                at = measuring.times(scop, [code(each) for each in searched])
+                best = min(
+                    (each for each in searched if each.id in at), key=lambda blocking: at[blocking.id], default=None
+                )
+                if best is not None:
+                    candidates[best.id] = best
+            tell("optimize", number + 1)
+        if not candidates:
+            raise UnsupportedConstructError(
+                "no kernel for all of these sizes is legal", file=nest.scop.file, line=nest.scop.line,
+                remedy="optimize it for one shape: polydl optimize FILE -D NAME=VALUE",
+            )  # fmt: skip
+        kernels = [code(each) for each in candidates.values()]
+        times = []
+        for number, scop in enumerate(scops):
+            times.append(measuring.times(scop, kernels))
+            tell("measure", number + 1)
+    chosen = smallest_cover(times, list(candidates), max_kernels, max_slowdown, [ORIGINAL])
+    decision = fitted(sampled, times, [*chosen, ORIGINAL])
+    kept = {identity: candidates[identity] for identity in kernels_of(decision) if identity != ORIGINAL}
+    result = Library(
+        nest,
+        product,
+        target,
+        toolchain,
+        kept,
+        decision,
+        sampled,
+        tuple(times),
+        max_slowdown,
+        seed,
+        read,
+        exported=exported,
+    )
+    from polydl.libraries.emit import emitted
+
+    return emitted(result, Path(out) if out is not None else None)
+
+
+def read_symbolic(read: Callable[[Shape], Scop], ranges: Sequence[SizeRange]) -> SymbolicNest:
+    """The nest that ``read`` returns for a shape, with parameters for its sizes.
+
+    Raises UserError if a library can't hold it: its statements must be able to run one after the other, each in loops
+    of its own.
+    """
+    # Small, so that large arrays are no reason to refuse it; different, so that a size is told from a constant.
+    try:
+        scop = read({each.name: each.another for each in ranges})
+    except OptionError as error:
+        for each in ranges:
+            if error.message.startswith(f"-D {each.name}="):
+                raise not_a_parameter(each, error.file or "", None, "the function") from None
+        raise
+    check_parameters(scop, ranges)
+    nest = symbolic_nest(scop, read({each.name: each.low for each in ranges}), ranges)
+    broken = broken_dependence(nest, distributed(nest, {}))
+    if broken:
+        raise UnsupportedConstructError(
+            f"a library can't hold this: its statements can't run one after the other ({broken})",
+            file=scop.file,
+            line=scop.line,
+            remedy="move the product to a function of its own",
+        )
+    return nest
+
+
+def element_bytes(nest: SymbolicNest, product: SymbolicProduct) -> int:
+    """Bytes of an element of the product's arrays."""
+    return nest.scop.array(nest.scop.statement(product.statement).writes[0].array).element_bytes
+
+
+def _fits(nest: SymbolicNest, product: SymbolicProduct, blocking: Blocking) -> bool:
+    """Whether a blocking can be a kernel: A's rows are contiguous or copied, and isl proves it for all sizes."""
+    if product.a.strides["m"] != "1" and "a" not in blocking.packed:
+        return False
+    return not broken_dependence(nest, distributed(nest, {product.statement: blocking.schedule(product)}))
+
+
+def _searched(
+    scop: Scop,
+    nest: SymbolicNest,
+    product: SymbolicProduct,
+    machine: Machine,
+    *,
+    top_k: int,
+    seed: int,
+    records: str | Path | bool,
+    compiler: str | None,
+    timeout_seconds: float,
+) -> list[Blocking]:
+    """The blockings of the fastest variant at one shape, with each choice of operands to copy; none without one."""
+    element = element_bytes(nest, product)
+
+    def blocking(variant: Variant) -> Blocking | None:
+        applied = apply(scop, variant, machine=machine, microkernel=_MICROKERNEL, prove=False)
+        return of_variant(applied, product, machine, element)
+
+    generated = generate_variants(
+        scop, machine=machine, max_variants=_MAX_VARIANTS, seed=seed, microkernel=_MICROKERNEL, fuse=False,
+        fewer_products=False,
+    )  # fmt: skip
+    able = [variant for variant in generated if blocking(variant) is not None]
+    if not able:
+        return []
+    result = optimize(
+        scop, machine=machine, variants=able, top_k=top_k, microkernel=_MICROKERNEL, fuse=False, fewer_products=False,
+        seed=seed, compiler=compiler, records=records, timeout_seconds=timeout_seconds,
+    )  # fmt: skip
+    winner = None if result.winner is None else blocking(result.winner.ranked.variant)
+    if winner is None:
+        return []
+    return [each for each in packings(winner, product, element) if _fits(nest, product, each)]

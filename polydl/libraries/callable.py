@@ -1,0 +1,82 @@
+"""A library's function as a Python callable over arrays of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl.errors import ArgumentError
+from polydl.execute.callable import LoadedKernel, load
+from polydl.ir.scop import Scop
+from polydl.libraries.symbolic import SymbolicNest
+
+
+class AnySize:
+    """``gemm(C=c, A=a, B=b)``: one keyword per array. Sizes are those of the arrays, and may be given, too.
+
+    Arguments and arrays are otherwise as those of ``LoadedKernel``.
+    """
+
+    def __init__(self, nest: SymbolicNest, library: Path, exported: str) -> None:
+        self._nest = nest
+        self.name = exported
+        self._at = lru_cache(maxsize=64)(lambda sizes: load(library, _resized(nest, dict(sizes)), exported))
+
+    def __call__(self, **arguments: Any) -> None:
+        """Raises ArgumentError for arrays that don't fit together, and as a ``LoadedKernel`` does."""
+        sizes = self._sizes(arguments)
+        kernel: LoadedKernel = self._at(tuple(sizes.items()))
+        kernel(**{name: value for name, value in arguments.items() if name not in sizes})
+
+    def __repr__(self) -> str:
+        return f"<library function {self.name}({', '.join(each.name for each in self._nest.scop.function.parameters)})>"
+
+    def _sizes(self, arguments: Mapping[str, Any]) -> dict[str, int]:
+        """The value of each size, from the arguments of that name and the extents of arrays."""
+        sizes: dict[str, int] = {}
+        told: dict[str, str] = {}
+
+        def tell(name: str, size: int, source: str) -> None:
+            if sizes.setdefault(name, size) != size:
+                raise ArgumentError(
+                    f"{self.name}: {name} is {sizes[name]} by {told[name]} and {size} by {source}",
+                    remedy="pass arrays whose sizes agree",
+                )
+            told.setdefault(name, source)
+
+        for name in self._nest.sizes:
+            if name in arguments:
+                tell(name, int(arguments[name]), f"{name} itself")
+        for array, extents in self._nest.extents.items():
+            given = arguments.get(array)
+            if isinstance(given, np.ndarray) and given.ndim == len(extents):
+                for extent, size in zip(extents, given.shape, strict=True):
+                    if extent in self._nest.sizes:
+                        tell(extent, size, array)
+        missing = [name for name in self._nest.sizes if name not in sizes]
+        if missing:
+            raise ArgumentError(
+                f"{self.name}: the size {missing[0]} is unknown",
+                remedy=f"pass {missing[0]}=..., or all arrays with as many dimensions as in C",
+            )
+        return sizes
+
+
+def _resized(nest: SymbolicNest, sizes: Mapping[str, int]) -> Scop:
+    """The nest with the arrays and parameters that callers pass at some sizes; its statements stay symbolic."""
+    scop = nest.scop
+    arrays = tuple(
+        replace(each, extents=tuple(sizes.get(text) or int(text) for text in nest.extents[each.name]))
+        if each.name in nest.extents
+        else each
+        for each in scop.arrays
+    )
+    parameters = tuple(
+        replace(each, value=sizes[each.name]) if each.name in sizes else each for each in scop.function.parameters
+    )
+    return replace(scop, arrays=arrays, function=replace(scop.function, parameters=parameters))

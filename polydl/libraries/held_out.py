@@ -1,0 +1,82 @@
+"""A library at shapes that it wasn't made from, beside the kernel that is optimized for that very shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polydl.errors import ExecutionError
+from polydl.files import temporary_directory
+from polydl.libraries.measuring import ShapeMeasuring
+from polydl.libraries.shapes import Shape
+from polydl.libraries.unit import ORIGINAL
+from polydl.optimization import optimize
+from polydl.pipeline import ProgressCallback, Stage
+
+if TYPE_CHECKING:
+    from polydl.libraries.build import Library
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What was measured at one shape, in the same interleaved rounds."""
+
+    shape: Shape
+    #: what the library chose, a kernel's id or "original"
+    chosen: str
+    #: of the library's function, its decision included
+    seconds: float
+    #: of the fastest variant that was found for this shape alone; the original nest's where none was faster
+    tuned_seconds: float
+    original_seconds: float
+
+    @property
+    def slowdown(self) -> float:
+        """How many times as long as the kernel for this very shape the library takes."""
+        return self.seconds / self.tuned_seconds
+
+
+def held_out(
+    library: Library,
+    shapes: Sequence[Shape],
+    *,
+    top_k: int = 5,
+    records: str | Path | bool = True,
+    timeout_seconds: float = 60.0,
+    progress: ProgressCallback | None = None,
+) -> tuple[HeldOut, ...]:
+    """Measure the library at shapes, each beside the winner of an ``optimize`` for it alone.
+
+    ``top_k``, ``records`` and ``timeout_seconds`` are those of ``optimize``. Raises ExecutionError if the library fails
+    or is wrong at a shape.
+    """
+    results = []
+    machine, toolchain, seed = library.machine, library.toolchain, library.seed
+    with temporary_directory() as directory:
+        for number, shape in enumerate(shapes):
+            scop = library.read(shape)
+            tuned = optimize(
+                scop, machine=machine, top_k=top_k, compiler=toolchain.command, seed=seed, records=records,
+                timeout_seconds=timeout_seconds,
+            )  # fmt: skip
+            # In a folder of its own: the tuned kernels of several shapes may have the same id.
+            folder = directory / str(number)
+            folder.mkdir()
+            measuring = ShapeMeasuring(
+                machine, toolchain, folder, seed=seed, records=records, timeout_seconds=timeout_seconds
+            )
+            winner = tuned.winner.kernel if tuned.winner is not None else None
+            times = measuring.times(scop, [library.kernel, *([winner] if winner is not None else [])])
+            if library.kernel.id not in times:
+                raise ExecutionError(
+                    f"the library fails or is wrong at {', '.join(f'{name}={size}' for name, size in shape.items())}",
+                    remedy="report it together with the C file",
+                )
+            best = min(seconds for identity, seconds in times.items() if identity != library.kernel.id)
+            chosen = library.select(**shape)
+            results.append(HeldOut(shape, chosen, times[library.kernel.id], best, times[ORIGINAL]))
+            if progress is not None:
+                progress(Stage("held out", number + 1, len(shapes)))
+    return tuple(results)

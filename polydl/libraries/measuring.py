@@ -1,0 +1,98 @@
+"""Kernels measured beside each other and the original nest at one shape after the other; records are gone on with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from polydl import registry
+from polydl.codegen.original import original
+from polydl.execute.contract import Built, Executor, TimingPolicy
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.scop import Scop
+from polydl.libraries.unit import ORIGINAL
+from polydl.machine import Machine
+from polydl.records.resume import book_of, to_run
+from polydl.records.store import default_directory
+from polydl.unmeasured import unmeasured
+
+# Rounds in which the candidates of one shape give a sample each.
+_MOST_ROUNDS = 15
+# For all candidates of one shape.
+_BUDGET_SECONDS = 10.0
+
+
+class ShapeMeasuring:
+    """Measures kernels that take any size. Each is compiled once, in ``directory``.
+
+    Measurements go into a folder of their own in ``records`` (a directory, True for the user's, False for none), since
+    they are of other code than that of variants. What they hold is not measured again.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        toolchain: Toolchain,
+        directory: Path,
+        *,
+        seed: int,
+        records: str | Path | bool,
+        timeout_seconds: float,
+    ) -> None:
+        self._machine = machine
+        self._toolchain = toolchain
+        self._directory = directory
+        self._seed = seed
+        self._records: Path | bool = False
+        if records is not False:
+            self._records = (default_directory() if records is True else Path(records)) / "libraries"
+        self._policy = TimingPolicy(
+            rounds=_MOST_ROUNDS, adaptive=True, budget_seconds=_BUDGET_SECONDS, timeout_seconds=timeout_seconds
+        )
+        self._executor: Executor = registry.load("executors", "local")
+        self._built: dict[str, Built] = {}
+
+    def times(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, float]:
+        """Median seconds of the kernels and of the original nest, by id, at the shape of ``scop``.
+
+        A kernel that failed or was wrong has none. Raises ExecutionError if the original can't be run.
+        """
+        plain = original(scop)
+        everyone = [plain, *kernels]
+        book = book_of(scop, self._machine, self._toolchain, self._records)
+        known = dict(book.known(everyone).records) if book is not None else {}
+        missing = any(kernel.id not in known for kernel in kernels)
+        # Beside those without a record the fastest of the others run again, to compare with.
+        wanted = set(to_run([kernel.id for kernel in kernels], known)) if missing else set()
+        times = {
+            identity: record.seconds_median
+            for identity, record in known.items()
+            if record.seconds_median is not None and identity not in wanted
+        }
+        if not wanted and ORIGINAL in known:
+            return times
+        measured = self._executor.measure(
+            self._build([kernel for kernel in kernels if kernel.id in wanted]),
+            self._build([plain])[0],
+            scop,
+            threads=self._machine.threads,
+            policy=self._policy,
+            seed=self._seed,
+            finished=book.recorder(everyone, {}) if book is not None else None,
+        )
+        first = measured[0]
+        if first.status != "ok":
+            raise unmeasured(scop, first)
+        for each in measured:
+            if each.status == "ok" and each.seconds_median:
+                times[each.id] = each.seconds_median
+        return times
+
+    def _build(self, kernels: Sequence[KernelSource]) -> list[Built]:
+        """The kernels, compiled now or before."""
+        missing = [kernel for kernel in kernels if kernel.id not in self._built]
+        if missing:
+            for built in self._executor.build(missing, self._toolchain, self._directory):
+                self._built[built.kernel.id] = built
+        return [self._built[kernel.id] for kernel in kernels]

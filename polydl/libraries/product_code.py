@@ -1,0 +1,294 @@
+"""C of products of any size: register blocks, tiles of what they fit into, copies, and loops over tiles.
+
+What remains of a tile is no loop over elements. Rows that don't fill a vector are computed together with some before
+them: the last vector of a register block overlaps the one before, and all of C is read before any of it is written. A
+tile with fewer rows than a vector takes narrower vectors. Columns that don't fill a register block are split into
+powers of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.libraries.blocking import MOVED_BY, Blocking, Operand
+from polydl.libraries.product import Role
+
+_SUPPORT = """\
+/* Rows of the next register block of a tile with so many left: never so that fewer than a vector remain of it. */
+static inline long polydl_rows(long left, long block, long width)
+{
+  if (left <= block)
+    return left;
+  return left < block + width ? block - width : block;
+}
+/* Columns of the next register block. */
+static inline long polydl_columns(long left, long block)
+{
+  long columns = 1;
+  if (left >= block)
+    return block;
+  while (2 * columns <= left)
+    columns *= 2;
+  return columns;
+}"""
+_PACK_A = """\
+/* Copies a tile of A: its register blocks one after the other, all rows of one k together. */
+static void polydl_pack_a(long m, long k, long block, long width, const polydl_element *a, long am, long ak,
+                          polydl_element *to)
+{
+  for (long row = 0, rows; row < m; row += rows) {
+    rows = polydl_rows(m - row, block, width);
+    const polydl_element *from = a + row * am;
+    polydl_element *panel = to + row * k;
+    if (am == 1) {
+      for (long l = 0; l < k; ++l)
+        for (long i = 0; i < rows; ++i)
+          panel[l * rows + i] = from[i + l * ak];
+    } else {
+      for (long i = 0; i < rows; ++i)
+        for (long l = 0; l < k; ++l)
+          panel[l * rows + i] = from[i * am + l * ak];
+    }
+  }
+}"""
+_PACK_B = """\
+/* Copies a tile of B in the same way. */
+static void polydl_pack_b(long n, long k, long block, const polydl_element *b, long bk, long bn, polydl_element *to)
+{
+  for (long column = 0, columns; column < n; column += columns) {
+    columns = polydl_columns(n - column, block);
+    const polydl_element *from = b + column * bn;
+    polydl_element *panel = to + column * k;
+    if (bn == 1) {
+      for (long l = 0; l < k; ++l)
+        for (long j = 0; j < columns; ++j)
+          panel[l * columns + j] = from[j + l * bk];
+    } else {
+      for (long j = 0; j < columns; ++j)
+        for (long l = 0; l < k; ++l)
+          panel[l * columns + j] = from[j * bn + l * bk];
+    }
+  }
+}"""
+_OPERANDS = "const polydl_element *a, long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
+# Columns that share a pointer into B, as far as addresses scale.
+_SHARED = 3
+
+
+@dataclass(frozen=True)
+class ProductCode:
+    """The C of some blockings of a product of ``element`` (``float`` or ``double``), with vectors of ``width``."""
+
+    element: str
+    width: int
+    blockings: tuple[Blocking, ...]
+
+    def function(self, blocking: Blocking) -> str:
+        """The name of a blocking's function: ``(m, n, k, a, am, ak, b, bk, bn, c, cn)``, all sizes at least 1.
+
+        ``am`` and so on are the elements by which A moves along m; along m, C moves by one.
+        """
+        return f"polydl_product{self.blockings.index(blocking) + 1}"
+
+    def definitions(self) -> list[str]:
+        """C at file scope."""
+        if not self.blockings:
+            return []
+        blocks = dict.fromkeys((each.vectors, each.columns) for each in self.blockings)
+        register_blocks: dict[tuple[int, int, int], None] = {}
+        for vectors, columns in blocks:
+            for block in self._blocks_of(vectors, columns):
+                register_blocks[block] = None
+        widths = dict.fromkeys(width for _, width, _ in register_blocks)
+        return [
+            f"typedef {self.element} polydl_element;",
+            *(
+                f"typedef {self.element} polydl_vector{width} __attribute__((vector_size({width} * "
+                f"sizeof({self.element})), aligned(sizeof({self.element})), may_alias));"
+                for width in widths
+                if width > 1
+            ),
+            _SUPPORT,
+            *([_PACK_A] if any("a" in each.packed for each in self.blockings) else []),
+            *([_PACK_B] if any("b" in each.packed for each in self.blockings) else []),
+            *(_register_block(*block) for block in register_blocks),
+            *(self._tile(vectors, columns) for vectors, columns in blocks),
+            *self._panels(),
+            *map(self._loops, self.blockings),
+        ]
+
+    def _blocks_of(self, vectors: int, columns: int) -> list[tuple[int, int, int]]:
+        """Vectors, their width, and columns of the register blocks into which tiles are cut."""
+        rows = [(count, self.width) for count in range(1, vectors + 1)]
+        narrower = self.width // 2
+        while narrower > 1:
+            rows.append((2, narrower))
+            narrower //= 2
+        return [(count, width, each) for count, width in (*rows, (1, 1)) for each in _column_counts(columns)]
+
+    def _tile(self, vectors: int, columns: int) -> str:
+        """The function that adds one tile's product to C, given which operands are copied."""
+        calls = []
+        rows = [(f"rows > {(count - 1) * self.width}", count, self.width) for count in range(vectors, 0, -1)]
+        rows[-1] = (f"rows >= {self.width}", 1, self.width)
+        narrower = self.width // 2
+        while narrower > 1:
+            rows.append((f"rows >= {narrower}", 2, narrower))
+            narrower //= 2
+        rows.append(("", 1, 1))
+        for number, (condition, count, width) in enumerate(rows):
+            head = f"if ({condition})" if condition else ""
+            calls.append(f"    {'else ' if number else ''}{head}".rstrip())
+            calls.append("      switch (columns) {")
+            for each in _column_counts(columns):
+                name = _block_name(count, width, each)
+                calls.append(
+                    f"      case {each}: {name}(k, rows - {width}, from, stride_a, place, stride_bk, stride_bn, to, "
+                    "cn); break;"
+                )
+            calls.append("      }")
+        body = "\n".join(f"  {line}" for line in calls)
+        return f"""\
+static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a, int packed_b, {_OPERANDS})
+{{
+  for (long row = 0, rows; row < m; row += rows) {{
+    rows = polydl_rows(m - row, {vectors * self.width}, {self.width});
+    const polydl_element *from = a + (packed_a ? row * k : row);
+    const long stride_a = packed_a ? rows : ak;
+    for (long column = 0, columns; column < n; column += columns) {{
+      columns = polydl_columns(n - column, {columns});
+      const polydl_element *place = b + column * (packed_b ? k : bn);
+      const long stride_bk = packed_b ? columns : bk, stride_bn = packed_b ? 1 : bn;
+      polydl_element *to = c + row + column * cn;
+{body}
+    }}
+  }}
+}}"""
+
+    def _panels(self) -> list[str]:
+        """The memory of copied tiles, which each thread has."""
+        operands: tuple[Operand, ...] = ("a", "b")
+        most = {
+            name: max((each.packed_elements(name) for each in self.blockings if name in each.packed), default=0)
+            for name in operands
+        }
+        return [
+            f"static _Thread_local polydl_element polydl_panel_{name}[{elements}] __attribute__((aligned(64)));"
+            for name, elements in most.items()
+            if elements
+        ]
+
+    def _loops(self, blocking: Blocking) -> str:
+        """The function of a blocking: its loops over tiles, the copies, and the tile's product."""
+        low: dict[Role, str] = {"m": "0", "n": "0", "k": "0"}
+        high: dict[Role, str] = {"m": "m", "n": "n", "k": "k"}
+        lines: list[str] = []
+        copies = {name: blocking.place(name) for name in blocking.packed}
+        for depth, tile in enumerate(blocking.tiles, 1):
+            indent, role = "  " * depth, tile.role
+            start, end, limit = f"{role}{depth}", f"{role}{depth}_end", high[role]
+            if tile.parallel:
+                lines.append("#pragma omp parallel for")
+            lines.append(f"{indent}for (long {start} = {low[role]}; {start} < {limit}; {start} += {tile.size}) {{")
+            lines.append(
+                f"{indent}  const long {end} = {limit} - {start} > {tile.size} ? {start} + {tile.size} : {limit};"
+            )
+            low[role], high[role] = start, end
+            lines += [
+                f"{indent}  {self._copy(blocking, name, low, high)}" for name, place in copies.items() if place == depth
+            ]
+        inner = "  " * (len(blocking.tiles) + 1)
+        a = "polydl_panel_a" if "a" in blocking.packed else f"a + {low['m']} + {low['k']} * ak"
+        b = "polydl_panel_b" if "b" in blocking.packed else f"b + {low['k']} * bk + {low['n']} * bn"
+        extents = ", ".join(f"{high[role]} - {low[role]}" for role in ("m", "n", "k"))
+        flags = ", ".join(str(int(name in blocking.packed)) for name in ("a", "b"))
+        lines.append(
+            f"{inner}polydl_tile{blocking.vectors}x{blocking.columns}({extents}, {flags}, {a}, ak, {b}, bk, bn, "
+            f"c + {low['m']} + {low['n']} * cn, cn);"
+        )
+        lines += [f"{'  ' * depth}}}" for depth in range(len(blocking.tiles), 0, -1)]
+        return "\n".join(
+            [
+                f"/* {blocking.words()}. */",
+                f"static void {self.function(blocking)}(long m, long n, long k, const polydl_element *a, long am, "
+                "long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn)",
+                "{",
+                *(["  (void)am;"] if "a" not in blocking.packed else []),
+                *lines,
+                "}",
+            ]
+        )
+
+    def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, str], high: dict[Role, str]) -> str:
+        first, second = MOVED_BY[operand]
+        if operand == "a":
+            return (
+                f"polydl_pack_a({high['m']} - {low['m']}, {high['k']} - {low['k']}, {blocking.vectors * self.width}, "
+                f"{self.width}, a + {low[first]} * am + {low[second]} * ak, am, ak, polydl_panel_a);"
+            )
+        return (
+            f"polydl_pack_b({high['n']} - {low['n']}, {high['k']} - {low['k']}, {blocking.columns}, "
+            f"b + {low[first]} * bk + {low[second]} * bn, bk, bn, polydl_panel_b);"
+        )
+
+
+def _column_counts(columns: int) -> list[int]:
+    """Columns of the register blocks of a tile, the largest first."""
+    powers = [1 << power for power in range(columns.bit_length()) if 1 << power < columns]
+    return [columns, *reversed(powers)]
+
+
+def _block_name(vectors: int, width: int, columns: int) -> str:
+    return f"polydl_block{vectors}x{width}x{columns}"
+
+
+def _register_block(vectors: int, width: int, columns: int) -> str:
+    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``."""
+    vector = f"polydl_vector{width}" if width > 1 else "polydl_element"
+    starts = [str(number * width) for number in range(vectors - 1)] + (["last"] if vectors > 1 else ["0"])
+    pointers = range(0, columns, _SHARED)
+
+    def place(column: int) -> str:
+        first = column // _SHARED * _SHARED
+        return f"b{first}[{('0', 'bn', '2 * bn')[column - first]}]"
+
+    def each(template: str) -> list[str]:
+        return [
+            template.format(v=v, u=u, start=start, vector=vector)
+            for u in range(columns)
+            for v, start in enumerate(starts)
+        ]
+
+    return "\n".join(
+        [
+            f"static void {_block_name(vectors, width, columns)}(long k, long last, {_OPERANDS})",
+            "{",
+            *(["  (void)last;"] if vectors == 1 else []),
+            *(["  (void)bn;"] if columns == 1 else []),
+            *(["  (void)cn;"] if columns == 1 else []),
+            *each("  {vector} c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn);"),
+            *(f"  const polydl_element *b{first} = b + {first} * bn;" for first in pointers),
+            "  for (long l = 0; l < k; ++l) {",
+            *(f"    const {vector} a{v} = *(const {vector} *)(a + {start});" for v, start in enumerate(starts)),
+            "    a += ak;",
+            *(
+                f"    {{ const polydl_element b = {place(u)}; "
+                f"{' '.join(f'c{v}_{u} += a{v} * b;' for v in range(vectors))} }}"
+                for u in range(columns)
+            ),
+            f"    {' '.join(f'b{first} += bk;' for first in pointers)}",
+            "  }",
+            *each("  *({vector} *)(c + {start} + {u} * cn) = c{v}_{u};"),
+            "}",
+        ]
+    )
+
+
+def elementwise_loops(iterators: Sequence[str], trips: Sequence[str], body: str) -> list[str]:
+    """C of a statement in loops of its own."""
+    lines = [
+        f"{'  ' * depth}for (int {name} = 0; {name} < {trip}; ++{name})"
+        for depth, (name, trip) in enumerate(zip(iterators, trips, strict=True))
+    ]
+    return [*lines, f"{'  ' * len(lines)}{body}"]

@@ -1,0 +1,122 @@
+"""The sizes that a library is made for: one range for each integer parameter of a function."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from polydl.errors import OptionError, UserError
+from polydl.ir.scop import Scop
+
+_FORM = "NAME=LOW..HIGH, NAME=LOW..HIGH:STEP or NAME=SIZE,SIZE,..., such as M=1..4096, K=64..4096:64 or N=64,256"
+_RANGE = re.compile(r"(?P<low>\d+)\.\.(?P<high>\d+)(?::(?P<step>\d+))?", re.ASCII)
+_LISTED = re.compile(r"\d+(?:,\d+)*", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+# Of a signed int, in which loops count.
+_LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class SizeRange:
+    """The values that one size may have: every ``step``-th from ``low`` to ``high``, or those listed."""
+
+    name: str
+    low: int
+    high: int
+    step: int = 1
+    #: in increasing order; empty for an even range
+    listed: tuple[int, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> SizeRange:
+        """A range as people write it. Raises OptionError."""
+        name, equals, values = (part.strip() for part in text.partition("="))
+        if not equals or not _NAME.fullmatch(name):
+            raise OptionError(f"--range {text}: there is no NAME=", remedy=f"write {_FORM}")
+        even = _RANGE.fullmatch(values)
+        if even:
+            return cls._even(text, name, int(even["low"]), int(even["high"]), int(even["step"] or 1))
+        if not _LISTED.fullmatch(values):
+            raise OptionError(f"--range {text}: {values!r} is no range of sizes", remedy=f"write {_FORM}")
+        sizes = [int(value) for value in values.split(",")]
+        _check(text, sizes)
+        if len(set(sizes)) < len(sizes):
+            raise OptionError(f"--range {text}: a size is listed twice", remedy="list each size once")
+        return cls(name, min(sizes), max(sizes), 1, tuple(sorted(sizes)))
+
+    @classmethod
+    def _even(cls, text: str, name: str, low: int, high: int, step: int) -> SizeRange:
+        _check(text, (low, high))
+        if low > high:
+            raise OptionError(f"--range {text}: it begins above its end", remedy=f"write {name}={high}..{low}")
+        if not 1 <= step <= _LARGEST:
+            raise OptionError(f"--range {text}: the step is {step}", remedy="a step of at least 1")
+        return cls(name, low, low + (high - low) // step * step, step)
+
+    def __contains__(self, size: int) -> bool:
+        if self.listed:
+            return size in self.listed
+        return self.low <= size <= self.high and (size - self.low) % self.step == 0
+
+    def __str__(self) -> str:
+        if self.listed:
+            return f"{self.name}={','.join(map(str, self.listed))}"
+        return f"{self.name}={self.low}..{self.high}{f':{self.step}' if self.step > 1 else ''}"
+
+    @property
+    def count(self) -> int:
+        """The number of sizes in it."""
+        return len(self.listed) or (self.high - self.low) // self.step + 1
+
+    @property
+    def another(self) -> int:
+        """A small size in it, not the smallest unless it has no other."""
+        return self.listed[min(1, self.count - 1)] if self.listed else min(self.low + 8 * self.step, self.high)
+
+    def nearest(self, size: float) -> int:
+        """The size in the range that is closest to a number; the smaller one of two."""
+        if self.listed:
+            return min(self.listed, key=lambda listed: (abs(listed - size), listed))
+        steps = round((min(max(size, self.low), self.high) - self.low) / self.step)
+        return self.low + steps * self.step
+
+
+def _check(text: str, sizes: Iterable[int]) -> None:
+    for size in sizes:
+        if not 1 <= size <= _LARGEST:
+            raise OptionError(f"--range {text}: a size is {size}", remedy=f"sizes from 1 to {_LARGEST}")
+
+
+def size_ranges(texts: Sequence[str] | Mapping[str, str]) -> tuple[SizeRange, ...]:
+    """The ranges of several sizes, ``("M=1..64", "N=8,16")`` or ``{"M": "1..64", "N": "8,16"}``. Raises OptionError."""
+    written = [f"{name}={values}" for name, values in texts.items()] if isinstance(texts, Mapping) else texts
+    ranges = tuple(SizeRange.parse(text) for text in written)
+    if not ranges:
+        raise OptionError("no size has a range", remedy=f"--range {_FORM}")
+    names = [each.name for each in ranges]
+    for name in names:
+        if names.count(name) > 1:
+            raise OptionError(f"--range {name} is given twice", remedy="give each size one range")
+    return ranges
+
+
+def check_parameters(scop: Scop, ranges: Iterable[SizeRange]) -> None:
+    """Check that each range is of an integer parameter of the function. Raises UserError."""
+    known = {each.name for each in scop.function.parameters if each.value is not None}
+    for each in ranges:
+        if each.name not in known:
+            raise not_a_parameter(each, scop.file, scop.function.line, scop.function.name)
+
+
+def not_a_parameter(sizes: SizeRange, file: str, line: int | None, function: str) -> UserError:
+    """The error for a range of something that isn't an integer parameter of the function."""
+    name = sizes.name
+    return UserError(
+        f"--range {sizes}: {name} is no integer parameter of {function}",
+        file=file,
+        line=line,
+        construct=name,
+        remedy=f"make it one: void f(int {name}, ...) with arrays such as a[{name}]; a macro has one value for the "
+        "whole library: -D NAME=VALUE",
+    )

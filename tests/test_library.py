@@ -1,0 +1,113 @@
+"""``polydl library`` from C to files: what is emitted, what a second run takes from records, what interrupts it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from symbolic_nests import product
+
+import polydl
+from polydl.cli import main
+from polydl.execute.toolchain import Toolchain
+from polydl.libraries import build
+from polydl.libraries.decision import choose
+
+RANGES = {"M": "1..40", "N": "16,48", "K": "8..32:8"}
+
+
+def made(directory: Path, **options: Any) -> polydl.Library:
+    path = directory / "gemm.c"
+    path.write_text(product(before="C[i][j] = 0;"), encoding="utf-8")
+    machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=1)
+    return polydl.library(
+        path,
+        RANGES,
+        out=directory / "out",
+        shapes=2,
+        top_k=1,
+        machine=machine,
+        records=directory / "records",
+        **options,
+    )
+
+
+@pytest.mark.native
+def test_a_library_is_emitted_and_a_second_run_measures_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages = []
+    first = made(tmp_path, progress=lambda stage: stages.append((stage.name, stage.done, stage.total)))
+    assert stages == [("optimize", 1, 2), ("optimize", 2, 2), ("measure", 1, 2), ("measure", 2, 2)]
+    assert {path.name for path in first.files.values()} >= {"gemm_polydl.c", "libgemm_polydl.so", "library.json"}
+    assert max(first.slowdowns) >= 1.0
+    assert len(first.times) == 2
+    for m, n, k in ((1, 16, 8), (40, 48, 32), (3, 17, 5), (41, 50, 33), (100, 1, 1)):
+        a, b, c = np.random.rand(m, k), np.random.rand(k, n), np.random.rand(m, n)
+        arrays = {name: each.astype(np.float32) for name, each in (("A", a), ("B", b), ("C", c))}
+        first.best(**arrays)
+        assert np.allclose(arrays["C"], a @ b, rtol=1e-4)
+        kernel = first.select(M=m, N=n, K=k)
+        assert kernel in first.blockings or kernel == "original"
+    manifest = json.loads(first.files["manifest"].read_text(encoding="utf-8"))
+    assert manifest["ranges"] == RANGES
+    assert manifest["slowdown"]["worst"] == max(first.slowdowns)
+    assert [shape["chosen"] for shape in manifest["shapes"]] == [choose(first.decision, s) for s in first.shapes]
+    code = first.files["c"].read_text(encoding="utf-8")
+    assert "if (M >= 1 && M <= 40 && N >= 16 && N <= 48 && K >= 8 && K <= 32) {" in code
+
+    from polydl.execute.local import LocalExecutor
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("measured again")
+
+    monkeypatch.setattr(LocalExecutor, "measure", refuse)
+    second = made(tmp_path)
+    assert second.times == first.times
+    assert second.decision == first.decision
+
+
+def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> list[object]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(build, "_searched", interrupted)
+    monkeypatch.setattr(Toolchain, "find", lambda _: None)
+    with pytest.raises(KeyboardInterrupt):
+        made(tmp_path)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no size has a range"),
+        (["--range", "M=9..1"], "--range M=9..1: it begins above its end"),
+        (["--range", "M=1..9", "--range", "M=3"], "--range M is given twice"),
+        (["--range", "Q=1..9"], "Q is no integer parameter"),
+        (["--max-slowdown", "0.5"], "0.5 is not in the range"),
+        (["--workload", "gemm_8x8x8"], "both a FILE and a --workload"),
+    ],
+)
+def test_mistakes_are_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    path = tmp_path / "gemm.c"
+    path.write_text(product(), encoding="utf-8")
+    assert main(["library", str(path), "-D", "N=4", "-D", "K=4", *arguments], standalone_mode=False) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_of_the_function_are_checked(tmp_path: Path) -> None:
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: polydl.library("x.c", RANGES, max_kernels=0), "max_kernels is 0"),
+        (lambda: polydl.library("x.c", RANGES, max_slowdown=0.9), "max_slowdown is 0.9"),
+        (lambda: polydl.library("x.c", RANGES, shapes=0), "shapes is 0"),
+    ]
+    for call, message in calls:
+        with pytest.raises(polydl.PolydlError, match=message):
+            call()

@@ -1,0 +1,64 @@
+"""Which kernels a library keeps, and the decision between them, from times alone."""
+
+from __future__ import annotations
+
+from polydl.libraries.cover import slowdowns, smallest_cover
+from polydl.libraries.decision import Condition, Leaf, choose, fitted, kernels_of
+from polydl.libraries.shapes import Shape
+
+TIMES = [{"a": 1.0, "b": 2.0, "c": 1.05}, {"a": 3.0, "b": 1.0, "c": 1.08}, {"a": 1.0, "c": 1.0}]
+
+
+def test_the_smallest_cover_is_within_the_slowdown_at_every_shape() -> None:
+    assert smallest_cover(TIMES, ["a", "b", "c"], 3, 1.10) == ("c",)
+    assert smallest_cover(TIMES, ["a", "b", "c"], 3, 1.01) == ("a", "b")
+    assert slowdowns(TIMES, ["c"]) == [1.05, 1.08, 1.0]
+
+
+def test_too_few_kernels_come_as_close_as_they_can() -> None:
+    assert smallest_cover(TIMES, ["a", "b"], 1, 1.01) == ("a",)  # b fails at the last shape
+
+
+def test_what_is_there_anyway_is_free() -> None:
+    assert smallest_cover(TIMES, ["a", "b"], 3, 1.10, free=["c"]) == ()
+
+
+def test_many_kernels_are_chosen_one_after_the_other() -> None:
+    names = [f"k{number}" for number in range(40)]
+    times = [{name: 1.0 if name == fast else 2.0 for name in names} for fast in names[:12]]
+    assert set(smallest_cover(times, names, 40, 1.10)) == set(names[:12])
+    assert len(smallest_cover(times, names, 5, 1.10)) == 5
+
+
+def shapes(*sizes: tuple[int, int]) -> list[Shape]:
+    return [{"M": m, "N": n} for m, n in sizes]
+
+
+def test_the_decision_separates_what_one_bound_separates() -> None:
+    sampled = shapes((1, 500), (4, 30), (60, 20), (200, 400), (300, 10))
+    times = [{"few": 1.0 if shape["M"] < 50 else 4.0, "many": 1.0 if shape["M"] > 50 else 3.0} for shape in sampled]
+    tree = fitted(sampled, times, ["few", "many"])
+    assert tree == Condition(("M",), 15, Leaf("few"), Leaf("many"))
+    assert choose(tree, {"M": 15, "N": 1}) == "few"
+    assert choose(tree, {"M": 16, "N": 1}) == "many"
+    assert list(kernels_of(tree)) == ["few", "many"]
+
+
+def test_products_of_sizes_decide_too() -> None:
+    sampled = shapes((1, 100), (100, 1), (50, 4), (4, 50), (90, 90), (30, 400), (400, 30))
+    times = [{"small": 1.0, "large": 5.0} if s["M"] * s["N"] < 1000 else {"small": 5.0, "large": 1.0} for s in sampled]
+    tree = fitted(sampled, times, ["small", "large"])
+    assert isinstance(tree, Condition)
+    assert tree.sizes == ("M", "N")
+    assert [choose(tree, shape) for shape in sampled] == ["small"] * 4 + ["large"] * 3
+
+
+def test_a_kernel_that_failed_at_a_shape_is_not_taken_there() -> None:
+    sampled = shapes((1, 1), (2, 1))
+    tree = fitted(sampled, [{"a": 1.0, "b": 9.0}, {"b": 9.0}], ["a", "b"])
+    assert [choose(tree, shape) for shape in sampled] == ["a", "b"]
+
+
+def test_no_condition_without_gain() -> None:
+    sampled = shapes((1, 1), (2, 1), (3, 1))
+    assert fitted(sampled, [{"a": 1.0, "b": 1.001}] * 3, ["a", "b"]) == Leaf("a")

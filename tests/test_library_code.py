@@ -1,0 +1,119 @@
+"""Kernels of libraries give the right answer at all sizes: within the ranges, at their borders and beyond."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from symbolic_nests import product, symbolic
+
+from polydl.errors import ArgumentError
+from polydl.execute.build import build
+from polydl.execute.toolchain import Toolchain
+from polydl.libraries.blocking import Blocking, Tile
+from polydl.libraries.callable import AnySize
+from polydl.libraries.decision import Condition, Leaf
+from polydl.libraries.product import symbolic_product
+from polydl.libraries.symbolic import SymbolicNest
+from polydl.libraries.unit import ORIGINAL, unit
+
+pytestmark = pytest.mark.native
+
+SMALL = Blocking((Tile("m", 40), Tile("k", 7), Tile("n", 5)), 2, 3)
+THREADS = Blocking((Tile("k", 20), Tile("n", 9, parallel=True), Tile("m", 64), Tile("m", 48), Tile("n", 4)), 2, 3)
+# By what of A and B is copied; the code of register blocks is the same.
+KERNELS = {
+    "none": SMALL,
+    "a": replace(THREADS, packed=("a",)),
+    "b": replace(SMALL, packed=("b",)),
+    "both": replace(THREADS, packed=("a", "b")),
+}
+# Each kernel gets its share of the sizes.
+DECISION = Condition(
+    ("M", "N"),
+    120,
+    Condition(("K",), 9, Leaf("a"), Leaf("b")),
+    Condition(("M",), 25, Leaf("both"), Condition(("N",), 40, Leaf("none"), Leaf(ORIGINAL))),
+)
+SHAPES = 400
+
+
+def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], width: int) -> AnySize:
+    decision = DECISION if len(kernels) == len(KERNELS) else Leaf(next(iter(kernels)))
+    source = unit(nest, symbolic_product(nest), decision, kernels, width, identity="library")
+    (built,) = build([source], Toolchain.find("gcc"), directory)
+    assert built.library is not None, built.message
+    return AnySize(nest, built.library, "gemm")
+
+
+def sizes(draw: Random) -> list[int]:
+    """Three sizes: mostly within ranges to 60, 50 and 40, at times at their borders or beyond."""
+    borders = ((1, 60, 61), (2, 50, 1, 51), (1, 40, 41))
+    return [
+        draw.choice(border) if draw.random() < 0.2 else round(most ** draw.random())
+        for most, border in zip((60, 50, 40), borders, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "element", "before"),
+    [
+        ("A[i][k]", "B[k][j]", "float", ""),
+        ("A[k][i]", "B[k][j]", "double", "C[i][j] = 0;"),
+        ("A[i][k]", "B[j][k]", "float", "C[i][j] *= 3;"),
+        ("A[k][i]", "B[j][k]", "float", ""),
+    ],
+)
+def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element: str, before: str) -> None:
+    nest = symbolic(product(a, b, element, before), tmp_path)
+    # Rows of the product's A are not contiguous where the source's B is transposed: then A is always copied.
+    kernels = dict(KERNELS)
+    if b == "B[j][k]":
+        kernels = {name: replace(each, packed=tuple(sorted({"a", *each.packed}))) for name, each in KERNELS.items()}
+    function = compiled(nest, tmp_path, kernels, 8)
+    draw, random, dtype = Random(7), np.random.default_rng(7), np.dtype(element if element == "double" else "float32")
+    wrong = []
+    for _ in range(SHAPES):
+        m, n, k = sizes(draw)
+        left, right, result = (random.random(shape).astype(dtype) for shape in ((m, k), (k, n), (m, n)))
+        factor = {"": 1, "C[i][j] = 0;": 0, "C[i][j] *= 3;": 3}[before]
+        expected = factor * result + left @ right
+        stored = {
+            "A": left if a == "A[i][k]" else np.ascontiguousarray(left.T),
+            "B": right if b == "B[k][j]" else np.ascontiguousarray(right.T),
+        }
+        function(C=result, **stored)
+        if not np.allclose(result, expected, rtol=1e-5):
+            wrong.append((m, n, k))
+    assert wrong == []
+
+
+def test_a_size_that_is_fixed_for_the_whole_library_is_checked(tmp_path: Path) -> None:
+    from polydl.libraries.build import read_symbolic
+    from polydl.libraries.ranges import size_ranges
+    from polydl.pipeline import parse
+
+    path = tmp_path / "nest.c"
+    path.write_text(product(), encoding="utf-8")
+    nest = read_symbolic(lambda shape: parse(path, defines={"K": 6, **shape}), size_ranges(["M=1..9", "N=1..9"]))
+    source = unit(nest, symbolic_product(nest), Leaf("none"), {"none": SMALL}, 4, identity="library")
+    assert "  if (M >= 1 && M <= 9 && N >= 1 && N <= 9 && K == 6) {" in source.c
+
+
+def test_arrays_that_do_not_fit_together_are_refused(tmp_path: Path) -> None:
+    function = compiled(symbolic(product(), tmp_path), tmp_path, {"none": SMALL}, 4)
+    a, b, c = (np.ones(shape, np.float32) for shape in ((5, 6), (6, 7), (5, 7)))
+    function(A=a, B=b, C=c)
+    function(A=a, B=b, C=c, M=5)
+    assert c[0, 0] == 13
+    with pytest.raises(ArgumentError, match="K is 6 by A and 5 by B"):
+        function(A=a, B=b[:5], C=c)
+    with pytest.raises(ArgumentError, match="M is 4 by M itself and 5 by"):
+        function(A=a, B=b, C=c, M=4)
+    with pytest.raises(ArgumentError, match="the size K is unknown"):
+        function(C=c)
+    with pytest.raises(ArgumentError, match="float32"):
+        function(A=a.astype(np.float64), B=b, C=c)
