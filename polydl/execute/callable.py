@@ -180,28 +180,34 @@ def _global_address(library: ctypes.CDLL, name: str, position: int) -> int:
 
 
 def _checked(name: str, value: Any, array: Array, written: bool) -> np.ndarray[Any, Any]:
+    """The argument, if it is an array that fits. Raises ArgumentError."""
     dtype = element_dtype(array.element)
-    is_bfloat16 = array.element == bfloat16.ELEMENT
-    # A pointer to one element.
-    shapes = {array.extents, (1,)} if array.extents == () else {array.extents}
+    problem = _problem(value, array, dtype, written)
+    if problem is None:
+        return value  # type: ignore[no-any-return]
     wanted = f"a C-contiguous NumPy array of {dtype.name}, shape {array.extents}"
-    if is_bfloat16:
+    if array.element == bfloat16.ELEMENT:
         wanted += "; polydl.bfloat16.from_float makes one"
-    if not isinstance(value, np.ndarray):
-        problem = f"is a {type(value).__name__}"
-    elif value.dtype != dtype and not (is_bfloat16 and value.dtype.name == bfloat16.ELEMENT):
-        problem = f"holds {value.dtype}"
-    elif value.shape not in shapes:
-        problem = f"has shape {value.shape}"
-    elif not value.flags.c_contiguous:
-        problem = "is not C-contiguous"
-    elif not value.flags.aligned:
-        problem = "has elements at misaligned addresses"
-    elif written and not value.flags.writeable:
-        problem = "is read-only, and the kernel writes it"
-    else:
-        return value
     raise ArgumentError(f"argument {name!r} {problem}", remedy=f"pass {wanted}")
+
+
+def _problem(value: Any, array: Array, dtype: np.dtype[Any], written: bool) -> str | None:
+    """Why it does not fit; None if it does."""
+    if not isinstance(value, np.ndarray):
+        return f"is a {type(value).__name__}"
+    if value.dtype != dtype and not (array.element == bfloat16.ELEMENT and value.dtype.name == bfloat16.ELEMENT):
+        return f"holds {value.dtype}"
+    # A pointer to one element.
+    if value.shape != array.extents and not (array.extents == () and value.shape == (1,)):
+        return f"has shape {value.shape}"
+    flags = value.flags
+    if not flags.c_contiguous:
+        return "is not C-contiguous"
+    if not flags.aligned:
+        return "has elements at misaligned addresses"
+    if written and not flags.writeable:
+        return "is read-only, and the kernel writes it"
+    return None
 
 
 def _scalar(parameter: Parameter, value: Any, array: Array) -> Any:
