@@ -147,3 +147,40 @@ def test_the_stages_are_those_of_the_pipeline(run: Printed) -> None:
     stages_module = import_module("experiments.stages")
     assert stages_module.per_second(document) > 0
     assert stages_module.table([{**document, "nest": "product"}]).row_count == len(stages) + 2
+
+
+def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> None:
+    wrong, plain = {"name": "cc", "seconds": None}, {"name": "gcc -O3", "seconds": 3e-3}
+    steps = [{"step": "attach"}, {"step": "use_microkernel", "name": "c"}]
+    runs = [
+        {"problem": "a.c", "threads": 2, "status": 0, "error": "", "baselines": [wrong, plain],
+         "best": {"plain": False, "seconds": 1e-3, "speedup": 3.0, "steps": steps}},
+        {"problem": "b.c", "threads": 2, "status": 0, "error": "", "baselines": [plain],
+         "best": {"plain": True, "seconds": 3e-3, "speedup": 1.0, "steps": []}},
+        {"problem": "c.c", "threads": 2, "status": 2, "error": "error: /x/c.c:5: no bounds\nremedy: write them"},
+    ]  # fmt: skip
+    path = tmp_path / "newcomer.json"
+    path.write_text(json.dumps({"runs": runs}), encoding="utf-8")
+    lines = run("experiments.newcomer", "--table", path)
+    assert cells(lines[2]) == ["a.c", "2", "gcc -O3", "3 ms", "1 ms", "3.00", "microkernel c; attach; one thread"]
+    assert cells(lines[3])[4:] == ["3 ms", "1.00", "the plain nest"]
+    assert cells(lines[4])[-1] == "refused: no bounds"
+    assert lines[-1] == "2 threads: geometric mean 1.73 of 2 problems, least 1.00"
+
+
+def test_problems_of_newcomers_have_the_sizes_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    newcomer = import_module("experiments.newcomer")
+    assert newcomer.TEXT_SIZES
+    for name, sizes in newcomer.TEXT_SIZES.items():
+        text = newcomer.with_sizes((newcomer.PROBLEMS / name).read_text(encoding="utf-8"), sizes)
+        assert all(f"{size} {value}" in text or f"{size} = {value}" in text for size, value in sizes.items())
+    with pytest.raises(ValueError, match="no size Q"):
+        newcomer.with_sizes("#define N 4\n", {"Q": 3})
+
+
+def test_waiting_threads_become_a_table(run: Printed) -> None:
+    lines = run("experiments.waiting", "--table", ROOT / "experiments" / "data" / "waiting.json")
+    document = json.loads((ROOT / "experiments" / "data" / "waiting.json").read_text(encoding="utf-8"))
+    assert len(lines) == 2 + len(document["cells"])
+    assert all(cells(line)[5] == "1.00" for line in lines[2:] if cells(line)[2] == "1")

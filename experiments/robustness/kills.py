@@ -57,10 +57,10 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
     with subprocess.Popen(
         place.command("--fresh"), cwd=place.root, env=place.environment(mark), text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        preexec_fn=_ordinary_signals,
+        preexec_fn=ordinary_signals,
     ) as process:  # fmt: skip
         if number == signal.SIGINT:
-            _wait_until_caught(process, signal.SIGTERM)
+            wait_until_caught(process, signal.SIGTERM)
         time.sleep(seconds)
         process.send_signal(number)
         _, err = process.communicate(timeout=120)
@@ -83,7 +83,7 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
     return Strike(number.name, seconds, process.returncode, gone, len(left), tuple(faults))
 
 
-def _wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -> None:
+def wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -> None:
     """Until the process has a handler for the signal, or has ended.
 
     An interrupt that comes while Python itself starts gets a traceback of Python's own, whatever the program.
@@ -96,7 +96,7 @@ def _wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -
         time.sleep(0.001)
 
 
-def _ordinary_signals() -> None:
+def ordinary_signals() -> None:
     """A shell without job control starts what runs in its background with interrupts ignored, and ``nohup`` SIGHUP."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_DFL)

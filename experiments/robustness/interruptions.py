@@ -1,0 +1,122 @@
+"""Interrupts ``polydl optimize`` at random moments, lets it go on, and looks for what is lost or measured twice.
+
+    python -m experiments.robustness.interruptions --strikes 20 --seed 0 --out experiments/data/interruptions.json
+
+Each of the nests is optimized with a SIGINT after a random part of the time that a whole run takes, and then once more
+to the end. Where a candidate was verified before the strike, the best so far must have been emitted, with status 130.
+What the records held then in full must not be measured again. Ends with status 1 if anything is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from experiments.robustness.kills import ordinary_signals, wait_until_caught
+from experiments.robustness.observed import POLYDL, Workplace, new_mark, parsed
+
+_SEARCH = ("--max-variants", "20", "--top-k", "4", "--threads", "1", "--microkernel", "c")
+
+
+def command(place: Workplace, nest: int) -> list[str]:
+    folder = place.root / f"out{nest}"
+    return [str(POLYDL), "optimize", f"{nest}.c", *_SEARCH, "--records", str(place.records), "--out", str(folder),
+            "--json", str(place.root / f"{nest}.json")]  # fmt: skip
+
+
+def measured(place: Workplace) -> Counter[tuple[str, str]]:
+    """In how many commands each variant was measured to the end, by nest and variant."""
+    records = [record for content in place.lines().values() for record in parsed(content)[0]]
+    # A record says so if it is of an unfinished measurement.
+    ended = (each for each in records if each["kind"] == "variant" and each.get("complete", True))
+    return Counter((nest, variant) for nest, variant, _ in {(each["nest"], each["id"], each["run"]) for each in ended})
+
+
+def document_of(place: Workplace, nest: int) -> dict[str, Any]:
+    path = place.root / f"{nest}.json"
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return found
+
+
+def struck(place: Workplace, nest: int, seconds: float) -> tuple[int, str]:
+    """Run the command with an interrupt after so many seconds: its exit status and its standard error."""
+    with subprocess.Popen(
+        command(place, nest), cwd=place.root, env=place.environment(new_mark()), text=True, start_new_session=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        preexec_fn=ordinary_signals,
+    ) as process:  # fmt: skip
+        wait_until_caught(process, signal.SIGTERM)
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=300)
+    return process.returncode, error
+
+
+def strike(place: Workplace, nest: int, seconds: float) -> dict[str, Any]:
+    """One interruption and the run after it, with what was wrong."""
+    others = measured(place)
+    status, error = struck(place, nest, seconds)
+    document, faults = document_of(place, nest), list[str]()
+    before = measured(place) - others
+    emitted = list((place.root / f"out{nest}").glob("*_polydl.c"))
+    if status not in (0, 130):
+        faults.append(f"exit status {status}: {error.strip()[-300:]}")
+    if document.get("interrupted") and not emitted:
+        faults.append("a candidate was verified, and none was emitted")
+    again = subprocess.run(
+        command(place, nest), cwd=place.root, env=place.environment(new_mark()), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    if again.returncode:
+        faults.append(f"exit status {again.returncode} of the next run: {again.stderr.strip()[-300:]}")
+    twice = [one for one, count in measured(place).items() if count > 1]
+    if twice:
+        faults.append(f"measured twice: {twice}")
+    return {"seconds": seconds, "status": status, "measured_before": sum(before.values()), "emitted": bool(emitted),
+            "interrupted": bool(document.get("interrupted")), "faults": faults}  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--strikes", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    chance = random.Random(options.seed)
+    strikes = []
+    with tempfile.TemporaryDirectory() as root:
+        place = Workplace(Path(root)).prepare(options.strikes + 1)
+        start = time.monotonic()
+        subprocess.run(
+            command(place, options.strikes), cwd=place.root, env=place.environment(new_mark()), check=True,
+            stdout=subprocess.DEVNULL,
+        )  # fmt: skip
+        whole = time.monotonic() - start
+        for nest in range(options.strikes):
+            strikes.append(strike(place, nest, chance.uniform(0, whole)))
+            print(json.dumps(strikes[-1]), flush=True)
+    document = {"seed": options.seed, "command_seconds": round(whole, 2), "strikes": strikes}
+    if options.out:
+        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    print(_summary(strikes))
+    return 1 if any(each["faults"] for each in strikes) else 0
+
+
+def _summary(strikes: Sequence[dict[str, Any]]) -> str:
+    emitted = sum(each["emitted"] for each in strikes)
+    faults = sum(len(each["faults"]) for each in strikes)
+    ended = sum(each["status"] == 0 for each in strikes)
+    return f"{len(strikes)} strikes: {ended} after the end, {emitted} with the best so far emitted, {faults} faults"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
