@@ -25,7 +25,7 @@ INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev
 INSTALLED_BENCH := .venv/installed-bench
 INSTALLED_ALL := .venv/installed-all
-EVERYTHING := .[dev,bench,train]
+EVERYTHING := .[dev,bench,train,cluster]
 # A user-wide pip setting must not send packages outside of .venv.
 export PIP_USER := 0
 

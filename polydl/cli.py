@@ -28,6 +28,7 @@ from polydl.commands.records import records
 from polydl.commands.report import report
 from polydl.commands.tune import tune
 from polydl.commands.variant import chosen_variant, variant_option
+from polydl.commands.worker import worker
 from polydl.errors import PolydlError
 from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import (
@@ -162,6 +163,7 @@ main.add_command(evaluate)
 main.add_command(records)
 main.add_command(report)
 main.add_command(calibrate)
+main.add_command(worker)
 
 
 @main.command(short_help="Show what was read: loops, statements, arrays, accesses.")

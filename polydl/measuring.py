@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl import registry
 from polydl.baselines import Baseline
 from polydl.clock import Clock
 from polydl.errors import IllegalVariantError, PolydlError
@@ -87,6 +86,7 @@ class Measuring:
         machine: Machine,
         policy: TimingPolicy,
         toolchain: Toolchain,
+        executor: Executor,
         *,
         seed: int,
         book: Book | None,
@@ -106,7 +106,7 @@ class Measuring:
         self._clock = clock
         self._progress = progress
         self._further = further
-        self._executor: Executor = registry.load("executors", "local")
+        self._executor = executor
         with clock.stage("compile"):
             self._plain = plain_builds(space.scop, toolchain, machine.threads, space.numerics)
             self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]

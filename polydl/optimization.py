@@ -8,13 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl import one_thread, winning
+from polydl import one_thread, registry, winning
 from polydl.baselines import Baseline, fastest, speedup
 from polydl.budget import Budget
 from polydl.clock import Clock
 from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError
-from polydl.execute.contract import TimingPolicy
+from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
 from polydl.ir.measurement import Exactness, Measurement
@@ -271,6 +271,7 @@ def optimize(
     budget: str | Budget | None = None,
     strategy: str = DEFAULT_STRATEGY,
     shard: str | Shard | None = None,
+    executor: Executor | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
@@ -293,6 +294,7 @@ def optimize(
     name, or ``name``, after ``prefix``. ``march`` names processors, as compilers do, that code is made for in place of
     this machine's; where this one lacks something that they have, nothing is run (``Optimization.lacking``). Nor is it
     for a ``machine`` that is not at hand: then the first of the ranking is emitted, with flags that name instructions.
+    An ``executor`` compiles and runs on machines like ``machine``, wherever they are, with such flags. Raises
     UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the
     original nest itself can't be run; a candidate that fails is a value in ``tried``. A KeyboardInterrupt after a
     candidate was verified is raised as OptimizationInterrupted, once the best of them is emitted; the next call goes on
@@ -317,13 +319,16 @@ def optimize(
     target: TargetProcessors | None = None
     if march:
         target = TargetProcessors.find(march, found_machine, compiler)
-    elif run and not found_machine.at_hand:
+    elif executor is not None or (run and not found_machine.at_hand):
         target = TargetProcessors.of(found_machine, compiler)
     if target is not None:
         found_machine, microkernel = target.machine, target.microkernel(microkernel)
     toolchain = (target.toolchain if target is not None else Toolchain.find(compiler)) if run else None
     lacking = target.lacking if target is not None else ()
-    emits_first = toolchain is not None and (not found_machine.at_hand or bool(lacking))
+    if executor is not None:
+        # It runs elsewhere what this machine can't.
+        lacking = ()
+    emits_first = executor is None and toolchain is not None and (not found_machine.at_hand or bool(lacking))
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=microkernel, numerics=level)
     with clock.stage("variants"):
@@ -334,10 +339,6 @@ def optimize(
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = picks(ranking, top_k)
-    if part is not None:
-        chosen = part.of(chosen)
-        # Of fewer picks than parts, some have none.
-        toolchain = toolchain if chosen else None
     if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
         unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
         chosen += tuple(islice(unfused, 1))
@@ -350,6 +351,10 @@ def optimize(
             ranking = chosen_ranker.rank(analysed, found_machine)
         ids = {each.variant.id for _, each in chosen} | {each.id for each in single}
         chosen = tuple(place for place in enumerate(ranking.entries, 1) if place[1].variant.id in ids)
+    if part is not None:
+        chosen = part.of(chosen)
+        # Of fewer picks than parts, some have none.
+        toolchain = toolchain if chosen else None
     measured: Measured | None = None
     searching: Searching | None = None
     if limit is not None and toolchain is not None and not emits_first:
@@ -362,7 +367,7 @@ def optimize(
         goes_on = not variants and part is None
         further = searching or (NextPicks(ranking, chosen, top_k) if goes_on else None)
         measuring = Measuring(
-            space, chosen, found_machine, policy, toolchain,
+            space, chosen, found_machine, policy, toolchain, executor or registry.load("executors", "local"),
             seed=seed, book=book, fresh=fresh, clock=clock, progress=progress, further=further,
         )  # fmt: skip
         interrupted = False
@@ -404,7 +409,7 @@ def optimize(
     try:
         if measured is not None and not result.interrupted:
             with clock.stage("run"):
-                result = _exact(result, seed)
+                result = result if executor is not None else _exact(result, seed)
         result = _emitted(result, folder)
     except KeyboardInterrupt:
         if result.interrupted or result.winner is None:
@@ -420,7 +425,7 @@ def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     """The result with the winner's files, if there is one."""
     from polydl.emit import write_winner
 
-    emits_first = bool(result.lacking) or not result.machine.at_hand
+    emits_first = not result.tried and (bool(result.lacking) or not result.machine.at_hand)
     if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:
         return result
     return replace(result, files={str(kind): path for kind, path in write_winner(result, directory).items()})

@@ -61,7 +61,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "evolutionary": "polydl.variants.search.evolutionary:EVOLUTIONARY",
     },
     "frontends": {"pet": "polydl.frontend.pet:parse"},
-    "executors": {"local": "polydl.execute.local:EXECUTOR"},
+    "executors": {"local": "polydl.execute.local:EXECUTOR", "cluster": "polydl.cluster.executor:EXECUTOR"},
 }
 
 

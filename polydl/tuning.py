@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from polydl.emitted_names import FILE_KINDS
 from polydl.errors import OptionError, PolydlError
+from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
 from polydl.optimization import optimize
@@ -90,6 +91,7 @@ def tune(
     records: Path,
     fresh: bool = False,
     compiler: str | None = None,
+    executor: Executor | None = None,
     **options: Any,
 ) -> Iterator[Tuned]:
     """Optimize one nest after the other, and yield each result as soon as it is there.
@@ -101,17 +103,24 @@ def tune(
     for nest in nests:
         started = time.perf_counter()
         try:
-            result = _one(nest, machine, records, fresh, compiler, options)
+            result = _one(nest, machine, records, fresh, compiler, executor, options)
         except PolydlError as error:
             result = Tuned(nest, machine.cpu_id, "failed", str(error), None, False, 0.0)
         yield replace(result, seconds=time.perf_counter() - started)
 
 
 def _one(
-    nest: Nest, machine: Machine, records: Path, fresh: bool, compiler: str | None, options: Mapping[str, Any]
+    nest: Nest,
+    machine: Machine,
+    records: Path,
+    fresh: bool,
+    compiler: str | None,
+    executor: Executor | None,
+    options: Mapping[str, Any],
 ) -> Tuned:
     file = nest.written()
-    digest = _question(nest, file, machine, compiler, options)
+    place = "" if executor is None else executor.name
+    digest = _question(nest, file, machine, compiler, {**options, "executor": place})
     kept = answers.find(records, digest) if digest is not None and not fresh else None
     if isinstance(kept, answers.Answer):
         files: dict[str, str] = {kind: str(path) for kind, path in answers.restore(kept, nest.directory).items()}
@@ -127,6 +136,7 @@ def _one(
         fresh=fresh,
         compiler=compiler,
         workload=nest.workload or None,
+        executor=executor,
         defines=nest.defines,
         include_directories=nest.include_directories,
         **options,

@@ -44,6 +44,16 @@ if TYPE_CHECKING:
 )
 @click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
+@click.option("--cluster", metavar="ADDRESS", help="Compile and time on the nodes of this Dask scheduler.")
+@click.option("--cpu", "cpus", metavar="KEY", multiple=True, help="Time on nodes of this type (one of each type).")
+@click.option(
+    "--patience",
+    type=click.FloatRange(min=0),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a type of which no node is there for so long.",
+)
 @search_options
 @ranker_option
 @top_k_options(5, "Compile, check and time")
@@ -76,6 +86,9 @@ def tune(
     define: tuple[str, ...],
     include: tuple[str, ...],
     threads: int | None,
+    cluster: str | None,
+    cpus: tuple[str, ...],
+    patience: float,
     search: Search,
     out: Path | None,
     compiler: str | None,
@@ -88,7 +101,7 @@ def tune(
     timeout: float,
     **options: Any,
 ) -> int:
-    """Optimize many nests, one after the other, each into a folder of its own.
+    """Optimize many nests, one after the other or on the nodes of a cluster, each into a folder of its own.
 
     An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
     """
@@ -103,25 +116,31 @@ def tune(
     quiet = quiet or json_path == STANDARD_OUTPUT
     directory = records or default_directory()
     warn_unless_storable(directory)
-    machine = Machine.detect(threads=threads)
+    given = {
+        "records": directory, "fresh": fresh, "compiler": compiler, "top_k": 0 if everything else top_k,
+        "timeout_seconds": timeout, **options, **vars(search),
+    }  # fmt: skip
+    count = len(nests)
+    if cluster is None:
+        if cpus:
+            raise OptionError("types of nodes, and no cluster", construct="--cpu", remedy="give --cluster as well")
+        tuned = tune_nests(nests, machine=Machine.detect(threads=threads), **given)
+    else:
+        from polydl.cluster.tuning import machines_of, tune_on_cluster
+        from polydl.sandbox import is_sandboxed
+
+        if is_sandboxed():
+            raise OptionError("there is no sandbox on nodes", remedy="leave out --sandbox or --cluster")
+        described = machines_of(cluster, cpus, threads=threads, patience=patience)
+        tuned, count = tune_on_cluster(nests, described, **given), count * len(described)
     results = []
     with progress_bar(wanted=not quiet) as progress:
-        for result in tune_nests(
-            nests,
-            machine=machine,
-            records=directory,
-            fresh=fresh,
-            compiler=compiler,
-            top_k=0 if everything else top_k,
-            timeout_seconds=timeout,
-            **options,
-            **vars(search),
-        ):
+        for result in tuned:
             results.append(result)
             if result.status == "failed":
                 click.echo(line(result), err=True)
             if progress is not None:
-                progress(Stage("tune", len(results), len(nests)))
+                progress(Stage("tune", len(results), count))
     if not quiet:
         click.echo(tuned_text(results))
     if json_path is not None:

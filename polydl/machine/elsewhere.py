@@ -45,7 +45,7 @@ def machine_elsewhere(name: str, *, threads: int | None = None) -> Machine:
             remedy=f"ask for 1 to {machine.cores} threads (--threads), the cores of that machine",
         )
     machine = replace(machine, threads=threads or machine.cores)
-    return replace(machine, at_hand=_is_here(machine))
+    return replace(machine, at_hand=is_here(machine))
 
 
 def _read(path: Path) -> Machine:
@@ -69,7 +69,8 @@ def _read(path: Path) -> Machine:
         raise MachineError(error.message, file=str(path), remedy=error.remedy) from None
 
 
-def _is_here(machine: Machine) -> bool:
+def is_here(machine: Machine) -> bool:
+    """Whether this machine is of the same kind, and has as many cores as the other is to have threads."""
     identity = find([level.bytes for level in machine.caches]).identity
     same = (identity.cpu_id, set(identity.features)) == (machine.cpu_id, set(machine.isa))
     return same and machine.threads <= identity.cores

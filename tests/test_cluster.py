@@ -1,0 +1,283 @@
+"""Nodes of a cluster, three worker processes on this machine that claim to be of different types."""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from execute_nests import matmul, matmul_kernel
+
+import polydl
+from polydl.cli import main
+from polydl.cluster.executor import EXECUTOR, ClusterExecutor
+from polydl.cluster.nodes import alone, connected, resources, types_of
+from polydl.cluster.tuning import machines_of
+from polydl.cluster.work import INTERVALS
+from polydl.errors import OptionError, ResourceError
+from polydl.execute.contract import Executor, TimingPolicy
+from polydl.execute.toolchain import Toolchain
+from polydl.machine import Machine
+from polydl.records.store import read
+
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=5.0)
+KEYS = ("a", "b", "c")
+EXAMPLE = Path(__file__).parents[1] / "examples" / "slurm" / "cluster.py"
+PROFILES = Path(polydl.__file__).parent / "machine" / "profiles"
+PRODUCT = """\
+void product(float c[16][32], const float a[16][8], const float b[8][32])
+{
+#pragma scop
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 32; ++j)
+      for (int k = 0; k < 8; ++k)
+        c[i][j] += a[i][k] * b[k][j];
+#pragma endscop
+}
+"""
+
+
+# --- what nodes offer -------------------------------------------------------------------
+
+
+def test_a_task_that_runs_alone_asks_for_all_that_a_node_offers() -> None:
+    assert alone("zen4", 28) == resources("zen4", 28) == {"slots": 28, "cpu-zen4": 1}
+
+
+def test_types_are_read_from_what_nodes_offer() -> None:
+    workers = {"1": {"resources": resources("a", 2)}, "2": {"resources": resources("b", 4)}, "3": {"resources": {}}}
+    assert types_of(workers) == {"a": 2, "b": 4}
+
+
+@pytest.mark.parametrize("second", [resources("a", 4), {"cpu-a": 1}])
+def test_nodes_of_one_type_are_alike(second: dict[str, float]) -> None:
+    with pytest.raises(OptionError, match="nodes of type a") as caught:
+        types_of({"1": {"resources": resources("a", 2)}, "2": {"resources": second}})
+    assert "--key" in (caught.value.remedy or "")
+
+
+def test_an_executor_without_a_cluster_says_so(tmp_path: Path) -> None:
+    assert isinstance(EXECUTOR, ClusterExecutor)
+    executor: Executor = EXECUTOR
+    toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-march=x86-64-v3", "-fopenmp"))
+    with pytest.raises(OptionError, match="no cluster is named"):
+        executor.build([matmul_kernel("one")], toolchain, tmp_path)
+
+
+def test_types_of_nodes_need_a_cluster() -> None:
+    with pytest.raises(OptionError, match="no cluster"):
+        main.commands["tune"].main(["--workload", "gemm_24x24x24", "--cpu", "a"], standalone_mode=False)
+
+
+@pytest.mark.cluster
+def test_a_job_of_slurm_offers_what_a_node_has(tmp_path: Path) -> None:
+    pytest.importorskip("dask_jobqueue", reason="dask-jobqueue is not installed")
+    machine = replace(Machine.load(PROFILES / "zen4.toml"), cores=28, threads=28)
+    machine.save(tmp_path / "node.toml")
+    cluster = runpy.run_path(str(EXAMPLE))["cluster_of"](str(tmp_path / "node.toml"))
+    try:
+        script = cluster.job_script()
+    finally:
+        cluster.close()
+    assert f"--resources slots=28,cpu-{machine.cpu_id}=1" in script
+    assert "#SBATCH --exclusive" in script
+    assert "--nthreads 28 " in script
+    assert "--no-nanny" in script
+
+
+# --- three nodes ------------------------------------------------------------------------
+
+
+class Nodes:
+    """A scheduler and its workers, each a process."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        file = directory / "scheduler.json"
+        options = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-show", "--scheduler-file", str(file)]
+        self._processes = [self._started("scheduler", ["-m", "distributed.cli.dask_scheduler", *options])]
+        # It is there before it is complete.
+        until(lambda: file.exists() and file.read_text().rstrip().endswith("}"))
+        self.address: str = json.loads(file.read_text())["address"]
+        self.workers: dict[str, subprocess.Popen[bytes]] = {}
+
+    def _started(self, name: str, command: list[str]) -> subprocess.Popen[bytes]:
+        with (self._directory / f"{name}.log").open("ab") as log:
+            return subprocess.Popen([sys.executable, *command], stdout=log, stderr=log, cwd=self._directory)
+
+    def start(self, key: str) -> None:
+        command = ["-c", "from polydl.start import main; main()", "worker", self.address, "--key", key]
+        self.workers[key] = self._started(f"worker-{key}", command)
+        self._processes.append(self.workers[key])
+
+    def types(self) -> dict[str, int]:
+        client = connected(self.address)
+        try:
+            return types_of(client.scheduler_info(n_workers=-1)["workers"])
+        finally:
+            client.close()
+
+    def intervals(self) -> list[dict[str, Any]]:
+        """Of all tasks that ended."""
+        client = connected(self.address)
+        try:
+            return [note for _, note in client.get_events(INTERVALS)]
+        finally:
+            client.close()
+
+    def end(self) -> None:
+        for process in reversed(self._processes):
+            process.kill()
+            process.wait()
+
+
+def until(condition: Callable[[], object], seconds: float = 120.0) -> None:
+    start = time.monotonic()
+    while not condition():
+        assert time.monotonic() - start < seconds
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    started = Nodes(tmp_path_factory.mktemp("nodes"))
+    try:
+        for key in KEYS:
+            started.start(key)
+        until(lambda: set(started.types()) == set(KEYS))
+        yield started
+    finally:
+        started.end()
+
+
+def overlapping(intervals: list[dict[str, Any]]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Timings with a task that ran beside them on the same node."""
+    return [
+        (one, other)
+        for one in intervals
+        for other in intervals
+        if one is not other
+        and one["kind"] == "time"
+        and one["worker"] == other["worker"]
+        and one["began"] < other["ended"]
+        and other["began"] < one["ended"]
+    ]
+
+
+@pytest.mark.native
+@pytest.mark.cluster
+def test_nothing_runs_beside_what_is_timed(nodes: Nodes, tmp_path: Path) -> None:
+    scop = matmul()
+    toolchain = Toolchain.find("gcc", "x86-64-v3")
+
+    def work(key: str) -> list[str]:
+        executor = EXECUTOR.on(nodes.address, key)
+        try:
+            statuses: list[str] = []
+            for number in range(2):
+                kernels = [matmul_kernel(f"{key}{number}{place}") for place in range(5)]
+                everyone = [matmul_kernel("original"), *kernels]
+                built = executor.build(everyone, toolchain, tmp_path / key / str(number))
+                assert [one.library is not None for one in built] == [True] * 6
+                measured = executor.measure(built[1:3], built[0], scop, threads=1, policy=QUICK)
+                statuses += [one.status for one in measured]
+            return statuses
+        finally:
+            executor.close()
+
+    with ThreadPoolExecutor(len(KEYS)) as pool:
+        assert list(pool.map(work, KEYS)) == [["ok"] * 6] * 3
+    intervals = nodes.intervals()
+    kinds = [one["kind"] for one in intervals]
+    assert kinds.count("time") == 6
+    assert kinds.count("compile") == 36
+    assert len({one["worker"] for one in intervals if one["kind"] == "time"}) == 3
+    assert overlapping(intervals) == []
+
+
+@pytest.mark.native
+@pytest.mark.cluster
+def test_a_type_that_no_node_has_is_refused_with_those_there_are(nodes: Nodes) -> None:
+    executor = EXECUTOR.on(nodes.address, "z", patience=0.5)
+    with pytest.raises(ResourceError, match=r"no node of type z was there for 0\.5 s; .* a, b, c"):
+        executor.describe()
+    executor.close()
+
+
+@pytest.mark.native
+@pytest.mark.cluster
+def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
+    source = tmp_path / "product.c"
+    source.write_text(PRODUCT)
+    options: dict[str, Any] = {"max_variants": 3, "top_k": 0, "microkernel": "none"}
+    [(executor, machine)] = machines_of(nodes.address, ["c"], threads=1, patience=120.0).values()
+    assert machine.cpu_id == Machine.detect().cpu_id
+    ended = threading.Event()
+    killed: list[int] = []
+
+    def strike() -> None:
+        """Once the node times, it is gone, and later another one of its type is there."""
+        client = connected(nodes.address)
+        try:
+            while not ended.is_set() and not any(
+                str(task).startswith("timed") for tasks in client.processing().values() for task in tasks
+            ):
+                time.sleep(0.05)
+        finally:
+            client.close()
+        time.sleep(1.0)
+        killed.append(len(list(read(tmp_path / "cluster"))))
+        os.kill(nodes.workers["c"].pid, signal.SIGKILL)
+        nodes.workers["c"].wait()
+        nodes.start("c")
+
+    thread = threading.Thread(target=strike)
+    thread.start()
+    try:
+        result = polydl.optimize(source, machine=machine, executor=executor, records=tmp_path / "cluster", **options)
+    finally:
+        ended.set()
+        thread.join()
+        executor.close()
+    assert killed == [0]
+    assert result.winner is not None
+    assert "native" not in " ".join(result.toolchain.flags if result.toolchain else ("native",))
+    alone = polydl.optimize(source, machine=Machine.detect(threads=1), records=tmp_path / "alone", **options)
+    assert alone.winner is not None
+
+    def variants(directory: str) -> list[tuple[str, str]]:
+        return sorted(
+            (one.id, one.code) for one in read(tmp_path / directory) if one.kind == "variant" and one.complete
+        )
+
+    assert len(variants("alone")) == 3
+    assert variants("cluster") == variants("alone")
+
+
+@pytest.mark.native
+@pytest.mark.cluster
+def test_many_nests_are_tuned_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
+    source = tmp_path / "product.c"
+    source.write_text(PRODUCT)
+    line = ["tune", str(source), "--cluster", nodes.address, "--cpu", "a", "--cpu", "b", "--threads", "1", "-q"]
+    line += ["--max-variants", "2", "--top-k", "1", "--records", str(tmp_path / "records"), "--out", str(tmp_path)]
+    assert main([*line, "--json", str(tmp_path / "tuned.json")], standalone_mode=False) == 0
+    results = json.loads((tmp_path / "tuned.json").read_text())["nests"]
+    assert sorted(Path(one["folder"]).name for one in results) == ["a", "b"]
+    for key in ("a", "b"):
+        text = (tmp_path / "product" / key / "README.txt").read_text()
+        assert "-march=" in text
+        assert "native" not in text
+    assert overlapping(nodes.intervals()) == []
