@@ -91,6 +91,7 @@ def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         (["--range", "Q=1..9"], "Q is no integer parameter"),
         (["--max-slowdown", "0.5"], "0.5 is not in the range"),
         (["--workload", "gemm_8x8x8"], "both a FILE and a --workload"),
+        (["--range", "M=1..9", "--machine", "zen4", "--threads", "4096"], "and this is another machine"),
     ],
 )
 def test_mistakes_are_said(

@@ -197,3 +197,11 @@ def test_with_no_run_nothing_is_written(product: Path, tmp_path: Path) -> None:
     line = ["optimize", str(product), "--machine", another("zen5"), "--no-run", "--out", str(tmp_path / "out"), "-q"]
     assert main(line, standalone_mode=False) == 0
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["report.json"]
+
+
+@pytest.mark.native
+def test_fused_code_for_another_machine_is_emitted_as_well(tmp_path: Path, node: Path) -> None:
+    example = Path(__file__).parents[1] / "examples" / "bnorm_relu.c"
+    line = ["fuse", str(example), "--machine", str(node), "--max-variants", "5", "--out", str(tmp_path / "out"), "-q"]
+    assert main(line, standalone_mode=False) == 0
+    assert (tmp_path / "out" / "bnorm_relu_polydl.c").exists()

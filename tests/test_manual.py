@@ -37,6 +37,8 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
         (["polydl", "rank", "--microkernel", "no"], "plain,none"),
         (["polydl", "rank", "--workload", "resnet_03"], "plain,resnet_03"),
         (["polydl", "rank", "con"], "file,con"),
+        (["polydl", "rank", "--machine", "ze"], "plain,zen4"),
+        (["polydl", "rank", "--machine", "no"], "file,no"),
     ],
 )
 def test_a_shell_completes_names(words: list[str], completion: str) -> None:

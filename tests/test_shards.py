@@ -59,6 +59,46 @@ def test_parts_need_records_of_their_own(command: str) -> None:
     assert "records merge" in (caught.value.remedy or "")
 
 
+def test_parts_of_a_benchmark_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[list[str]] = []
+
+    def record(names: list[str], *_: object) -> dict[str, object]:
+        taken.append(names)
+        return {}
+
+    monkeypatch.setattr("polydl.commands.bench._run", record)
+    monkeypatch.setattr("polydl.commands.bench._print", lambda *_: None)
+    whole: list[set[str]] = []
+    for count in (1, 2, 4):
+        taken.clear()
+        for number in range(1, count + 1):
+            line = ["bench", "--suite", "resnet", "--shard", f"{number}/{count}", "--records", str(tmp_path)]
+            assert main(line, standalone_mode=False) == 0
+        assert sum(map(len, taken)) == len({name for names in taken for name in names})
+        whole.append({name for names in taken for name in names})
+    assert len(whole[0]) == 20
+    assert whole[0] == whole[1] == whole[2]
+
+
+def test_parts_of_a_collection_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    def record(names: tuple[str, ...], *_: object, **__: object) -> tuple[()]:
+        taken.extend(names)
+        return ()
+
+    monkeypatch.setattr("polydl.learning.collection.collect", record)
+    whole = []
+    for count in (1, 2, 4):
+        taken.clear()
+        for number in range(1, count + 1):
+            line = ["collect", "--suite", "resnet", "--shard", f"{number}/{count}", "--records", str(tmp_path)]
+            assert main(line, standalone_mode=False) == 0
+        assert len(taken) == len(set(taken)) >= 15
+        whole.append(set(taken))
+    assert whole[0] == whole[1] == whole[2]
+
+
 def measured(directory: Path) -> set[tuple[str | None, str]]:
     return {(record.workload, record.id) for record in read(directory) if record.kind == "variant"}
 

@@ -84,6 +84,13 @@ def library(
 
     if source.file is None:
         raise OptionError("a workload has known sizes", remedy="name a C file whose function has sizes as parameters")
+    machine = target.machine()
+    if not machine.at_hand:
+        raise OptionError(
+            "the kernels of a library are measured, and this is another machine",
+            construct=f"--machine {target.described}",
+            remedy="make the library there, or leave out --machine",
+        )
     directory = out or Path(OUT, Path(source.file).stem)
     check_destinations(source, directory, None)
     warn_unless_storable(records or default_directory())
@@ -97,7 +104,7 @@ def library(
             shapes=shapes,
             top_k=top_k,
             seed=seed,
-            machine=target.machine(),
+            machine=machine,
             compiler=compiler,
             function=source.function,
             defines=macros_of(source.define),
