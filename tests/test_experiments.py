@@ -184,3 +184,20 @@ def test_waiting_threads_become_a_table(run: Printed) -> None:
     document = json.loads((ROOT / "experiments" / "data" / "waiting.json").read_text(encoding="utf-8"))
     assert len(lines) == 2 + len(document["cells"])
     assert all(cells(line)[5] == "1.00" for line in lines[2:] if cells(line)[2] == "1")
+
+
+def test_held_out_shapes_of_a_library_become_a_table(tmp_path: Path, run: Printed) -> None:
+    shapes = [
+        {"sizes": {"M": m, "N": 8}, "chosen": "aa", "seconds": seconds, "tuned": 1e-3, "original": 8e-3}
+        for m, seconds in ((1, 1e-3), (2, 4e-3), (3, 1e-3), (4, 1.2e-3))
+    ]
+    document = {
+        "machine": "one", "threads": 2, "ranges": ["M=1..9", "N=8"], "kernels": 3, "bytes": {"library": 10240},
+        "sampled": {"shapes": 5, "worst": 1.1}, "held_out": shapes,
+    }  # fmt: skip
+    path = tmp_path / "library.json"
+    path.write_text(json.dumps(document), encoding="utf-8")
+    lines = run("experiments.library", "table", path)
+    assert lines[0] == "one, 2 threads; M=1..9 N=8; 3 kernels from 5 shapes, 10 KB"
+    assert cells(lines[4]) == ["4", "1.48", "4.00", "2", "3", "3", "5.4"]
+    assert cells(lines[8]) == ["2", "8", "0.004 s", "0.001 s", "4.00", "aa"]

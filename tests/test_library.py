@@ -16,6 +16,7 @@ from polydl.cli import main
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries import build
 from polydl.libraries.decision import choose
+from polydl.libraries.held_out import held_out
 
 RANGES = {"M": "1..40", "N": "16,48", "K": "8..32:8"}
 
@@ -59,6 +60,10 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert [shape["chosen"] for shape in manifest["shapes"]] == [choose(first.decision, s) for s in first.shapes]
     code = first.files["c"].read_text(encoding="utf-8")
     assert "if (M >= 1 && M <= 40 && N >= 16 && N <= 48 && K >= 8 && K <= 32) {" in code
+
+    (beside,) = held_out(first, [{"M": 21, "N": 33, "K": 19}], top_k=1, records=tmp_path / "records")
+    assert beside.chosen == first.select(M=21, N=33, K=19)
+    assert beside.slowdown == beside.seconds / beside.tuned_seconds > 0
 
     from polydl.execute.local import LocalExecutor
 

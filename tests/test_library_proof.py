@@ -6,10 +6,11 @@ from pathlib import Path
 
 import islpy as isl
 import pytest
+from machines import machine_with
 from symbolic_nests import RANGES, product, symbolic
 
 from polydl.errors import UserError
-from polydl.libraries.blocking import Blocking, Tile
+from polydl.libraries.blocking import MOST_PACKED_BYTES, Blocking, Tile, usual_blockings
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.symbolic import broken_dependence, distributed
 
@@ -97,3 +98,17 @@ def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
         symbolic("#define M 8\n" + product().replace("int M, ", ""), tmp_path)
     with pytest.raises(UserError, match="value of K"):
         symbolic(product(), tmp_path, RANGES[:2])
+
+
+@pytest.mark.parametrize(("threads", "vector_bytes"), [(1, 64), (4, 32)])
+def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, threads: int, vector_bytes: int) -> None:
+    nest = symbolic(product(), tmp_path)
+    form = symbolic_product(nest)
+    machine = machine_with(threads, vector_bytes)
+    for element_bytes in (4, 8):
+        blockings = usual_blockings(machine, element_bytes)
+        assert len({each.id for each in blockings}) == len(blockings) == (16 if threads > 1 else 8)
+        for each in blockings:
+            assert broken_dependence(nest, distributed(nest, {form.statement: each.schedule(form)})) == ""
+            assert all(each.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in each.packed)
+            assert each.vectors * (each.columns + 1) < machine.core.vector_registers

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product as combinations
 from typing import Literal
@@ -122,25 +121,29 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
 
 
 def usual_blockings(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
-    """Blockings that only the caches decide: each operand's tile fills half of a level, and both are copied.
+    """Blockings that only registers, caches and threads decide, for two shapes of the register block.
 
-    They are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008), with and
-    without threads, and without copies.
+    On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008):
+    what a register block reads fills half of the first level, a tile of A or B half of the second; with copies of both
+    and without. On threads, tiles are as small as is worth a copy, so that products of middling size have several.
     """
     first, second = (level.bytes // element_bytes for level in machine.caches[:2])
-    vectors, columns = register_block(machine, element_bytes, 4096, 4096)
-    rows = vectors * machine.vector_bytes // element_bytes
-    k = max(64, first // 2 // max(rows, columns) // 64 * 64)
-    m = max(rows, second // 2 // k // rows * rows)
-    n = max(columns, second // 2 // k // columns * columns)
-    bases = []
-    for outer, inner in (("m", "n"), ("n", "m")):
-        for threads in (False, True) if machine.threads > 1 else (False,):
-            sizes = {"m": m, "n": n}
-            tiles = (Tile(outer, sizes[outer], threads), Tile("k", k), Tile(inner, sizes[inner]))  # type: ignore[arg-type]
-            bases.append(Blocking(tiles, vectors, columns))
-    packings: Sequence[tuple[Operand, ...]] = ((), ("a", "b"))
-    return tuple(replace(base, packed=packed) for base in bases for packed in packings)
+    width = machine.vector_bytes // element_bytes
+    widest = (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
+    blockings: list[Blocking] = []
+    for vectors, columns in dict.fromkeys((register_block(machine, element_bytes, 4096, 4096), (2, widest))):
+        rows = vectors * width
+        k = max(64, first // 2 // max(rows, columns) // 64 * 64)
+        m = Tile("m", max(rows, second // 2 // k // rows * rows))
+        n = Tile("n", max(columns, second // 2 // k // columns * columns))
+        of_k = Tile("k", k)
+        for tiles in ((m, of_k, n), (n, of_k, m)):
+            blockings += [Blocking(tiles, vectors, columns, packed) for packed in ((), ("a", "b"))]
+        if machine.threads > 1:
+            few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
+            blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
+            blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
+    return tuple(blockings)
 
 
 def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int) -> tuple[Blocking, ...]:
