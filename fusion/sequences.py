@@ -20,6 +20,7 @@ from polydl.ir.statement import Statement
 from polydl.machine import Machine
 from polydl.model.groups import Group, Prediction, predict
 from polydl.poly.dependences import Dependence, combinable
+from polydl.poly.legality import Decided
 from polydl.poly.nests import Nest
 from polydl.variants.rewrites.fuse import Fuse, fuse
 
@@ -112,6 +113,7 @@ class Search:
         self.reassociate = reassociate
         self.classes = loop_classes(scop)
         self.tried = 0
+        self._decided: Decided = {}
 
     def statements(self, group: Sequence[int]) -> list[Statement]:
         return [self.scop.statement(name) for index in group for name in self.nests[index].statements]
@@ -211,7 +213,7 @@ class Search:
     def _legal(self, step: Fuse) -> bool:
         self.tried += 1
         try:
-            fuse(self.scop, step, self.dependences, reassociate=self.reassociate)
+            fuse(self.scop, step, self.dependences, reassociate=self.reassociate, decided=self._decided)
         except IllegalVariantError:
             return False
         return True

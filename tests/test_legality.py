@@ -21,7 +21,7 @@ from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Varia
 from polydl.plan.plan import make_plan
 from polydl.poly import counting
 from polydl.poly.dependences import ALL_KINDS, dependences, reduction_array
-from polydl.poly.legality import directions, order_is_legal, parallel_is_legal, violations
+from polydl.poly.legality import Decided, directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule, runs_before
 from polydl.variant_json import variant_from_json
@@ -133,6 +133,8 @@ def works_and_schedule(draw: st.DrawFn) -> tuple[list[Work], Schedule]:
     parallel = draw(st.sampled_from(["", *works[0].iterators]))
     order = draw(st.permutations(range(len(works[0].iterators))))
     tiled = draw(st.sampled_from([-1, *range(len(works[0].iterators))]))
+    # In one nest, or each statement in its own.
+    nests = draw(st.one_of(st.just([0] * len(works)), st.permutations(range(len(works)))))
     statements: list[tuple[str, tuple[int | Loop, ...]]] = []
     for number, work in enumerate(works):
         loops = []
@@ -141,7 +143,7 @@ def works_and_schedule(draw: st.DrawFn) -> tuple[list[Work], Schedule]:
             if iterator == tiled:
                 loops.append(Loop(f"{name}_t1", iterator, size=2))
             loops.append(Loop(name, iterator, parallel=name == parallel))
-        statements.append((work.name, (0, *sorted(loops, key=lambda loop: loop.size == 1), number)))
+        statements.append((work.name, (nests[number], *sorted(loops, key=lambda loop: loop.size == 1), number)))
     assert scop.statements
     return works, Schedule(tuple(statements))
 
@@ -152,7 +154,14 @@ def test_violations_agree_with_brute_force(case: tuple[list[Work], Schedule]) ->
     works, schedule = case
     scop = make_scop(works)
     expected = brute_force_legal(works, original_schedule(scop), schedule)
-    assert (not violations(scop, schedule, dependences(scop))) == expected
+    known = dependences(scop)
+    broken = violations(scop, schedule, known)
+    assert (not broken) == expected
+    decided: Decided = {}
+    for each in (original_schedule(scop), schedule, schedule):
+        violations(scop, each, known, decided=decided)
+    assert violations(scop, schedule, known, decided=decided) == broken
+    assert violations(scop, original_schedule(scop), known, decided=decided) == ()
 
 
 def test_sign_vectors_decide_orders_and_parallel_loops_exactly() -> None:

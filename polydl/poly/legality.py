@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import islpy as isl
 
@@ -137,44 +138,74 @@ def _apart(source: tuple[int | Loop, ...], target: tuple[int | Loop, ...]) -> bo
     return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(source, target, strict=False))
 
 
+Times = tuple[int | Loop, ...]
+# What breaks a dependence, by the dependence and the times of its source and its target; None if nothing does.
+Decided = dict[tuple[Dependence, Times, Times], Violation | None]
+
+
 @limited
 def violations(
-    scop: Scop, schedule: Schedule, dependences: Sequence[Dependence], *, reassociate: bool = True
+    scop: Scop,
+    schedule: Schedule,
+    dependences: Sequence[Dependence],
+    *,
+    reassociate: bool = True,
+    decided: Decided | None = None,
 ) -> tuple[Violation, ...]:
     """Every dependence that ``schedule`` breaks, decided exactly by isl; empty for a legal schedule.
 
-    With ``reassociate`` the terms of a recognised reduction may be added in any order. Raises AnalysisError when
-    isl's quota is used up.
+    With ``reassociate`` the terms of a recognised reduction may be added in any order. Callers that ask about many
+    schedules of one scop, with the same ``reassociate``, keep in ``decided`` what is known of statements that the next
+    one leaves where they are. Raises AnalysisError when isl's quota is used up.
     """
+    known = {} if decided is None else decided
     length = schedule_length(schedule)
-    times: dict[str, isl.Map] = {}
-    space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
-    not_later = isl.Map.lex_ge(space)
+    maps: dict[str, isl.Map] = {}
     broken = []
     for dependence in dependences:
         source, target = schedule.of(dependence.source), schedule.of(dependence.target)
         if runs_before(source, target):
             continue
-        for name, dimensions in ((dependence.source, source), (dependence.target, target)):
-            if name not in times:
-                times[name] = time_map(scop.statement(name), dimensions, length)
-        moved = (
-            isl.Map(dependence.relation).apply_domain(times[dependence.source]).apply_range(times[dependence.target])
-        )
-        if not (dependence.reduction and reassociate) and not moved.intersect(not_later).is_empty():
-            broken.append(Violation(dependence))
-            continue
-        for position in _parallel_positions(source):
-            loop = source[position]
-            if not isinstance(loop, Loop) or _apart(source[:position], target[:position]):
-                continue
-            if dependence.reduction and reassociate and dependence.array in loop.combined:
-                continue
-            same = moved
-            for outer in range(position):
-                same = same.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
-            together = same.subtract(same.equate(isl.dim_type.in_, position, isl.dim_type.out, position))
-            if not together.is_empty():
-                broken.append(Violation(dependence, loop.name))
-                break
+        # Where both are in a sequence of nests makes no difference.
+        outside = _equal_positions(source, target)
+        key = dependence, source[outside:], target[outside:]
+        if key not in known:
+            for name, times in ((dependence.source, source), (dependence.target, target)):
+                if name not in maps:
+                    maps[name] = time_map(scop.statement(name), times, length)
+            moved = isl.Map(dependence.relation).apply_domain(maps[dependence.source])
+            moved = moved.apply_range(maps[dependence.target])
+            known[key] = _violation(dependence, moved, source, target, length, reassociate)
+        violation = known[key]
+        if violation is not None:
+            broken.append(violation)
     return tuple(broken)
+
+
+def _equal_positions(source: Times, target: Times) -> int:
+    """The number of leading time dimensions that are the same positions of both."""
+    alike = (isinstance(a, int) and isinstance(b, int) and a == b for a, b in zip(source, target, strict=False))
+    return sum(1 for _ in takewhile(bool, alike))
+
+
+def _violation(
+    dependence: Dependence, moved: isl.Map, source: Times, target: Times, length: int, reassociate: bool
+) -> Violation | None:
+    """What breaks a dependence whose source and target run at these times; ``moved`` relates their points in time."""
+    if not (dependence.reduction and reassociate):
+        space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
+        if not moved.intersect(isl.Map.lex_ge(space)).is_empty():
+            return Violation(dependence)
+    for position in _parallel_positions(source):
+        loop = source[position]
+        if not isinstance(loop, Loop) or _apart(source[:position], target[:position]):
+            continue
+        if dependence.reduction and reassociate and dependence.array in loop.combined:
+            continue
+        same = moved
+        for outer in range(position):
+            same = same.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
+        together = same.subtract(same.equate(isl.dim_type.in_, position, isl.dim_type.out, position))
+        if not together.is_empty():
+            return Violation(dependence, loop.name)
+    return None

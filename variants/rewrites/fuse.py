@@ -20,7 +20,7 @@ from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep
 from polydl.poly.dependences import Dependence
-from polydl.poly.legality import violations
+from polydl.poly.legality import Decided, violations
 from polydl.poly.schedules import original_schedule
 from polydl.rewrite_contract import Proposal, Request
 
@@ -80,10 +80,18 @@ def shared_loops(step: Fuse) -> SharedLoops:
     return SharedLoops(step.statements, step.shared, step.parallel, step.combined)
 
 
-def fuse(scop: Scop, step: Fuse, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
+def fuse(
+    scop: Scop,
+    step: Fuse,
+    known: Sequence[Dependence],
+    *,
+    reassociate: bool = True,
+    decided: Decided | None = None,
+) -> Scop:
     """The scop with the loops of ``step`` merged. Its nests lie one after the other.
 
-    Raises IllegalVariantError if that breaks a dependence, or if the loops have different bounds.
+    ``decided`` is what ``violations`` keeps for a caller that tries many fusions of one scop. Raises
+    IllegalVariantError if that breaks a dependence, or if the loops have different bounds.
     """
     members = [scop.statement(name) for name in step.statements]
     _check_loops(members, step)
@@ -95,7 +103,7 @@ def fuse(scop: Scop, step: Fuse, known: Sequence[Dependence], *, reassociate: bo
             for time in [_time(scop.statement(name), betas[name], _order(scop.statement(name), step))]
         )
     )
-    broken = violations(scop, moved, known, reassociate=reassociate)
+    broken = violations(scop, moved, known, reassociate=reassociate, decided=decided)
     if broken:
         first = broken[0].dependence
         raise IllegalVariantError(
