@@ -22,7 +22,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, keeps_products, reassociates
 from polydl.ir.scop import Scop
-from polydl.poly.dependences import dependences
+from polydl.plan.rewriting import as_written
 
 _FLOATING = frozenset({"float", "double", "long double", "_Float16"})
 _OWN_THREADS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*\b(?:parallel|target|task)", re.MULTILINE)
@@ -41,7 +41,7 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     fast = fast_flags(level) if _rounds(scop) else ()
     builds = [PlainBuild(_name(toolchain), plain, toolchain)]
     own_threads = _OWN_THREADS.search(scop.source) is not None
-    parallel = _parallel(scop, plain, threads) if threads > 1 and not own_threads else None
+    parallel = _parallel(scop, plain, threads, level) if threads > 1 and not own_threads else None
     for compiler in (toolchain, *_others(toolchain)):
         word = "plain" if compiler is toolchain else f"plain-{compiler.kind}-{compiler.version}"
         if fast or compiler is not toolchain:
@@ -105,10 +105,10 @@ def _rounds(scop: Scop) -> bool:
     )
 
 
-def _parallel(scop: Scop, plain: KernelSource, threads: int) -> tuple[KernelSource, str] | None:
+def _parallel(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> tuple[KernelSource, str] | None:
     """The nest with OpenMP's directive before its parallel loops, and these; None where none is proved parallel."""
     try:
-        source = with_parallel_loops(scop, dependences(scop), threads)
+        source = with_parallel_loops(scop, as_written(scop, numerics=level).dependences, threads)
     except AnalysisError:
         return None
     if source is None:
