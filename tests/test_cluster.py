@@ -187,6 +187,7 @@ def overlapping(intervals: list[dict[str, Any]]) -> list[tuple[dict[str, Any], d
 def test_nothing_runs_beside_what_is_timed(nodes: Nodes, tmp_path: Path) -> None:
     scop = matmul()
     toolchain = Toolchain.find("gcc", "x86-64-v3")
+    before = len(nodes.intervals())
 
     def work(key: str) -> list[str]:
         executor = EXECUTOR.on(nodes.address, key)
@@ -205,7 +206,7 @@ def test_nothing_runs_beside_what_is_timed(nodes: Nodes, tmp_path: Path) -> None
 
     with ThreadPoolExecutor(len(KEYS)) as pool:
         assert list(pool.map(work, KEYS)) == [["ok"] * 6] * 3
-    intervals = nodes.intervals()
+    intervals = nodes.intervals()[before:]
     kinds = [one["kind"] for one in intervals]
     assert kinds.count("time") == 6
     assert kinds.count("compile") == 36
@@ -287,3 +288,21 @@ def test_many_nests_are_tuned_on_the_cluster(nodes: Nodes, tmp_path: Path) -> No
         assert "-march=" in text
         assert "native" not in text
     assert overlapping(nodes.intervals()) == []
+
+
+@pytest.mark.native
+@pytest.mark.cluster
+def test_an_interrupted_command_ends_and_leaves_no_process(nodes: Nodes, tmp_path: Path) -> None:
+    line = ["tune", "--workload", "gemm_24x24x24", "--cluster", nodes.address, "--cpu", "a", "--threads", "1"]
+    line += ["--max-variants", "2", "--top-k", "1", "--records", str(tmp_path / "records"), "--out", str(tmp_path)]
+    command = [sys.executable, "-c", "from polydl.start import main; main()", *line]
+    tuning = subprocess.Popen(command, stderr=subprocess.PIPE)
+    children = Path(f"/proc/{tuning.pid}/task/{tuning.pid}/children")
+    # The last of them analyses the nest.
+    until(lambda: len(children.read_text().split()) > 1)
+    processes = [Path("/proc", number) for number in children.read_text().split()]
+    tuning.terminate()
+    _, said = tuning.communicate()
+    assert tuning.returncode == 128 + signal.SIGTERM
+    assert b"ended by SIGTERM" in said
+    until(lambda: not any(process.exists() for process in processes))

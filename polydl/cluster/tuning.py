@@ -85,6 +85,9 @@ def tune_on_cluster(
             yield future.result()
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
+        # Python waits for them at its end; what they measured by now is in the records.
+        for process in multiprocessing.active_children():
+            process.terminate()
         raise
     pool.shutdown()
 
