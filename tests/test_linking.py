@@ -7,8 +7,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 import polydl
+from polydl.cli import main
 from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
@@ -324,3 +326,15 @@ void f(float a[8], const float b[10])
 """)
     best = optimized(path, tmp_path).best
     assert "weights" not in repr(best)
+
+
+@pytest.mark.native
+def test_a_fused_function_has_the_name_and_the_processors_that_are_asked_for(tmp_path: Path) -> None:
+    source = Path(__file__).parents[1] / "examples" / "sequences" / "waxpby.c"
+    out = tmp_path / "made"
+    arguments = ["fuse", str(source), "-D", "N=4096", "--threads", "1", "--top-k", "1", "--max-variants", "2"]
+    arguments += ["--name", "sum", "--prefix", "my_", "--march", "x86-64-v3", "--out", str(out)]
+    ended = CliRunner().invoke(main, arguments, standalone_mode=False)
+    assert (ended.exception, ended.return_value) == (None, 0), ended.output
+    assert (out / "libmy_sum_polydl.so").is_file()
+    assert "-march=x86-64-v3" in (out / "README.txt").read_text(encoding="utf-8")

@@ -136,7 +136,7 @@ def test_the_sandbox_changes_no_result(tmp_path: Path, monkeypatch: pytest.Monke
     assert not sandbox.is_sandboxed()
 
 
-@pytest.mark.parametrize("command", ["optimize", "fuse", "bench"])
+@pytest.mark.parametrize("command", ["optimize", "fuse", "bench", "collect"])
 def test_without_bubblewrap_the_remedy_is_named(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     ended = CliRunner().invoke(main, [command, "--sandbox"], standalone_mode=False)

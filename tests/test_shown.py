@@ -6,22 +6,32 @@ import copy
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from machines import machine_with
+from measured import MACHINE, NESTS
 from page_documents import document as run_document
 from rich.console import Console
+from test_page import recorded
 
 from polydl import pipeline
 from polydl.cli import main
 from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
+from polydl.learning import evaluation
+from polydl.machine.profile import read
 from polydl.pipeline import Stage
 from polydl.plan.step_words import AS_WRITTEN, nest_in_words, variant_in_words
+from polydl.presentation import learning
 from polydl.presentation.answer import answer_text
+from polydl.presentation.calibration import profile_text
 from polydl.presentation.progress import lines
+from polydl.presentation.records import records_table, summaries_table
 from polydl.presentation.tables import parts, rendered, table
+from polydl.records.queries import summaries
 
 ROOT = Path(__file__).parents[1]
 WIDTHS = (80, 110, 200)
@@ -214,3 +224,40 @@ def test_quiet_shows_nothing_and_verbose_all(tmp_path: Path) -> None:
         assert words in verbose
     head = (tmp_path / "polydl-out" / "matmul" / "matmul_polydl.c").read_text(encoding="utf-8").split("*/")[0]
     assert "{'step'" not in head
+
+
+@pytest.fixture(scope="module")
+def judged() -> evaluation.Evaluation:
+    return evaluation.evaluate(NESTS, MACHINE, rankers=("equation-1", "cost-model"))
+
+
+def test_judged_rankers_fit_the_terminal(width: int, judged: evaluation.Evaluation) -> None:
+    text = learning.evaluation_text(judged)
+    assert longest(text) <= width
+    for name in ("default order", "oracle", "equation-1", "cost-model", *{nest.group for nest in NESTS}):
+        assert name in text
+
+
+def test_a_calibration_fits_the_terminal(width: int) -> None:
+    profile = read(Path(__file__).parent / "data" / "calibration.toml")
+    text = profile_text(profile, machine_with(1, 64).core)
+    assert longest(text) <= width
+    assert f"measured {profile.measured}" in " ".join(text.split())
+    assert all(table.microkernel in text for table in profile.throughputs)
+
+
+def test_records_fit_the_terminal(width: int) -> None:
+    kept = [recorded("a" * 12, "variant", f"{number:012x}", 1e-3 * (1 + number)) for number in range(3)]
+    kept += [replace(kept[0], function="a_function_whose_name_is_quite_long", workload="resnet_03, 28 images, blocked")]
+    for text in (summaries_table(summaries(kept)), records_table(kept)):
+        assert longest(text) <= width
+        assert "resnet_03, 28 images, blocked" in " ".join(text.split())
+
+
+def test_a_quiet_benchmark_shows_nothing() -> None:
+    file = Path(__file__).parent / "data" / "bench_results.json"
+    told = CliRunner().invoke(main, ["bench", "--show", "--out", str(file)])
+    quiet = CliRunner().invoke(main, ["bench", "--show", "--out", str(file), "--quiet"])
+    assert (told.exit_code, quiet.exit_code) == (0, 0)
+    assert "workload" in told.output
+    assert quiet.output == ""

@@ -17,6 +17,7 @@ from polydl.presentation.options import (
     cold_option,
     debug_option,
     json_option,
+    quiet_option,
     records_option,
     require_own_records,
     sandbox_option,
@@ -63,6 +64,7 @@ _PEERS = "onednn,onednn-direct,torch,onnxruntime,openvino,openblas,gcc,clang"
 @click.option("--show", "only_show", is_flag=True, help="Only show what --out holds.")
 @records_option
 @sandbox_option
+@quiet_option
 @json_option
 @debug_option
 def bench(
@@ -74,6 +76,7 @@ def bench(
     shard: Shard | None,
     only_show: bool,
     records: Path | None,
+    quiet: bool,
     json_path: str | None,
     **options: Any,
 ) -> int:
@@ -85,7 +88,7 @@ def bench(
     from polydl.presentation.bench import console
     from polydl.records.store import default_directory
 
-    screen = console(quiet=json_path == STANDARD_OUTPUT)
+    screen = console(quiet=quiet or json_path == STANDARD_OUTPUT)
     if not only_show:
         require_own_records(shard, records)
         warn_unless_storable(records or default_directory())

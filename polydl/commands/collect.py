@@ -10,7 +10,7 @@ import click
 
 from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
-from polydl.presentation.options import debug_option, records_option, require_own_records, shard_option
+from polydl.presentation.options import debug_option, records_option, require_own_records, sandbox_option, shard_option
 
 if TYPE_CHECKING:
     from polydl.records.store import Damage
@@ -55,6 +55,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
 @shard_option
 @records_option
+@sandbox_option
 @debug_option
 def collect(
     suites: tuple[str, ...],

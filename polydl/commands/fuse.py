@@ -11,7 +11,17 @@ from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.storing import warn_of_store, warn_unless_storable
 from polydl.interruption import INTERRUPTION
-from polydl.presentation.options import OUT, Detail, Search, Source, Target, optimization_options
+from polydl.presentation.options import (
+    OUT,
+    Detail,
+    Search,
+    Source,
+    Target,
+    march_option,
+    name_option,
+    optimization_options,
+    prefix_option,
+)
 
 if TYPE_CHECKING:
     from polydl.fused import FusionResult
@@ -21,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Say which operators can be fused, and find the fastest code.")
-@optimization_options()
+@optimization_options(name_option, prefix_option, march_option)
 def fuse(
     source: Source,
     target: Target,
@@ -32,6 +42,9 @@ def fuse(
     no_run: bool,
     out: Path | None,
     compiler: str | None,
+    name: str,
+    prefix: str,
+    march: str,
     fresh: bool,
     records: Path | None,
     detail: Detail,
@@ -40,6 +53,7 @@ def fuse(
     """Fuse the operators of FILE: say which can be and why others can't, and find the fastest code."""
     from polydl import report
     from polydl.commands.optimize import check_destinations
+    from polydl.emitted_names import Naming
     from polydl.fused import FusionResult
     from polydl.fused import fuse as run
     from polydl.optimization import OptimizationInterrupted
@@ -51,7 +65,7 @@ def fuse(
     detail = detail.quieter(json_path)
     source = source.placed(out)
     scop = source.parse()
-    directory = out or Path(OUT, scop.function.name)
+    directory = out or Path(OUT, Naming(name, prefix).of(scop.function.name))
     check_destinations(source, directory, json_path)
     machine = target.machine()
     if detail.verbose:
@@ -71,6 +85,9 @@ def fuse(
                 out=directory,
                 records=records or True,
                 fresh=fresh,
+                name=name,
+                prefix=prefix,
+                march=march,
                 progress=progress,
                 **vars(search),
             )

@@ -17,6 +17,7 @@ from polydl.presentation.options import (
     debug_option,
     json_option,
     macros_of,
+    quiet_option,
     ranker_option,
     records_option,
     sandbox_option,
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
 @click.option("--fresh", is_flag=True, help="Measure again what the records hold.")
 @sandbox_option
 @records_option
-@click.option("-q", "--quiet", is_flag=True, help="Show nothing but warnings and errors.")
+@quiet_option
 @json_option
 @debug_option  # fmt: skip
 def tune(

@@ -33,10 +33,14 @@ def profile_text(profile: Profile, published: Core) -> str:
             f"{level.bandwidth_bytes_per_second / 1e9:.1f} GB/s",
             f"{level.total_bandwidth_bytes_per_second / 1e9:.1f} GB/s",
         )
+    machine = f"Machine  {profile.identity.name} ({profile.identity.cpu_id}), measured {profile.measured}"
+    peak = (
+        f"FMA peak {profile.peak_gflops:.1f} GFLOPS of one core, {profile.total_peak_gflops:.1f} of "
+        f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)"
+    )
     head = [
-        f"Machine  {profile.identity.name} ({profile.identity.cpu_id}), measured {profile.measured}",
-        f"  FMA peak {profile.peak_gflops:.1f} GFLOPS of one core, {profile.total_peak_gflops:.1f} of "
-        f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)",
+        *notation.wrapped(machine, ""),
+        *notation.wrapped(peak, "  "),
         "",
         tables.rendered(levels),
         "",
@@ -61,6 +65,10 @@ def _throughput_text(table: Throughput) -> str:
     shown = tables.table("m \\ n", *columns, right=columns)
     for m in _ROWS:
         shown.add_row(str(m), *(notation.percentage(table.efficiency(m, n, _STEPS)) for n in _COLUMNS))
+    errors = (
+        f"predicts {table.held_out} other shapes with a median error of {table.error:.1%} (its formula: "
+        f"{table.formula_error:.1%}); transposed B takes {table.transposed:.2f} times as long"
+    )
     return "\n".join(
         [
             "",
@@ -68,7 +76,6 @@ def _throughput_text(table: Throughput) -> str:
             "",
             tables.rendered(shown),
             "",
-            f"  predicts {table.held_out} other shapes with a median error of {table.error:.1%} (its formula: "
-            f"{table.formula_error:.1%}); transposed B takes {table.transposed:.2f} times as long",
+            *notation.wrapped(errors, "  "),
         ]
     )

@@ -20,7 +20,7 @@ from polydl.learning.evaluation import (
     summaries,
 )
 from polydl.learning.metrics import TOP, Interval
-from polydl.presentation.notation import NOTHING
+from polydl.presentation.notation import NOTHING, wrapped
 from polydl.presentation.tables import rendered, table
 
 # File names of the paper's figures by the group that they show; all matrix products are in one.
@@ -42,8 +42,9 @@ _MARKS: dict[str, tuple[str, str, str]] = {
 def evaluation_text(evaluation: Evaluation) -> str:
     groups = tuple(dict.fromkeys(nest.group for nest in evaluation.nests))
     variants = sum(len(nest.candidates) for nest in evaluation.nests)
+    nests = f"{len(evaluation.nests)} nests of {len(groups)} groups, {variants} variants, each group held out in turn"
     parts = [
-        f"{len(evaluation.nests)} nests of {len(groups)} groups, {variants} variants, each group held out in turn",
+        "\n".join(wrapped(nests, "")),
         summaries_table(summaries(evaluation)),
         "Top-1 performance by group (geometric mean)",
         _groups_table(evaluation, groups),

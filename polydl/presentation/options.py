@@ -312,6 +312,17 @@ search_options = _gathered(
         "May be repeated.",
     ),
 )  # fmt: skip
+name_option = click.option(
+    "--name", default="", metavar="NAME", help="Call the emitted function so, in place of the source's."
+)
+prefix_option = click.option(
+    "--prefix", default="", metavar="PREFIX", help="Put this before the names that the library exports."
+)
+march_option = click.option(
+    "--march", default="", metavar="CPU",
+    help="Make code for these processors, such as x86-64-v3, not for this one.",
+)  # fmt: skip
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="Show nothing but warnings and errors.")
 verbose_option = click.option(
     "-v", "--verbose", is_flag=True, help="Show details, and the reasons for what is not done."
 )
@@ -319,7 +330,7 @@ detail_options = _gathered(
     "detail",
     Detail,
     click.option("-v", "--verbose", is_flag=True, help="Show the nest, the variants, the ranking and all figures."),
-    click.option("-q", "--quiet", is_flag=True, help="Show nothing but warnings and errors."),
+    quiet_option,
 )
 ranker_option = click.option(
     "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
