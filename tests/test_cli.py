@@ -98,7 +98,10 @@ def test_optimize_ends_with_a_checked_winner(
     count = len(found["candidates"])
     assert count >= 2, "more, if none of the first is as fast as the plain nest"
     assert {each["status"] for each in found["candidates"]} == {"ok"}
-    assert found["counts"]["ranked"] == found["counts"]["legal"] <= found["counts"]["generated"]
+    counts = found["counts"]
+    assert counts["legal"] <= counts["generated"]
+    # What of the picks has threads is ranked on one thread, too.
+    assert counts["legal"] <= counts["ranked"] <= counts["legal"] + count
     assert (found["counts"]["measured"], found["counts"]["failed"]) == (count, 0)
     assert found["machine"]["threads"] == threads
     best = found["best"]
@@ -276,7 +279,7 @@ def test_doctor_reports_every_component(polydl: Any) -> None:
         (("optimize", "matmul.c", "--out", "matmul.c/below"), "--out"),
         (("analyze", "matmul.c", "--variant", "zz"), "zz"),
         (("optimize", "matmul.c", "--no-such-option"), "--no-such-option"),
-        (("tune",), "tune"),
+        (("tune",), "nothing to optimize"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_message_and_status_2(
