@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+import time
 from dataclasses import replace
 from itertools import pairwise
 
@@ -23,6 +24,7 @@ from polydl.execute.rounds import (
     times_as_fast,
     usual_rate,
 )
+from polydl.execute.sampling import MOST_REPEATS, Sampler
 from polydl.ir.measurement import Measurement, Sample
 
 POLICY = TimingPolicy(rounds=8)
@@ -160,3 +162,15 @@ def test_many_samples_are_no_advantage() -> None:
 
     ratios = [times_as_fast(noisy(25), noisy(3)) or 0.0 for _ in range(4000)]
     assert statistics.fmean(ratios) == pytest.approx(1.0, abs=3e-3)
+
+
+def test_a_sample_is_short_where_most_of_its_time_is_not_timed() -> None:
+    def timed(repeats: int) -> float:
+        time.sleep(1e-3 * repeats)
+        return 1e-9 * repeats
+
+    sampler = object.__new__(Sampler)
+    reply = sampler.calibrate(5e-3, MOST_REPEATS, timed, most_cost=0.05)
+    assert 1 < reply["repeats"] <= 55
+    assert reply["cost"] >= 0.05
+    assert reply["seconds"] == pytest.approx(1e-9)

@@ -61,16 +61,22 @@ class Sampler:
         self._load()
         return {"seconds": seconds / repeats, "probes": [before, self._probe()], "waited": waited}
 
-    def calibrate(self, minimum_seconds: float, most: int, timed: Callable[[int], float]) -> Reply:
-        """The number of invocations that last ``minimum_seconds``, the seconds of one, and those of a whole sample."""
+    def calibrate(
+        self, minimum_seconds: float, most: int, timed: Callable[[int], float], most_cost: float = math.inf
+    ) -> Reply:
+        """The number of invocations that last ``minimum_seconds``, the seconds of one, and those of a whole sample.
+
+        There are fewer of them where what lies between the invocations takes a sample ``most_cost`` seconds.
+        """
         repeats = 1
         while True:
             start = time.monotonic()
             seconds = timed(repeats)
-            if seconds >= 0.9 * minimum_seconds or repeats == most:
-                return {"repeats": repeats, "seconds": seconds / repeats, "cost": time.monotonic() - start}
-            wanted = math.ceil(1.1 * repeats * minimum_seconds / max(seconds, 1e-9))
-            repeats = min(max(wanted, repeats + 1), 16 * repeats, most)
+            cost = time.monotonic() - start
+            if seconds >= 0.9 * minimum_seconds or repeats == most or cost >= most_cost:
+                return {"repeats": repeats, "seconds": seconds / repeats, "cost": cost}
+            growth = min(1.1 * minimum_seconds / max(seconds, 1e-9), 1.1 * most_cost / max(cost, 1e-9), 16.0)
+            repeats = min(max(math.ceil(growth * repeats), repeats + 1), most)
 
     def _load(self) -> None:
         """After a long sample, keep all cores busy until their clock is what it was before."""

@@ -24,6 +24,8 @@ from polydl.sandbox import limit
 # Elements per array that are inspected to see whether values drift.
 _INSPECTED = 1 << 16
 _LINE_BYTES = 64
+# Times as long as the invocations of a sample: what may lie between them.
+_MOST_COST = 10.0
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,11 @@ class Worker:
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
         """See ``Sampler.calibrate``."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
-        return self._sampler.calibrate(minimum_seconds, most, lambda repeats: self._sample(repeats, warmup, cold))
+        # Values that leave their range within few invocations are made anew before the next ones.
+        most_cost = math.inf if cold else _MOST_COST * minimum_seconds
+        return self._sampler.calibrate(
+            minimum_seconds, most, lambda repeats: self._sample(repeats, warmup, cold), most_cost
+        )
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
         """See ``Sampler.sample``."""
