@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from polydl.errors import ResourceError
+from polydl.execute.child import Child, InputHolder
 from polydl.files import replacing, temporary_directory
 from polydl.interruption import Interrupted, Interruption
 
@@ -253,7 +254,7 @@ def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
 @pytest.mark.native
 @pytest.mark.slow
 def test_many_strikes_at_random_moments(kills: Any, place: Any) -> None:
-    numbers: list[Any] = [signal.SIGKILL] * 20 + [*SIGNALS] * 4
+    numbers: list[Any] = [signal.SIGKILL] * 9 + [*SIGNALS] * 3
     assert kills.run(place, numbers, seed=2, limit_seconds=900)["faults"] == []
 
 
@@ -272,3 +273,31 @@ def test_what_is_lost_is_seen(kills: Any, place: Any, monkeypatch: pytest.Monkey
     assert "lost lines of nest.jsonl" in faults
     assert "processes are left: sleep 20" in faults
     assert "left: left" in faults
+
+
+# ---- processes
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("when", ["before the answer", "within the answer"])
+def test_a_process_that_was_asked_when_the_interruption_came_answers_other_questions(
+    when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the answer to the first would be taken for that to the next."""
+    with InputHolder([min(os.sched_getaffinity(0))], tmp_path, []) as holder:
+        worker = Child([0], tmp_path, holder=holder)
+        genuine, calls = os.read, []
+
+        def read(descriptor: int, count: int) -> bytes:
+            calls.append(descriptor)
+            if when == "before the answer" or len(calls) == 2:
+                monkeypatch.setattr("polydl.execute.child.os.read", genuine)
+                raise KeyboardInterrupt
+            return genuine(descriptor, 5)
+
+        monkeypatch.setattr("polydl.execute.child.os.read", read)
+        with pytest.raises(KeyboardInterrupt):
+            Child([0], tmp_path, holder=holder)
+        process = worker._process
+        worker.close()
+        assert process.returncode == -signal.SIGKILL

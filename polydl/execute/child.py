@@ -21,6 +21,7 @@ from typing import Any
 from polydl.errors import MissingComponentError, ResourceError
 from polydl.execute.arrays import Data
 from polydl.execute.resources import DISK_FULL, disk_full
+from polydl.interruption import INTERRUPTION
 from polydl.ir.measurement import Status
 from polydl.sandbox import environment, exit_status_of, inside, is_sandboxed
 
@@ -58,6 +59,10 @@ class Child:
     ) -> None:
         self._directory = directory
         self._stderr = bytearray()
+        # Commands whose replies were not read yet, and what came of the next one: an interruption may come meanwhile,
+        # and the child is asked for something else afterwards.
+        self._awaited = 0
+        self._line = bytearray()
         self._ended = False
         self._sandboxed = is_sandboxed()
         command_reader, self._commands = os.pipe()
@@ -81,7 +86,7 @@ class Child:
         except OSError as error:
             self._close_pipes()
             raise ResourceError(f"no process can be started: {error.strerror}") from None
-        except (ChildError, ResourceError):
+        except BaseException:
             self._close_pipes()
             raise
         finally:
@@ -111,18 +116,22 @@ class Child:
     def send(self, command: str, **arguments: Any) -> None:
         """Start a command. If the child has ended, ``receive`` reports it."""
         request = json.dumps({"command": command} | arguments) + "\n"
-        with suppress(BrokenPipeError):
+        with INTERRUPTION.deferred(), suppress(BrokenPipeError):
+            self._awaited += 1
             _write_all(self._commands, request.encode())
 
     def receive(self, timeout_seconds: float) -> dict[str, Any]:
         """The reply to the last command. Raises ChildError, or ResourceError if memory or disk ran out."""
-        line = self._read_line(timeout_seconds)
-        if line is None:
-            self._kill()
-            self._drain()
-            raise ChildError("timeout", self._with_stderr(f"no answer within {timeout_seconds:g} s"))
-        if not line.endswith(b"\n"):
-            raise self._death()
+        line = b""
+        while self._awaited:
+            complete = self._read_line(timeout_seconds)
+            if complete is None:
+                self._kill()
+                self._drain()
+                raise ChildError("timeout", self._with_stderr(f"no answer within {timeout_seconds:g} s"))
+            if not complete.endswith(b"\n"):
+                raise self._death()
+            line = complete
         reply: dict[str, Any] = json.loads(line)
         if "failed" in reply:
             raise ChildError(reply["failed"], reply["message"])
@@ -141,7 +150,8 @@ class Child:
     def _read_line(self, timeout_seconds: float) -> bytes | None:
         """One line; a part of one if the child closed the pipe; None after the time limit."""
         deadline = time.monotonic() + timeout_seconds
-        line = bytearray()
+        if b"\n" in self._line:
+            return self._next_line()
         with selectors.DefaultSelector() as selector:
             selector.register(self._replies, selectors.EVENT_READ)
             selector.register(self._errors, selectors.EVENT_READ)
@@ -150,15 +160,23 @@ class Child:
                 if remaining <= 0:
                     return None
                 for key, _ in selector.select(remaining):
-                    data = os.read(key.fd, 1 << 16)
                     if key.fd != self._replies:
+                        data = os.read(key.fd, 1 << 16)
                         self._keep_stderr(data)
                         if not data:
                             selector.unregister(key.fileobj)
                         continue
-                    line += data
-                    if not data or line.endswith(b"\n"):
-                        return bytes(line)
+                    with INTERRUPTION.deferred():
+                        data = os.read(key.fd, 1 << 16)
+                        self._line += data
+                    if not data or b"\n" in self._line:
+                        return self._next_line()
+
+    def _next_line(self) -> bytes:
+        with INTERRUPTION.deferred():
+            line, end, self._line = self._line.partition(b"\n")
+            self._awaited -= 1
+        return bytes(line + end)
 
     def _keep_stderr(self, data: bytes) -> None:
         """Keep stderr up to a limit, and beyond it the last part, since a kernel may print without end."""
