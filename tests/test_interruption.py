@@ -153,7 +153,7 @@ def test_a_signal_while_a_folder_is_made_or_removed_leaves_nothing(
 
 # Sends itself a signal just when a program has been started that has started another.
 JUST_STARTED = """\
-import os, subprocess, sys
+import os, subprocess, sys, time
 from polydl.execute.process_group import run_in_group
 from polydl.interruption import INTERRUPTION
 INTERRUPTION.unwind()
@@ -167,11 +167,15 @@ subprocess.Popen = Struck
 try:
     run_in_group(["/bin/sh", "-c", "sleep 60 & echo $!; wait"], timeout_seconds=60)
 except KeyboardInterrupt:
-    try:
-        # A zombie has ended; whoever adopted it may take its time.
-        print(open(f"/proc/{started[0]}/stat").read().split()[2])
-    except FileNotFoundError:
-        print("gone")
+    # A zombie has ended; whoever adopted it may take its time. Before that, its files are closed.
+    deadline = time.monotonic() + 30
+    state = ""
+    while state not in ("gone", "Z") and time.monotonic() < deadline:
+        try:
+            state = open(f"/proc/{started[0]}/stat").read().split()[2]
+        except (FileNotFoundError, ProcessLookupError):
+            state = "gone"
+    print(state)
 """
 
 
