@@ -200,7 +200,8 @@ class Checker:
                 offsets.append(reply["offsets"])
                 tolerances.append(self._job.tolerance)
                 # Other data may magnify roundings more.
-                if wider is not None and seconds <= _EXACT_SECONDS and (turn == 0 or tolerances[0] > tolerances[1]):
+                needed = turn == 0 or tolerances[0] > self._job.tolerance
+                if wider is not None and seconds <= _EXACT_SECONDS and needed:
                     against = self._exact(participant, wider, signed, turn)
                     exact = against if turn == 0 else exact
                     if against is not None:

@@ -8,6 +8,7 @@ from polydl.ir.statement import Expression
 
 # Operators of integers that are not defined for all of them.
 _PARTIAL = frozenset({"/", "%", "<<", ">>"})
+_ROOTS = frozenset({"sqrt", "sqrtf", "sqrtl"})
 
 
 def needs_small_integers(scop: Scop) -> bool:
@@ -41,10 +42,10 @@ def divided_by_diagonals(scop: Scop) -> frozenset[str]:
 
 
 def _divisors(body: Expression) -> list[str]:
-    """The reference ids of what is divided by, or what functions are called with."""
+    """The reference ids of what is divided by, or under a root."""
     parts = [
         *(node.arguments[1] for node in body.walk() if node.kind == "op" and node.text in ("/", "/=")),
-        *(node for node in body.walk() if node.kind == "call"),
+        *(node for node in body.walk() if node.kind == "call" and node.text in _ROOTS),
     ]
     return [node.text for part in parts for node in part.walk() if node.kind == "access"]
 
