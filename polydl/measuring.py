@@ -155,19 +155,13 @@ class Measuring:
     @property
     def verified(self) -> bool:
         """Whether the original and at least one pick were verified by now."""
-        done = self._measurements()
-        ids = (source.id for _, source in self._picked)
-        return ORIGINAL in done and any(each in done and done[each].status == "ok" for each in ids)
+        picks = (self._outcome(source.id) for _, source in self._picked)
+        return self._outcome(ORIGINAL) is not None and any(each[0].status == "ok" for each in picks if each is not None)
 
     def result(self, *, interrupted: bool = False) -> Measured:
         """What is known by now. Raises ExecutionError if the original can't be run."""
-        baselines = tuple(
-            Baseline(each, self._answers[each.kernel.id])
-            if each.kernel.id in self._answers
-            else Baseline(each, self._known[each.kernel.id].measurement, self._known[each.kernel.id])
-            for each in self._plain
-            if each.kernel.id in self._answers or each.kernel.id in self._known
-        )
+        outcomes = ((build, self._outcome(build.kernel.id)) for build in self._plain)
+        baselines = tuple(Baseline(build, *outcome) for build, outcome in outcomes if outcome is not None)
         written = baselines[0].measurement
         if written.status != "ok":
             raise unmeasured(self._space.scop, written)
@@ -202,20 +196,19 @@ class Measuring:
             further.tell(self._tried(), self._plain_seconds())
         return ()
 
-    def _measurements(self) -> dict[str, Measurement]:
-        return {**{one: record.measurement for one, record in self._known.items()}, **self._answers}
+    def _outcome(self, identity: str) -> tuple[Measurement, Record | None] | None:
+        """The measurement of a kernel, and the record that it is if it was not measured now; None if there is none."""
+        if identity in self._answers:
+            return self._answers[identity], None
+        record = self._known.get(identity)
+        return None if record is None else (record.measurement, record)
 
     def _tried(self) -> tuple[Tried, ...]:
-        return tuple(
-            Tried(number, ranked, source, self._answers[source.id])
-            if source.id in self._answers
-            else Tried(number, ranked, source, self._known[source.id].measurement, self._known[source.id])
-            for (number, ranked), source in self._picked
-            if source.id in self._answers or source.id in self._known
-        )
+        outcomes = ((entry, source, self._outcome(source.id)) for entry, source in self._picked)
+        return tuple(Tried(*entry, source, *outcome) for entry, source, outcome in outcomes if outcome is not None)
 
     def _plain_seconds(self) -> float | None:
         """The shortest median of the plain builds by now."""
-        done = self._measurements()
-        times = [done[each.kernel.id].seconds_median for each in self._plain if each.kernel.id in done]
+        outcomes = (self._outcome(build.kernel.id) for build in self._plain)
+        times = (outcome[0].seconds_median for outcome in outcomes if outcome is not None)
         return min((each for each in times if each is not None), default=None)
