@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import shutil
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -103,10 +103,18 @@ def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) 
         *who,
         *textwrap.wrap(f"Numerics: {_numerics(winner)}", 100),
         measured,
+    ]
+    return head_comment(rows, winner.kernel, toolchain, names)
+
+
+def head_comment(rows: Sequence[str], code: KernelSource, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
+    """The comment at the head of emitted C: these rows, then how it is built into a program."""
+    rows = [
+        *rows,
         "Arrays must not overlap. An object, a program with it, or a shared library:",
-        *(f"  {line}" for line in lines(winner.kernel, toolchain, names).values()),
+        *(f"  {line}" for line in lines(code, toolchain, names).values()),
         "With CMake:",
-        *(f"  {line}" for line in cmake_use(winner.kernel.function)),
+        *(f"  {line}" for line in cmake_use(code.function)),
     ]
     return "/*\n" + "".join(f" * {row}".rstrip() + "\n" for row in rows).replace("*/", "* /") + " */\n"
 
@@ -115,21 +123,27 @@ def _indented(text: str) -> list[str]:
     return textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
 
 
-def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None) -> Interface:
-    """What the kernel's callers are told, with what is known of the library that is compiled now."""
-    interface = winner.kernel.interface
+def processor_clause(machine: Machine, toolchain: Toolchain, interface: Interface, remedy: str) -> Clause:
+    """What code was tuned and compiled for. ``remedy`` is what to do where a processor lacks something."""
     used = ", ".join(processor.used_sets(toolchain.macros()))
-    text = f"Tuned for {winner.machine.name}, and compiled with {' '.join(toolchain.flags)}."
+    text = f"Tuned for {machine.name}, and compiled with {' '.join(toolchain.flags)}."
     if used:
         text += (
             f" That uses {used}. On a processor that lacks any of these the loops run as they were written, and "
-            f"{interface.missing} names it: then optimize again there."
+            f"{interface.missing} names it: then {remedy} there."
         )
+    return Clause("Processor", text)
+
+
+def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None) -> Interface:
+    """What the kernel's callers are told, with what is known of the library that is compiled now."""
+    interface = winner.kernel.interface
+    tuned = processor_clause(winner.machine, toolchain, interface, "optimize again")
     clauses = [
         replace(clause, text=f"{clause.text}{_other_sizes(winner)}") if clause.topic == "Sizes" else clause
         for clause in interface.clauses
     ]
-    more = [Clause("Numerics", _numerics(winner)), Clause("Processor", text)]
+    more = [Clause("Numerics", _numerics(winner)), tuned]
     if foreign is not None:
         called = (
             f"{foreign.symbol} is the same for callers by the C ABI of Apache TVM FFI, such as NumPy, PyTorch and JAX: "

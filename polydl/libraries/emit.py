@@ -12,14 +12,12 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.codegen import processor
-from polydl.emit import own_directory, write_unit
+from polydl.emit import head_comment, own_directory, processor_clause, write_unit
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.files import write_atomically
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.decision import Condition, Decision, choose
-from polydl.linking import cmake_use, lines
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library
@@ -98,20 +96,11 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
             f"{mean_slowdown(library):.2f} in the geometric mean.",
             100,
         ),
-        "Arrays must not overlap. An object, a program with it, or a shared library:",
     ]
-    shown = lines(code, library.toolchain, names).values()
-    rows += [*(f"  {line}" for line in shown), "With CMake:", *(f"  {line}" for line in cmake_use(library.exported))]
-    return "/*\n" + "".join(f" * {row}".rstrip() + "\n" for row in rows).replace("*/", "* /") + " */\n"
+    return head_comment(rows, code, library.toolchain, names)
 
 
 def _interface(library: Library, plain: Interface) -> Interface:
-    used = ", ".join(processor.used_sets(library.toolchain.macros()))
-    text = f"Tuned for {library.machine.name}, and compiled with {' '.join(library.toolchain.flags)}."
-    if used:
-        text += (
-            f" That uses {used}. On a processor that lacks any of these the loops run as they were written, and "
-            f"{plain.missing} names it: then make the library again there."
-        )
     numerics = "Sums are added up in the order of the source, in its precision; the compiler may fuse multiply and add."
-    return replace(plain, clauses=(*plain.clauses, Clause("Numerics", numerics), Clause("Processor", text)))
+    tuned = processor_clause(library.machine, library.toolchain, plain, "make the library again")
+    return replace(plain, clauses=(*plain.clauses, Clause("Numerics", numerics), tuned))
