@@ -31,7 +31,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.records.store import read
 
-QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=5.0)
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
 KEYS = ("a", "b", "c")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "slurm" / "cluster.py"
 PROFILES = Path(polydl.__file__).parent / "machine" / "profiles"
@@ -244,8 +244,7 @@ def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> No
                 time.sleep(0.05)
         finally:
             client.close()
-        time.sleep(1.0)
-        killed.append(len(list(read(tmp_path / "cluster"))))
+        killed.append(sum(one.complete for one in read(tmp_path / "cluster")))
         os.kill(nodes.workers["c"].pid, signal.SIGKILL)
         nodes.workers["c"].wait()
         nodes.start("c")
@@ -258,7 +257,7 @@ def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> No
         ended.set()
         thread.join()
         executor.close()
-    assert killed == [0]
+    assert killed == [0], "it was killed while it timed"
     assert result.winner is not None
     assert "native" not in " ".join(result.toolchain.flags if result.toolchain else ("native",))
     alone = polydl.optimize(source, machine=Machine.detect(threads=1), records=tmp_path / "alone", **options)

@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,9 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
-QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=1.5)
+QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
+# For those that hang: what answers must do so within this time on a busy machine too.
+IMPATIENT = replace(QUICK, timeout_seconds=4.0)
 
 HOSTILE = {
     "reordered": matmul_kernel(
@@ -87,7 +90,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def measured(toolchain: Toolchain, workplace: Path) -> dict[str, Measurement]:
-    results = measure(matmul(), [matmul_kernel("original"), *HOSTILE.values()], toolchain, workplace)
+    results = measure(matmul(), [matmul_kernel("original"), *HOSTILE.values()], toolchain, workplace, IMPATIENT)
     return {result.id: result for result in results}
 
 
@@ -130,7 +133,7 @@ def test_right_answers_are_timed(measured: dict[str, Measurement], name: str) ->
         ("input", "wrong", ["changes `A[0][5]`"]),
         ("nan", "wrong", ["C[1][2]", "nan"]),
         ("segfault", "crash", ["SIGSEGV"]),
-        ("hang", "timeout", ["1.5 s"]),
+        ("hang", "timeout", ["4 s"]),
         ("exit", "crash", ["exit status 0"]),
         ("abort", "crash", ["SIGABRT", "last words"]),
         ("syntax", "compile", ["syntax.c:3", "expected expression"]),
@@ -161,7 +164,7 @@ def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
 
     monkeypatch.setattr("polydl.execute.local._SHARED_BYTES", 0)
     kernels = [matmul_kernel("original"), *HOSTILE.values()]
-    found = {result.id: shown(result) for result in measure(matmul(), kernels, toolchain, tmp_path)}
+    found = {result.id: shown(result) for result in measure(matmul(), kernels, toolchain, tmp_path, IMPATIENT)}
     assert found == {name: shown(result) for name, result in measured.items()}
     assert str(tmp_path) not in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
 
@@ -339,7 +342,7 @@ def test_values_that_decay_or_grow_are_refreshed(toolchain: Toolchain, tmp_path:
 
 @pytest.mark.native
 def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
-    policy = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=5.0, cold=True)
+    policy = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0, cold=True)
     kernels = [matmul_kernel("original"), matmul_kernel("same")]
     results = measure(matmul(), kernels, toolchain, tmp_path, policy)
     assert [result.status for result in results] == ["ok", "ok"]
@@ -348,7 +351,7 @@ def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
 @pytest.mark.native
 def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> None:
     slow = matmul_kernel("original", head="#include <unistd.h>", before="usleep(600000);")
-    policy = TimingPolicy(rounds=5, budget_seconds=60.0, timeout_seconds=5.0)
+    policy = TimingPolicy(rounds=5, budget_seconds=60.0, timeout_seconds=60.0)
     original, fast = measure(matmul(), [slow, matmul_kernel("fast")], toolchain, tmp_path, policy)
     assert original.status == fast.status == "ok"
     # The run that was checked, and at most two more.
