@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -24,7 +23,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level, reassociates
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
-from polydl.ir.variant import UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.model.cache_sets import geometry
@@ -35,8 +34,8 @@ from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
 from polydl.plan.rewriting import as_written
 from polydl.reuse.caches import threads_sharing
-from polydl.reuse.table import WorkingSetsTable
-from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
+from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
+from polydl.reuse.working_sets import Method, working_sets
 from polydl.rewrite_contract import Proposal
 
 if TYPE_CHECKING:
@@ -258,33 +257,10 @@ def analyze(
     ``shared`` what all of the machine's threads that share it have in use at once.
     """
     scop, plan = applied.executed
-    caches = [level.bytes for level in machine.caches]
     sharing = (machine.threads, threads_sharing(machine.caches, machine.threads)) if shared else None
-    return working_sets(scop, plan.schedule, caches, line_bytes=line_bytes, inclusive=inclusive, sharing=sharing)
-
-
-@dataclass(frozen=True, eq=False)
-class AnalysedVariants:
-    """``analyze`` of many variants in columns, with a table for each way in which their nest is left.
-
-    Variant n is row ``rows[n]`` of ``tables[table_of[n]]``. ``analysed[n]`` is its ``WorkingSets``, or raises the
-    AnalysisError for which it is in ``failures``.
-    """
-
-    tables: tuple[WorkingSetsTable, ...]
-    table_of: tuple[int, ...]
-    rows: tuple[int, ...]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, number: int) -> WorkingSets:
-        return self.tables[self.table_of[number]][self.rows[number]]
-
-    @cached_property
-    def failures(self) -> Mapping[int, AnalysisError]:
-        places = enumerate(zip(self.table_of, self.rows, strict=True))
-        return {n: self.tables[t].failures[row] for n, (t, row) in places if row in self.tables[t].failures}
+    return working_sets(
+        scop, plan.schedule, _cache_bytes(machine), line_bytes=line_bytes, inclusive=inclusive, sharing=sharing
+    )
 
 
 def analyze_variants(
@@ -303,7 +279,9 @@ def analyze_variants(
     ``working_sets``. ``progress`` is told how many are done.
     """
     applied = _Lazily(variants, _applying(nest, machine, **options))
-    return _analysed(variants, applied, machine, method=method, line_bytes=line_bytes, progress=progress)
+    return working_sets_of_variants(
+        variants, applied, _cache_bytes(machine), method=method, line_bytes=line_bytes, progress=progress
+    )
 
 
 def _applying(
@@ -328,53 +306,8 @@ class _Lazily(Sequence[Applied]):
         return self.apply(self.variants[number])
 
 
-def _analysed(
-    variants: Sequence[Variant],
-    applied: Sequence[Applied],
-    machine: Machine,
-    *,
-    method: Method | None = None,
-    line_bytes: int | None = None,
-    progress: Callable[[int], None] | None = None,
-) -> AnalysedVariants:
-    number_of: dict[tuple[object, ...], int] = {}
-    scops: list[Scop] = []
-    members: list[list[int]] = []
-    table_of, rows = [], []
-    for place, variant in enumerate(variants):
-        # Which passes of zeros are left to microkernels depends on what these can do.
-        uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
-        key = (variant.scop_steps, *uses)
-        if key not in number_of:
-            scop, _ = applied[place].executed
-            same = (number for number, other in enumerate(scops) if other is scop)
-            number_of[key] = next(same, len(scops))
-            if number_of[key] == len(scops):
-                scops.append(scop)
-                members.append([])
-        number = number_of[key]
-        table_of.append(number)
-        rows.append(len(members[number]))
-        members[number].append(place)
-    tables = []
-    done = 0
-    for scop, places in zip(scops, members, strict=True):
-        tables.append(
-            working_sets_of_many(
-                scop,
-                (applied[place].executed[1].schedule for place in places),
-                [level.bytes for level in machine.caches],
-                method=method,
-                line_bytes=line_bytes,
-                progress=None if progress is None else partial(_advance, progress, done),
-            )
-        )
-        done += len(places)
-    return AnalysedVariants(tuple(tables), tuple(table_of), tuple(rows))
-
-
-def _advance(progress: Callable[[int], None], before: int, done: int) -> None:
-    progress(before + done)
+def _cache_bytes(machine: Machine) -> list[int]:
+    return [level.bytes for level in machine.caches]
 
 
 def candidates(
@@ -400,7 +333,7 @@ def candidates(
         with times.stage("apply"):
             applied = [apply_one(variant) for variant in batch]
         with times.stage("working sets"):
-            known = _analysed(batch, applied, machine)
+            known = working_sets_of_variants(batch, applied, _cache_bytes(machine))
             failures += known.failures.values()
         with times.stage("model"):
             for number, one in enumerate(applied):

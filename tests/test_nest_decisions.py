@@ -15,12 +15,10 @@ import pytest
 from machines import machine_with
 
 from polydl import pipeline
-from polydl.ir.variant import Interchange, NestStep, Tile, UseMicrokernel
 from polydl.variants.choice import Choice, runs
 from polydl.variants.decisions import Partial, complete, count, enumerate_all
 from polydl.variants.nest_facts import fixed_and_free
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
-from polydl.variants.nest_steps import located
 from polydl.variants.parallel_loops import parallel_choices
 from polydl.variants.space import NestSpace
 
@@ -158,14 +156,12 @@ def test_all_choices_are_those_of_brute_force_in_the_same_order(name: str) -> No
 
 
 @pytest.mark.parametrize("name", NESTS)
-def test_steps_are_found_again_in_the_space(name: str) -> None:
+def test_choices_keep_all_constraints_and_come_back_from_their_values(name: str) -> None:
     nest = nest_of(name)
     for choice in random.Random(0).sample(brute_force(name), min(300, len(brute_force(name)))):
-        steps = nest.steps(choice)
-        values, reason = located(nest.model, steps)
-        assert reason is None
+        values = nest.model.values(choice)
         assert nest.decisions.check(values) == ()
-        assert nest.steps(nest.model.choice(values)) == steps
+        assert nest.steps(nest.model.choice(values)) == nest.steps(choice)
 
 
 @pytest.mark.parametrize("name", NESTS)
@@ -265,19 +261,3 @@ def test_what_breaks_is_said_in_words() -> None:
         "`tiles of t outside i` can't be: there is no loop over tiles of t",
     )
     assert "can't be 9, but one of 0, 8, 16" in nest.decisions.check({**values, "tile t": 9})[0]
-
-
-def test_steps_of_a_person_that_are_no_choice_are_said_to_be_none() -> None:
-    nest = nest_of("product")
-    choice = next(each for each in brute_force("product") if each.order)
-    [*_, kernel, order] = nest.steps(choice)
-    assert isinstance(kernel, UseMicrokernel)
-    assert isinstance(order, Interchange)
-    index = nest.nest.index
-
-    def reason(*steps: NestStep) -> str | None:
-        return located(nest.model, steps)[1]
-
-    assert "no shape of a call" in str(reason(kernel, Tile(index, kernel.m, (7,))))
-    assert "there is no loop `q`" in str(reason(*nest.steps(choice), Tile(index, "q", (8,))))
-    assert "there is no loop `x`" in str(reason(*nest.steps(choice)[:-1], replace(order, order=("x",))))
