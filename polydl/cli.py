@@ -259,7 +259,7 @@ def rank(
         text += f"\n\n{results.explanation_text(first, second, words)}"
         explanation = list(words)
 
-    def document() -> report.Document:
+    def document() -> dict[str, Any]:
         shown = report.ranking_document(scop, ranking, machine)
         return {**shown, "explanation": explanation} if explanation else shown
 

@@ -138,3 +138,43 @@ def matmul_kernel(
 ) -> KernelSource:
     """The product, with something else done before it or after it."""
     return kernel(matmul(), identity, f"{head}\n{MATMUL_SIGNATURE} {{\n{before}\n{loops}\n{after}\n}}\n")
+
+
+# Kernels of the product, all but the first two of which fail, each in its own way.
+HOSTILE = {
+    "reordered": matmul_kernel(
+        "reordered",
+        loops=f"""
+  #pragma omp parallel for
+  for (int i = 0; i < {M}; i++)
+    for (int k = {K - 1}; k >= 0; k--)
+      for (int j = 0; j < {N}; j++)
+        C[i][j] += A[i][k] * B[k][j];
+""",
+    ),
+    "prints": matmul_kernel(
+        "prints",
+        head="#include <stdio.h>",
+        before=r'printf("{\"seconds\": 0}\n"); fflush(stdout); fprintf(stderr, "noise\n");',
+    ),
+    "one-element": matmul_kernel("one-element", after=f"C[{M - 1}][{N - 1}] += 0.01f;"),
+    "beyond": matmul_kernel("beyond", after=f"((volatile float *)C)[{M * N}] = 1.0f;"),
+    "ahead": matmul_kernel("ahead", after="((volatile char *)C)[-1] ^= 1;"),
+    "input": matmul_kernel("input", after="((volatile float *)A)[5] = 0.25f;"),
+    "nan": matmul_kernel("nan", after="C[1][2] = 0.0f / 0.0f;"),
+    "segfault": matmul_kernel("segfault", before="*(volatile int *)0 = 0;"),
+    "hang": matmul_kernel("hang", before="for (volatile int i = 0;; i++) ;"),
+    "exit": matmul_kernel("exit", head="#include <stdlib.h>", before="exit(0);"),
+    "abort": matmul_kernel(
+        "abort",
+        head="#include <stdio.h>\n#include <stdlib.h>",
+        before='fputs("last words", stderr); abort();',
+    ),
+    "syntax": matmul_kernel("syntax", before="int x = ;"),
+    "undefined": matmul_kernel("undefined", before="void nowhere(void); nowhere();"),
+    "dies-later": matmul_kernel("dies-later", head="static int calls;", before="if (++calls == 30) __builtin_trap();"),
+    "wrong-later": matmul_kernel("wrong-later", head="static int calls;", after="if (++calls > 3) C[0][0] += 1.0f;"),
+    "forks": matmul_kernel(
+        "forks", head="#include <unistd.h>", before="if (fork() == 0) for (;;) sleep(1000); for (;;) ;"
+    ),
+}

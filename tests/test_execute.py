@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from execute_nests import (
+    HOSTILE,
     MATMUL_LOOPS,
     MATMUL_SIGNATURE,
-    K,
     M,
     N,
     array,
@@ -38,44 +38,6 @@ from polydl.ir.scop import Scop
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
 # For those that hang: what answers must do so within this time on a busy machine too.
 IMPATIENT = replace(QUICK, timeout_seconds=4.0)
-
-HOSTILE = {
-    "reordered": matmul_kernel(
-        "reordered",
-        loops=f"""
-  #pragma omp parallel for
-  for (int i = 0; i < {M}; i++)
-    for (int k = {K - 1}; k >= 0; k--)
-      for (int j = 0; j < {N}; j++)
-        C[i][j] += A[i][k] * B[k][j];
-""",
-    ),
-    "prints": matmul_kernel(
-        "prints",
-        head="#include <stdio.h>",
-        before=r'printf("{\"seconds\": 0}\n"); fflush(stdout); fprintf(stderr, "noise\n");',
-    ),
-    "one-element": matmul_kernel("one-element", after=f"C[{M - 1}][{N - 1}] += 0.01f;"),
-    "beyond": matmul_kernel("beyond", after=f"((volatile float *)C)[{M * N}] = 1.0f;"),
-    "ahead": matmul_kernel("ahead", after="((volatile char *)C)[-1] ^= 1;"),
-    "input": matmul_kernel("input", after="((volatile float *)A)[5] = 0.25f;"),
-    "nan": matmul_kernel("nan", after="C[1][2] = 0.0f / 0.0f;"),
-    "segfault": matmul_kernel("segfault", before="*(volatile int *)0 = 0;"),
-    "hang": matmul_kernel("hang", before="for (volatile int i = 0;; i++) ;"),
-    "exit": matmul_kernel("exit", head="#include <stdlib.h>", before="exit(0);"),
-    "abort": matmul_kernel(
-        "abort",
-        head="#include <stdio.h>\n#include <stdlib.h>",
-        before='fputs("last words", stderr); abort();',
-    ),
-    "syntax": matmul_kernel("syntax", before="int x = ;"),
-    "undefined": matmul_kernel("undefined", before="void nowhere(void); nowhere();"),
-    "dies-later": matmul_kernel("dies-later", head="static int calls;", before="if (++calls == 30) __builtin_trap();"),
-    "wrong-later": matmul_kernel("wrong-later", head="static int calls;", after="if (++calls > 3) C[0][0] += 1.0f;"),
-    "forks": matmul_kernel(
-        "forks", head="#include <unistd.h>", before="if (fork() == 0) for (;;) sleep(1000); for (;;) ;"
-    ),
-}
 
 
 @pytest.fixture(scope="module")

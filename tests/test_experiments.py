@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -201,3 +203,24 @@ def test_held_out_shapes_of_a_library_become_a_table(tmp_path: Path, run: Printe
     assert lines[0] == "one, 2 threads; M=1..9 N=8; 3 kernels from 5 shapes, 10 KB"
     assert cells(lines[4]) == ["4", "1.48", "4.00", "2", "3", "3", "5.4"]
     assert cells(lines[8]) == ["2", "8", "0.004 s", "0.001 s", "4.00", "aa"]
+
+
+def test_two_versions_take_turns_and_are_compared_round_by_round(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    versions = import_module("experiments.two_versions")
+    programs = Path(sys.executable).parent
+    document = versions.measure("import polydl", [programs, programs], [], 2, [os.environ, os.environ])
+    assert {name: len(taken) for name, taken in document["samples"].items()} == {"before": 2, "after": 2}
+    assert all(seconds > 0 for taken in document["samples"].values() for one in taken for seconds in one.values())
+    document["samples"] = {
+        "before": [{"wall": 2.0, "cpu": 1.0}, {"wall": 4.0, "cpu": 1.0}],
+        "after": [{"wall": 1.0, "cpu": 1.0}, {"wall": 6.0, "cpu": 3.0}],
+    }
+    assert versions.ratios(document, "wall") == [0.5, 1.5]
+    assert versions.ratios(document, "cpu") == [1.0, 3.0]
+    assert versions.table([document]).row_count == 1
+    with pytest.raises(subprocess.CalledProcessError) as failure:
+        versions.run([sys.executable, "-c", "raise SystemExit('no such nest')"], os.environ, tmp_path)
+    assert "no such nest" in failure.value.stderr

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
+from polydl.inclusions import inclusions
 
 
 @st.composite
@@ -91,3 +92,17 @@ def test_quotes_are_short_and_readable() -> None:
     assert one_line("a\n   b\t c") == "a b c"
     assert one_line("x" * 300) == "x" * 159 + "…"
     assert one_line("größer".encode().decode("latin-1")) == "größer"
+
+
+def test_directives_that_include_are_read_as_they_are_written() -> None:
+    text = '#include <a.h>\nint x;\n # include "b c.h" // why\n#include \\\n  "d.h"\n#embed "e.bin"\n#include NAME\n'
+    read = list(inclusions(text))
+    assert [(each.kind, each.name, each.quoted) for each in read] == [
+        ("include", "a.h", False),
+        ("include", "b c.h", True),
+        ("include", "d.h", True),
+        ("embed", "e.bin", True),
+        ("include", None, False),
+    ]
+    assert all(text[each.start :].startswith(each.text) for each in read)
+    assert not list(inclusions('#includes "a.h"\nputs("#include <b.h>");\n'))

@@ -20,11 +20,9 @@ import pytest
 
 import polydl
 from polydl.cli import main
-from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine, Throughput
 from polydl.model.calibrated import Calibrated
 from polydl.records.answers import Answer, find, keep
-from polydl.records.questions import own_files, question
 from polydl.records.record import Record, Setting
 from polydl.records.resume import to_run
 from polydl.records.store import append, file_of, read
@@ -277,63 +275,6 @@ def test_an_included_file_is_part_of_the_question(run: Any, tmp_path: Path) -> N
     second = run()
     assert not second["records"]["answered"]
     assert second["input"]["digest"] != first["input"]["digest"]
-
-
-# ---- questions
-
-
-def asked(source: str = MATMUL, **changes: Any) -> str | None:
-    arguments: dict[str, Any] = {
-        "directory": Path(),
-        "include_directories": (),
-        "machine": Machine.detect(threads=1),
-        "compilers": found_compilers(),
-        "options": {"seed": 0},
-        **changes,
-    }
-    return question(source.encode(), **arguments)
-
-
-def test_what_a_question_depends_on(matmul: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine = Machine.detect(threads=1)
-    (tmp_path / "more").mkdir()
-    (tmp_path / "more" / "sizes.h").write_text("#define M 32\n")
-    found = [
-        asked(),
-        asked(MATMUL + "\n"),
-        asked(machine=machine.with_cache_sizes([1 << 15, 1 << 20])),
-        asked(machine=replace(machine, cpu_id="another")),
-        asked(compilers=[Path(sys.executable)]),
-        asked(options={"seed": 1}),
-        asked(include_directories=["more"]),
-    ]
-    monkeypatch.setenv("CPATH", str(tmp_path / "more"))
-    found.append(asked())
-    monkeypatch.delenv("CPATH")
-    monkeypatch.setattr("polydl.records.questions.own_files", lambda: ["another polydl"])
-    found.append(asked())
-    assert None not in found
-    assert len(set(found)) == len(found)
-
-
-def test_the_memory_that_is_free_is_no_part_of_a_question(matmul: Path) -> None:
-    assert asked(machine=replace(Machine.detect(threads=1), memory_bytes=1 << 30)) == asked()
-
-
-def test_headers_of_headers_count_and_computed_names_are_refused(matmul: Path, tmp_path: Path) -> None:
-    (tmp_path / "sizes.h").write_text('#include \\\n  "deeper.h"\n#define M 96\n')
-    before = asked()
-    (tmp_path / "deeper.h").write_text("int x;\n")
-    assert asked() != before
-    assert asked("#define FILE_NAME <a.h>\n#include FILE_NAME\n") is None
-
-
-def test_polydls_own_files_are_those_of_every_part() -> None:
-    found = own_files()
-    folders = [Path(text) for text in found if "/" in text]
-    assert any((folder / "optimization.py").exists() for folder in folders)
-    for name in ("variants/space.py", "microkernels/libxsmm.py", "native/libpolydl_runtime.so"):
-        assert any((folder.parent / name).exists() or (folder / name).exists() for folder in folders), name
 
 
 # ---- interrupted work

@@ -15,49 +15,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from records_by_hand import NEST, OTHER, SETTING, VARIANT, record
 
-from polydl.cli import main
 from polydl.errors import RecordsError, ResourceError
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Sample
 from polydl.ir.numerics import Numerics
-from polydl.ir.variant import Interchange, Parallel, Tile, Variant
 from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
-from polydl.records.record import Record, Setting, code_digest, now
+from polydl.records.record import Record, code_digest, now
 from polydl.records.store import Damage, append, file_of, files, merge, prune, read, refusal
 from polydl.variant_json import variant_from_json
-
-NEST, OTHER = "0123456789abcdef", "fedcba9876543210"
-SETTING = Setting("GenuineIntel-6-85-7-32K-1024K-36608K", 1, "gcc 12.2.0 -O3", (("libxsmm", "1.17"),))
-VARIANT = Variant((Tile(0, "i", (64, 16)), Interchange(0, ("i_t2", "j", "i_t1")), Parallel(0, "i_t2")))
-
-
-def record(seconds: float | None = 1.25e-3, **changes: Any) -> Record:
-    made = Record(
-        kind="variant",
-        id=VARIANT.id,
-        nest=NEST,
-        function="matmul",
-        flops=983040,
-        setting=SETTING,
-        status="ok" if seconds is not None else "crash",
-        run="r1",
-        date="2026-11-21T10:00:00+00:00",
-        code="abcd",
-        variant=VARIANT,
-        workload=None,
-        samples=(Sample(1.25e-3, (151.25, 150.5), False), Sample(1.5e-3, (151.25, 90.5), True)),
-        seconds_minimum=seconds,
-        seconds_median=seconds,
-        error=3.5e-7,
-        baseline_seconds=0.02,
-        peak_gflops=151.25,
-        polydl="0.1.0",
-        features={"cost": 1.5e-6, "levels": [1.0, 2.0]},
-    )
-    return replace(made, **changes)
 
 
 def texts(directory: Path, nest: str = NEST) -> list[bytes]:
@@ -156,57 +124,6 @@ def test_a_newer_form_is_passed_over_and_never_removed(tmp_path: Path) -> None:
     done = prune(tmp_path, lambda records: [True] * len(records))
     assert (done.removed, done.damaged) == (1, 0)
     assert texts(tmp_path) == [newer]
-
-
-def changed(**changes: Any) -> bytes:
-    """A line of a record with other values."""
-    return json.dumps({**json.loads(to_line(record())), **changes}).encode() + b"\n"
-
-
-NO_RECORDS = {
-    "an array": b"[]\n",
-    "null": b"null\n",
-    "an empty object": b"{}\n",
-    "no Unicode": b"\xff\xfe\n",
-    "too few fields": b'{"version": 1}\n',
-    "a version that is a text": changed(version="1"),
-    "brackets": b"[" * 200_000 + b"\n",
-    "brackets in a field": changed(function=0).replace(b'"function": 0', b'"function": ' + b"[" * 200_000),
-    "nested features": changed(features={"a": [[[1]]]}),
-    "features that are an array": changed(features=[1]),
-    "a time that is a text": changed(seconds_minimum="abc"),
-    "a negative time": changed(seconds_minimum=-1),
-    "no time at all": changed(seconds_median=0),
-    "NaN": changed(seconds_minimum=float("nan")),
-    "samples that are a text": changed(samples="x"),
-    "a sample that is too short": changed(samples=[[1.0, 2.0]]),
-    "a date that is none": changed(date="never"),
-    "no setting": changed(setting=None),
-    "steps that are a number": changed(variant=7),
-    "a step of no name": changed(variant=[{"step": ["tile"]}]),
-    "a step of wrong types": changed(variant=[{"step": "tile", "nest": 0, "loop": 3, "sizes": "x"}]),
-    "a negative count": changed(flops=-5),
-    "a count that is a text": changed(flops="x"),
-    "a nest elsewhere": changed(nest="../../../../evil"),
-    "no run": changed(run=None),
-    "an unknown field": changed(more=1),
-    "an unknown status": changed(status="fine"),
-}
-
-
-@pytest.mark.parametrize("line", NO_RECORDS.values(), ids=NO_RECORDS.keys())
-def test_what_is_no_record_is_passed_over_and_said(tmp_path: Path, line: bytes, run: Any) -> None:
-    append(tmp_path, [record()])
-    with open(file_of(tmp_path, NEST), "ab") as file:
-        file.write(line)
-    append(tmp_path, [record()])
-    damaged: list[Damage] = []
-    assert len(list(read(tmp_path, damaged=damaged.append))) == 2
-    assert [(each.line, each.torn, each.newer) for each in damaged] == [(2, False, False)]
-    for command in ("list", "show", "best", "export"):
-        status, _, err = run(command, "--records", tmp_path)
-        assert status == 0
-        assert f"1 line passed over, no record ({file_of(tmp_path, NEST)}:2)" in err
 
 
 def test_a_line_without_end_does_not_fill_the_memory(tmp_path: Path) -> None:
@@ -412,78 +329,6 @@ def test_code_is_known_by_what_is_compiled() -> None:
     assert plain == code_digest(kernel("/* today */ void f(void)\n{ } // end\n", link_flags=("/b/libx.so",)))
     assert plain != code_digest(kernel("void f(void) { ; }\n", link_flags=("/a/libx.so",)))
     assert plain != code_digest(kernel("void f(void) { }\n", compile_flags=("-DX",), link_flags=("/a/libx.so",)))
-
-
-# ---- the command
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Any:
-    def run(*arguments: object) -> tuple[int, str, str]:
-        status = main.main(["records", *map(str, arguments)], standalone_mode=False)
-        captured = capsys.readouterr()
-        return status, captured.out, captured.err
-
-    return run
-
-
-def test_the_command_shows_what_there_is(tmp_path: Path, run: Any) -> None:
-    append(tmp_path, [record(), record(None, id="x"), record(nest=OTHER, workload="resnet_03")])
-    status, out, _ = run("list", "--records", tmp_path)
-    assert status == 0
-    assert NEST in out
-    assert "resnet_03" in out
-    status, out, _ = run("list", "--records", tmp_path, "--nest", OTHER, "--json", "-")
-    [entry] = json.loads(out)["settings"]
-    assert (entry["nest"], entry["setting"]["libraries"]) == (OTHER, {"libxsmm": "1.17"})
-    _, out, _ = run("show", VARIANT.id[:4], "--records", tmp_path, "--json", "-")
-    assert [each["id"] for each in json.loads(out)["records"]] == [VARIANT.id] * 2
-    _, out, _ = run("best", "--records", tmp_path)
-    assert "i:64 j i:16" in out
-    _, out, _ = run("list", "--records", tmp_path / "empty")
-    assert "no records" in out
-
-
-def test_the_command_exports_what_merge_takes(tmp_path: Path, run: Any) -> None:
-    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    append(ours, [record(), record(nest=OTHER)])
-    assert run("export", "--format", "json", "--out", tmp_path / "all.jsonl", "--records", ours)[0] == 0
-    assert run("merge", tmp_path / "all.jsonl", "--records", theirs)[0] == 0
-    assert list(read(theirs)) == list(read(ours))
-    assert run("export", "--out", tmp_path / "all.csv", "--nest", OTHER, "--records", ours)[0] == 0
-    assert len(list(csv.DictReader((tmp_path / "all.csv").open()))) == 1
-
-
-def test_the_command_says_what_is_damaged_and_drops_it(tmp_path: Path, run: Any) -> None:
-    append(tmp_path, [record(), record(nest=OTHER)])
-    for nest in (NEST, OTHER):
-        with open(file_of(tmp_path, nest), "ab") as file:
-            file.write(b'[]\n{"version": 1, "kind"')
-    status, _, err = run("list", "--records", tmp_path)
-    assert status == 0
-    [said] = err.splitlines()
-    assert "4 lines passed over" in said
-    assert f"{NEST}.jsonl:2, 3; " in said
-    status, out, _ = run("damaged", "--records", tmp_path)
-    assert status == 0
-    assert f"{NEST}.jsonl:2: Expected `object`" in out
-    assert f"{NEST}.jsonl:3: the last line is torn" in out
-    document = json.loads(run("damaged", "--records", tmp_path, "--json", "-")[1])
-    assert (document["records"], [each["line"] for each in document["damaged"]]) == (2, [2, 3, 2, 3])
-    assert "Removed  0 records and 4 damaged lines, 2 stay" in run("prune", "--damaged", "--records", tmp_path)[1]
-    assert run("list", "--records", tmp_path)[2] == ""
-    assert run("damaged", "--records", tmp_path)[1] == "no line of 2 is damaged\n"
-
-
-def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None:
-    append(tmp_path, [record(), record(None)])
-    status, _, err = run("prune", "--records", tmp_path)
-    assert status == 2
-    assert "--older-than" in err
-    assert "Would remove  1" in run("prune", "--failed", "--dry-run", "--records", tmp_path)[1]
-    assert len(list(read(tmp_path))) == 2
-    assert ".bak" in run("prune", "--failed", "--records", tmp_path)[1]
-    assert len(list(read(tmp_path))) == 1
 
 
 def test_reading_streams(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from polydl.ir.measurement import Measurement
 from polydl.ir.working_sets import WorkingSets
 from polydl.measuring import Tried
 from polydl.optimization import Optimization
+from polydl.report_results import level_sizes
 from polydl.step_schema import with_steps
 from polydl.variant_json import CORE_STEPS, variant_from_json
 
@@ -256,7 +257,7 @@ def test_levels_hold_what_fits(ranked: Optimization) -> None:
         "L1", "L1", "L2", "L2", "memory"
     ]  # fmt: skip
     sets = WorkingSets((), (1, 2), 3, "isl")
-    assert report.level_sizes(sets, machine) == {"L1": 1, "L2": 2, "memory": 3}
+    assert level_sizes(sets, machine) == {"L1": 1, "L2": 2, "memory": 3}
 
 
 def test_loops_whose_bounds_depend_on_others_show_their_widest_range(tmp_path: Path) -> None:

@@ -1,21 +1,16 @@
-"""Predicted cache traffic: lines against enumeration, misses against simulated caches, cachegrind's included."""
+"""Predicted cache traffic: lines against enumeration, misses against simulated caches."""
 
 from __future__ import annotations
 
-import json
 import random
 from collections import OrderedDict
-from functools import lru_cache
 from itertools import permutations, product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from machines import machine_with
 from nest_factory import Work, convolution, make_scop, matmul
 
-from polydl import pipeline
 from polydl.contracts import GemmShape
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
@@ -31,7 +26,6 @@ from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.reuse.references import time_of
-from polydl.variant_json import variant_from_json
 
 ROOT = Path(__file__).parents[1]
 LINE = 64
@@ -412,63 +406,6 @@ def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:
         totals = [sum(level.values()) for level in levels]
         assert totals == sorted(totals, reverse=True)
         assert totals[-1] == pytest.approx(sum(array.bytes for array in scop.arrays) / LINE, rel=0.01)
-
-
-# --------------------------------------------------------------------------------------
-# Recorded misses of cachegrind
-
-RECORDED = ("cachegrind.json", "cachegrind_unseen.json")
-# Half of its variants are within two per cent of each other in the last cache (docs/results/2026-11-21-cachegrind.md).
-ALIKE = "stencil 2-D in time"
-
-
-@lru_cache
-def recorded(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((ROOT / "experiments" / "data" / name).read_text(encoding="utf-8"))
-    return document
-
-
-@lru_cache
-def spaces_of(source: str, defines: tuple[tuple[str, int], ...], digest: str) -> Any:
-    scop = pipeline.parse(ROOT / source, defines=dict(defines))
-    assert scop.digest == digest
-    return pipeline.space_on(scop, machine_with(1, 32), microkernel="none")
-
-
-def ranks(values: Any) -> Any:
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return ((2 * np.cumsum(counts) - counts - 1) / 2)[inverse]
-
-
-@pytest.mark.parametrize("name", RECORDED)
-@pytest.mark.parametrize("number", range(7))
-def test_predictions_order_variants_as_simulated_caches_do(name: str, number: int) -> None:
-    document = recorded(name)
-    nest = document["nests"][number]
-    space = spaces_of(nest["source"], tuple(nest["defines"].items()), nest["digest"])
-    core = generic(("avx2",), 32, document["line_bytes"])
-    caches = [geometry(cache["bytes"], core, cache["ways"]) for cache in document["caches"]]
-    predicted = []
-    for entry in nest["variants"]:
-        variant = variant_from_json(entry["steps"])
-        applied = space.apply(variant)
-        levels = zip(*fills(applied.scop, applied.plan, caches, core), strict=True)
-        predicted.append([sum(sum(arrays.values()) for arrays in level) for level in levels])
-    simulation = np.array([entry["misses"] for entry in nest["variants"]])
-    ratios = np.array(predicted) / simulation
-    assert np.median(np.abs(ratios - 1), axis=0).max() <= 0.1
-    assert ratios.max() <= 5
-    assert ratios.min() >= 0.1
-    for level in range(len(caches)):
-        correlation = np.corrcoef(ranks(np.array(predicted)[:, level]), ranks(simulation[:, level]))[0, 1]
-        if nest["name"] == ALIKE and level == len(caches) - 1:
-            assert np.abs(ratios[:, level] - 1).max() <= 0.15
-        else:
-            assert correlation >= 0.9, (nest["name"], level)
-
-
-def test_enough_variants_were_recorded() -> None:
-    assert [len(nest["variants"]) >= 40 for nest in recorded(RECORDED[0])["nests"]] == [True] * 7
 
 
 def test_shares_between_two_ways_are_those_of_all_points() -> None:

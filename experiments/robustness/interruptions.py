@@ -1,6 +1,6 @@
 """Interrupts ``polydl optimize`` at random moments, lets it go on, and looks for what is lost or measured twice.
 
-    python -m experiments.robustness.interruptions --strikes 20 --seed 0 --out experiments/data/interruptions.json
+    python -m experiments.robustness.interruptions --strikes 20 --seed 0 --out experiments/data/interruptions.jsonl
 
 Each of the nests is optimized with a SIGINT after a random part of the time that a whole run takes, and then once more
 to the end. Where a candidate was verified before the strike, the best so far must have been emitted, with status 130.
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.robustness.kills import ordinary_signals, wait_until_caught
-from experiments.robustness.observed import POLYDL, Workplace, new_mark, parsed
+from experiments.robustness.observed import POLYDL, Workplace, finish, new_mark, parsed
 
 _SEARCH = ("--max-variants", "20", "--top-k", "4", "--threads", "1", "--microkernel", "c")
 
@@ -104,11 +104,10 @@ def main() -> int:
         for nest in range(options.strikes):
             strikes.append(strike(place, nest, chance.uniform(0, whole)))
             print(json.dumps(strikes[-1]), flush=True)
-    document = {"seed": options.seed, "command_seconds": round(whole, 2), "strikes": strikes}
-    if options.out:
-        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(_summary(strikes))
-    return 1 if any(each["faults"] for each in strikes) else 0
+    faults = [fault for each in strikes for fault in each["faults"]]
+    document = {"seed": options.seed, "command_seconds": round(whole, 2), "strikes": strikes, "faults": faults}
+    return finish(document, options.out)
 
 
 def _summary(strikes: Sequence[dict[str, Any]]) -> str:

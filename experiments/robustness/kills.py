@@ -12,7 +12,6 @@ what SIGKILL leaves must be gone after the next command that is not struck. Ends
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import signal
@@ -25,7 +24,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.robustness.observed import Workplace, lost, new_mark, parsed, processes, seconds_until_gone, summary
+from experiments.robustness.observed import (
+    Workplace,
+    finish,
+    lost,
+    new_mark,
+    parsed,
+    processes,
+    seconds_until_gone,
+    summary,
+)
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A compiler that lost its parent to SIGKILL ends by itself.
@@ -179,12 +187,7 @@ def main() -> int:
     numbers = [signal.SIGKILL] * options.kills + [SIGNALS[one % len(SIGNALS)] for one in range(options.signals)]
     with tempfile.TemporaryDirectory() as root:
         document = run(Workplace(Path(root)).prepare(), numbers, options.seed, options.limit_seconds)
-    line = json.dumps(document) + "\n"
-    print(line, end="")
-    if options.out is not None:
-        with options.out.open("a") as file:
-            file.write(line)
-    return 1 if document["faults"] else 0
+    return finish(document, options.out)
 
 
 if __name__ == "__main__":

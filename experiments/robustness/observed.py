@@ -121,6 +121,16 @@ def parsed(content: bytes) -> tuple[list[dict[str, Any]], int]:
     return records, damaged
 
 
+def finish(document: Mapping[str, Any], out: Path | None) -> int:
+    """Print the figures of an experiment as a line, add it to a file, and tell the exit status: 1 if it has faults."""
+    line = json.dumps(document) + "\n"
+    print(line, end="")
+    if out is not None:
+        with out.open("a", encoding="utf-8") as file:
+            file.write(line)
+    return 1 if document["faults"] else 0
+
+
 def summary(values: Sequence[float]) -> dict[str, float]:
     ordered = sorted(values) or [0.0]
     return {"median": round(ordered[len(ordered) // 2], 3), "longest": round(ordered[-1], 3)}

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.robustness.observed import POLYDL, Workplace, lost, new_mark, parsed, seconds_until_gone
+from experiments.robustness.observed import POLYDL, Workplace, finish, lost, new_mark, parsed, seconds_until_gone
 
 _NESTS = 3
 
@@ -119,12 +119,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         document = run(Workplace(Path(root)).prepare(_NESTS), options.tuners, options.seconds, options.seed)
-    line = json.dumps(document) + "\n"
-    print(line, end="")
-    if options.out is not None:
-        with options.out.open("a") as file:
-            file.write(line)
-    return 1 if document["faults"] else 0
+    return finish(document, options.out)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from polydl.fused import FusionResult
     from polydl.ir.scop import Scop
     from polydl.optimization import Optimization
-    from polydl.report import Document
+    from polydl.report_results import Document
 
 
 @click.command(short_help="Say which operators can be fused, and find the fastest code.")

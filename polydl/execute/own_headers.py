@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os.path
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-_DIRECTIVE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE)
+from polydl.inclusions import inclusions
 
 
 def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
@@ -20,10 +19,12 @@ def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
     left = [("", text) for text in texts]
     while left:
         including, text = left.pop()
-        for directive in _DIRECTIVE.finditer(text):
-            name = directive[1] or directive[2]
+        for inclusion in inclusions(text):
+            name = inclusion.name
+            if name is None or inclusion.kind != "include":
+                continue
             beside = os.path.normpath(os.path.join(os.path.dirname(including), name))
-            for path in (beside, name) if directive[1] else (name,):
+            for path in (beside, name) if inclusion.quoted else (name,):
                 content = _content(path, folders)
                 if content is not None:
                     if path not in result:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from polydl.errors import SourceError
 from polydl.frontend.source import MOST_BYTES, line_of, not_a_file, one_line
-
-_DIRECTIVE = re.compile(
-    r'^[ \t]*#[ \t]*(?:include|include_next|import|embed)\b[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.MULTILINE
-)
+from polydl.inclusions import inclusions
 
 
 def check_includes(text: str, file: str, directories: Sequence[str]) -> None:
@@ -25,8 +21,10 @@ def check_includes(text: str, file: str, directories: Sequence[str]) -> None:
     seen: set[Path] = set()
     while left:
         content, including = left.pop()
-        for directive in _DIRECTIVE.finditer(content):
-            name = os.fsdecode((directive[1] or directive[2]).encode("latin-1"))
+        for inclusion in inclusions(content):
+            if inclusion.name is None:
+                continue
+            name = os.fsdecode(inclusion.name.encode("latin-1"))
             for folder in (str(Path(including).parent), *directories):
                 path = Path(folder, name)
                 if path in seen:
@@ -41,8 +39,8 @@ def check_includes(text: str, file: str, directories: Sequence[str]) -> None:
                     raise SourceError(
                         f"this includes {kind}",
                         file=including,
-                        line=line_of(content, directive.start()),
-                        construct=one_line(directive[0]),
+                        line=line_of(content, inclusion.start),
+                        construct=one_line(inclusion.text),
                         remedy="include a file, such as one with what was read from there",
                     )
                 if stat.S_ISREG(status.st_mode) and status.st_size <= MOST_BYTES and os.access(path, os.R_OK):

@@ -32,24 +32,29 @@ static inline long polydl_columns(long left, long block)
     columns *= 2;
   return columns;
 }"""
+_PACK_BLOCK = """\
+/* Copies what a register block reads of A or B: its rows, or columns, all of one k together. */
+static void polydl_pack_block(long count, long k, const polydl_element *from, long step, long along_k,
+                              polydl_element *panel)
+{
+  if (step == 1) {
+    for (long l = 0; l < k; ++l)
+      for (long i = 0; i < count; ++i)
+        panel[l * count + i] = from[i + l * along_k];
+  } else {
+    for (long i = 0; i < count; ++i)
+      for (long l = 0; l < k; ++l)
+        panel[l * count + i] = from[i * step + l * along_k];
+  }
+}"""
 _PACK_A = """\
-/* Copies a tile of A: its register blocks one after the other, all rows of one k together. */
+/* Copies a tile of A: its register blocks one after the other. */
 static void polydl_pack_a(long m, long k, long block, long width, const polydl_element *a, long am, long ak,
                           polydl_element *to)
 {
   for (long row = 0, rows; row < m; row += rows) {
     rows = polydl_rows(m - row, block, width);
-    const polydl_element *from = a + row * am;
-    polydl_element *panel = to + row * k;
-    if (am == 1) {
-      for (long l = 0; l < k; ++l)
-        for (long i = 0; i < rows; ++i)
-          panel[l * rows + i] = from[i + l * ak];
-    } else {
-      for (long i = 0; i < rows; ++i)
-        for (long l = 0; l < k; ++l)
-          panel[l * rows + i] = from[i * am + l * ak];
-    }
+    polydl_pack_block(rows, k, a + row * am, am, ak, to + row * k);
   }
 }"""
 _PACK_B = """\
@@ -58,17 +63,7 @@ static void polydl_pack_b(long n, long k, long block, const polydl_element *b, l
 {
   for (long column = 0, columns; column < n; column += columns) {
     columns = polydl_columns(n - column, block);
-    const polydl_element *from = b + column * bn;
-    polydl_element *panel = to + column * k;
-    if (bn == 1) {
-      for (long l = 0; l < k; ++l)
-        for (long j = 0; j < columns; ++j)
-          panel[l * columns + j] = from[j + l * bk];
-    } else {
-      for (long j = 0; j < columns; ++j)
-        for (long l = 0; l < k; ++l)
-          panel[l * columns + j] = from[j * bn + l * bk];
-    }
+    polydl_pack_block(columns, k, b + column * bn, bn, bk, to + column * k);
   }
 }"""
 _OPERANDS = "const polydl_element *a, long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
@@ -110,6 +105,7 @@ class ProductCode:
                 if width > 1
             ),
             _SUPPORT,
+            *([_PACK_BLOCK] if any(each.packed for each in self.blockings) else []),
             *([_PACK_A] if any("a" in each.packed for each in self.blockings) else []),
             *([_PACK_B] if any("b" in each.packed for each in self.blockings) else []),
             *(_register_block(*block) for block in register_blocks),

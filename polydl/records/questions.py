@@ -19,14 +19,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from polydl.inclusions import inclusions
 from polydl.machine import Machine
 from polydl.registry import GROUPS
 
 _FORM = 1
 # Environment variables that change which headers and libraries a compilation uses.
 _ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH", "LD_PRELOAD", "LD_LIBRARY_PATH")
-_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*(?:include|include_next|embed|import)\b[ \t]*(.*)$", re.MULTILINE)
-_HEADER = re.compile(rb'"([^"\n]+)"|<([^>\n]+)>')
 _SPLICE = re.compile(rb"\\\r?\n")
 
 
@@ -73,11 +72,10 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
     left = [(source, directory)]
     while left:
         text, including = left.pop()
-        for directive in _DIRECTIVE.finditer(_SPLICE.sub(b"", text)):
-            named = _HEADER.match(directive[1])
-            if named is None:
+        for inclusion in inclusions(_SPLICE.sub(b"", text).decode("latin-1")):
+            if inclusion.name is None:
                 return None
-            name = os.fsdecode(named[1] or named[2])
+            name = os.fsdecode(inclusion.name.encode("latin-1"))
             # All files of this name: which one is included may depend on the file that includes it.
             for path in dict.fromkeys(searched / name for searched in (including, directory, *others)):
                 if path in seen or not path.is_file():

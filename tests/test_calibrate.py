@@ -1,0 +1,135 @@
+"""``polydl calibrate``: microkernels are compiled and timed, and no time is judged."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from polydl import registry
+from polydl.calibration import levels as level_speeds
+from polydl.calibration import run as module
+from polydl.calibration.programs import grid_sites
+from polydl.calibration.tables import timed
+from polydl.cli import main
+from polydl.errors import OptionError
+from polydl.machine.profile import Identity, Profile, read, read_for, write
+from polydl.machine.system import find
+from polydl.microkernels.plain_c import PLAIN_C
+
+
+@pytest.fixture(scope="module")
+def stored() -> Profile:
+    return read(Path(__file__).parent / "data" / "calibration.toml")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Few sites and one round of everything; records what was timed."""
+    seen: list[str] = []
+    real_levels, real_timed, real_grid = level_speeds.measure, timed, grid_sites
+
+    def levels(*arguments: object, **options: object) -> object:
+        seen.append("levels")
+        monkeypatch.setattr(level_speeds, "_LARGE_SET", 1 << 20)
+        monkeypatch.setattr(level_speeds, "_TURNS_OF_LARGE_SETS", 1)
+        monkeypatch.setattr(
+            level_speeds, "working_sets", lambda sizes, _: tuple(8192 << i for i in range(len(sizes) + 1))
+        )
+        return real_levels(*arguments, **{**options, "rounds": 1})  # type: ignore[arg-type]
+
+    def times(kernel: object, sites: object, *others: object) -> object:
+        seen.append("timed")
+        return real_timed(kernel, sites, *others)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(level_speeds, "measure", levels)
+    monkeypatch.setattr(module, "timed", times)
+    monkeypatch.setattr(module, "ELEMENTS", (("float", 4),))
+    monkeypatch.setattr(module, "_SITES_PER_STEP", 1)
+    monkeypatch.setattr(module, "grid_sites", lambda *of: tuple(replace(s, k=(8, 4)) for s in real_grid(*of)[:2]))
+    monkeypatch.setattr(module, "held_out_sites", lambda *of: tuple(replace(s, k=(7, 4)) for s in real_grid(*of)[:1]))
+    monkeypatch.setattr(module, "transposed_sites", lambda *_: ())
+    return seen
+
+
+@pytest.mark.native
+def test_an_interrupted_calibration_goes_on_where_it_was(small: list[str], tmp_path: Path) -> None:
+    here = find()
+    path = tmp_path / "deep" / "profile.toml"
+
+    def interrupt(stage: str, done: int, _total: int) -> None:
+        if stage == "c float" and done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        module.calibrate(here, path, microkernels=["c"], report=interrupt)
+    assert small == ["levels", "timed", "timed"]
+    assert not path.exists()
+    done = module.calibrate(here, path, microkernels=["c"])
+    assert small == ["levels", "timed", "timed", "timed"]
+    assert done.failures == ()
+    assert read_for(path, here.identity) == done.profile
+    assert [path.name for path in path.parent.iterdir()] == ["profile.toml"]
+    [made] = done.profile.throughputs
+    assert (made.microkernel, made.element) == ("c", "float")
+    # One microkernel again: the levels stay as they are.
+    again = module.calibrate(here, path, microkernels=["c"])
+    assert small.count("levels") == 1
+    assert again.profile.levels == done.profile.levels
+
+
+@pytest.mark.native
+def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_path: Path) -> None:
+    here, path = replace(find(), identity=stored.identity), tmp_path / "profile.toml"
+    write(stored, path)
+    done = module.calibrate(here, path, microkernels=["c-int8"])
+    assert [name for name, _ in done.failures] == ["c-int8"]
+    assert "neither float nor double" in done.failures[0][1]
+    assert done.profile.throughputs == stored.throughputs
+
+
+@pytest.mark.native
+def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_asked_for(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Absent(type(PLAIN_C)):  # type: ignore[misc]
+        def unavailable(self) -> str | None:
+            return "the processor has no such instructions"
+
+    monkeypatch.setattr(registry, "names", lambda _: ("c",))
+    monkeypatch.setattr(registry, "load", lambda *_: Absent())
+    here, path = find(), tmp_path / "profile.toml"
+    assert module.calibrate(here, path).failures == ()
+    assert small == ["levels"], "nothing was timed"
+    asked = module.calibrate(here, path, microkernels=["c"])
+    assert asked.failures == (("c", "the processor has no such instructions"),)
+
+
+@pytest.mark.native
+def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
+    path = str(tmp_path / "profile.toml")
+    made = CliRunner().invoke(main, ["calibrate", "--microkernel", "c", "--profile", path, "--json", "-"])
+    assert made.exit_code == 0, made.output
+    document = json.loads(made.stdout)
+    assert document["identity"]["cpu_id"] == find().identity.cpu_id
+    assert [each["microkernel"] for each in document["throughputs"]] == ["c"]
+    shown = CliRunner().invoke(main, ["calibrate", "--show", "--profile", path])
+    assert shown.exit_code == 0
+    assert "share of the FMA peak" in shown.stdout
+    assert "memory" in shown.stdout
+
+
+def test_the_command_refuses(tmp_path: Path, stored: Profile) -> None:
+    foreign = tmp_path / "foreign.toml"
+    write(replace(stored, identity=Identity("Z", "Z-1", (), stored.identity.cache_bytes, 1)), foreign)
+    refused = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(foreign)])
+    assert refused.exit_code == 2
+    assert "another processor" in refused.stderr
+    absent = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(tmp_path / "absent")])
+    assert absent.exit_code == 2
+    assert "polydl calibrate" in absent.stderr
+    with pytest.raises(OptionError, match="no-such"):
+        module._loaded("no-such")
