@@ -183,6 +183,18 @@ def test_other_layouts_and_channels_that_do_not_fill_vectors(layout: str, elemen
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("width", [2, 3, 4, 5])
+def test_images_as_narrow_as_a_tile_whose_last_rows_are_not_there(width: int, tmp_path: Path) -> None:
+    scop, machine = parse(tmp_path, plain("nchw", w=width)), Machine.detect(threads=1)
+    kernels = []
+    for size in (2, 4):
+        variant = Variant((Winograd("S0", (("y", "r", size), ("x", "s", size)), 1),))
+        applied = pipeline.apply(scop, variant, machine=machine, numerics="fast")
+        kernels.append(pipeline.kernel(applied, machine.vector_bytes))
+    check_kernels(tmp_path, scop, kernels, threads=1)
+
+
+@pytest.mark.native
 def test_filters_that_are_turned_round(tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 10).replace("[r][s][c]", "[2 - r][2 - s][c]"))
     assert check(scop, tmp_path) == {(4, 4), (2, 2)}

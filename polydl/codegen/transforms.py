@@ -283,9 +283,15 @@ class _Writer:
     # Lanes apart: strips of tiles, whose lanes are brought together first, or put in their places afterwards
 
     def _strips(self, width: int) -> list[str]:
-        """Rows of a strip are elements side by side; an axis lies in a row, or each of its elements has a row."""
+        """Rows of a strip are elements side by side; an axis lies in a row, or each of its elements has a row.
+
+        Where tiles reach beyond the array, no more than one axis lies in a row, so that what is there is its beginning.
+        """
         counts, strides = self.outside, self.outside_strides
-        rows = [axis for axis, step in enumerate(strides) if step > self.walk_step]
+        contiguous = strides.index(min(strides))
+        rows = [
+            axis for axis, step in enumerate(strides) if step > self.walk_step or (self.clipped and axis != contiguous)
+        ]
         span = 1 + sum((counts[axis] - 1) * step for axis, step in enumerate(strides) if axis not in rows)
         number = prod(counts[axis] for axis in rows)
         room = _STRIP_BYTES // (number * width * self.element_bytes)
