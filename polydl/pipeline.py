@@ -363,7 +363,7 @@ def predicted_misses(
     caches = [geometry(level.bytes, core, way) for level, way in zip(machine.caches, known, strict=True)]
     misses = []
     for applied in map(_applying(nest, machine, **options), variants):
-        filled = fills(applied.scop, applied.plan, caches, core)
+        filled = fills(*applied.modelled, caches, core)
         misses.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
     return tuple(misses)
 

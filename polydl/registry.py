@@ -51,6 +51,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
         "fuse": "polydl.variants.rewrites.fuse:FUSE",
+        "reschedule": "polydl.variants.rewrites.reschedule:RESCHEDULE",
     },
     "strategies": {
         "ranked": "polydl.variants.search.ranked:RANKED",

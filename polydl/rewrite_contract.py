@@ -45,7 +45,8 @@ class Request:
 
     #: its nests come one after the other
     scop: Scop
-    #: alone in its nest, unless it is a rewrite of the family "padding" that is asked
+    #: alone in its nest, unless it is a rewrite of the family "padding" that is asked; the first one in an outermost
+    #: loop, for a rewrite of the family "scheduling", which nests need not come one after the other for
     statement: Statement
     #: of the scop
     dependences: Sequence[Dependence]

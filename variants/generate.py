@@ -10,7 +10,7 @@ from typing import Any
 from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import BILINEAR, OPERANDS, PADDING
+from polydl.ir.families import BILINEAR, OPERANDS, PADDING, SCHEDULING
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, most_error, reassociates
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
@@ -159,7 +159,7 @@ def build_space(
     normal = (each for each in others if families(each.rewrites) in ({OPERANDS}, {PADDING}))
     bases = (space, *normal) if fewer_products else ()
     fewer = (made for each in bases for made in _with_fewer_products(each, about))
-    return replace(space, alternatives=(*fused, *others, *fewer))
+    return replace(space, alternatives=(*fused, *others, *fewer, *_rescheduled(space, about)))
 
 
 def _fused(
@@ -214,9 +214,11 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
         way = left.directions[nest.index]
-        minor = nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
+        # In loops of isl's there is nothing left to decide.
+        fixed = any(group.fixed and nest.statements[0] in group.statements for group in scop.shared)
+        minor = fixed or nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
         outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
-        own_threads = 1 if outside else about.machine.threads
+        own_threads = 1 if outside or fixed else about.machine.threads
         streams = _past_caches(scop, nests, nest, about.machine.second_cache_bytes)
         space = NestSpace(scop, nest, way, shapes, about.machine, own_threads, minor, streamable=streams)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
@@ -326,7 +328,7 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
     if not _distributed(space):
         return
-    others = [each for each in rewrites_installed() if not each.families & {OPERANDS, PADDING, BILINEAR}]
+    others = [each for each in rewrites_installed() if not each.families & {OPERANDS, PADDING, BILINEAR, SCHEDULING}]
     for report, statement in _rewritable(space):
         before = _preference(space, report.nest, about.kernels)
         for proposal in _proposals(space, statement, others, about):
@@ -338,6 +340,17 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
             found = next(each for each in made.reports if statement.name in each.nest.statements)
             as_good = found.kernel is not None and _preference(made, found.nest, about.kernels) <= before
             if as_good or not proposal.for_microkernel:
+                yield made
+
+
+def _rescheduled(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
+    """Spaces of other orders of all statements that share an outermost loop."""
+    installed = [each for each in rewrites_installed() if SCHEDULING in each.families]
+    outermost = {statement.betas[0]: statement for statement in reversed(space.scop.statements)}
+    for statement in reversed(outermost.values()):
+        for proposal in _proposals(space, statement, installed, about):
+            made = _after(space, proposal, about)
+            if made is not None:
                 yield made
 
 

@@ -17,3 +17,5 @@ PACKING = "packing"
 BILINEAR = "bilinear"
 # Products of blocks that are cut up once more: how they are cut says most of what there is to say of a variant.
 RECURSIVE = "recursive"
+# Other orders of all statements that share an outermost loop, which need not have their loops to themselves.
+SCHEDULING = "scheduling"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -96,10 +96,14 @@ class SharedLoops:
     statements: tuple[str, ...]
     #: number of outer loops that they share
     loops: int
-    #: whether the outermost of these loops runs in parallel
+    #: whether one of these loops runs in parallel
     parallel: bool = False
     #: arrays that its threads sum into copies of, which are added up at the end
     combined: tuple[str, ...] = ()
+    #: which of them that is, the outermost one being 0
+    parallel_loop: int = 0
+    #: whether they stay as they are, outside of all nests, even around statements that share further loops
+    fixed: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -133,6 +137,8 @@ class Scop:
     shared: tuple[SharedLoops, ...] = ()
     #: tile transforms that rewrites put in
     transform_calls: tuple[TransformCall, ...] = ()
+    #: statements whose loops are skewed, as they would be without: what working sets and costs are estimated from
+    unskewed: tuple[Statement, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{len(self.statements)} statements, {len(self.arrays)} arrays, {self.flops} operations"
@@ -157,6 +163,14 @@ class Scop:
         """Bytes of all arrays that are read or written."""
         used = {access.array for statement in self.statements for access in statement.accesses}
         return sum(array.bytes for array in self.arrays if array.name in used)
+
+    @cached_property
+    def modelled(self) -> Scop:
+        """What working sets and costs are estimated from: the scop itself, if it has no statements ``unskewed``."""
+        if not self.unskewed:
+            return self
+        flat = {statement.name: statement for statement in self.unskewed}
+        return replace(self, statements=tuple(flat.get(s.name, s) for s in self.statements), unskewed=())
 
     def array(self, name: str) -> Array:
         """The array of that name. Raises KeyError."""

@@ -19,7 +19,7 @@ from polydl.plan.rewrite_steps import families
 
 def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Candidate:
     """What rankers see of an applied variant whose working sets are known."""
-    scop, plan, sites = applied.scop, applied.plan, applied.sites
+    (scop, plan), sites = applied.modelled, applied.sites
     finished = applied.finished
     cycles = [_nest_cycles(applied, nest, finished, machine) for nest in plan.nests]
     blocks = {
@@ -55,7 +55,7 @@ def _vector_elements(applied: Applied, nest: NestPlan, machine: Machine) -> int:
 
 def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], machine: Machine) -> float:
     """Core cycles of a nest's arithmetic, operands in the first-level cache; ``finished`` are those in epilogues."""
-    scop, index = applied.scop, nest.nest.index
+    (scop, _), index = applied.modelled, nest.nest.index
     if index in applied.absorbed:
         return 0.0
     vector_elements = _vector_elements(applied, nest, machine)

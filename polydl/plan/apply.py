@@ -19,7 +19,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Step, Tile, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
-from polydl.plan.nest_plan import NestPlan, Plan
+from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
 from polydl.plan.plan import make_plan
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.zeroing import absorbed
@@ -100,13 +100,22 @@ class Applied:
         return tuple(site.use for site in self.sites.values())
 
     @cached_property
+    def modelled(self) -> tuple[Scop, Plan]:
+        """Scop and plan as working sets and costs are estimated: with loops that are not skewed."""
+        scop = self.scop.modelled
+        if scop is self.scop:
+            return self.scop, self.plan
+        nests = tuple(replace(nest, bounds=loop_bounds(scop, nest.nest)) for nest in self.plan.nests)
+        return scop, replace(self.plan, nests=nests)
+
+    @cached_property
     def executed(self) -> tuple[Scop, Plan]:
         """What is analysed and reported: scop and plan without the passes of zeros that are absorbed.
 
         Code generation leaves the same passes out, and with them what calls apply as an epilogue.
         """
         if not self.absorbed:
-            return self.scop, self.plan
+            return self.modelled
         gone = [nest for nest in self.plan.nests if nest.nest.index in self.absorbed]
         names = frozenset(name for nest in gone for name in nest.nest.statements)
         left = Schedule(tuple(times for times in self.plan.schedule.statements if times[0] not in names))

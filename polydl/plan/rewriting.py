@@ -7,11 +7,12 @@ from functools import cached_property, lru_cache
 
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
+from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, reassociates, refusal
 from polydl.ir.scop import Scop
 from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
-from polydl.plan.rewrite_steps import rewrite_of, rounding_of
+from polydl.plan.rewrite_steps import families, rewrite_of, rounding_of
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions
 from polydl.poly.nests import Nest, distribute, distributed
@@ -108,7 +109,7 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
         return source if apart is None or apart == scop else RewrittenScop(apart, numerics)
     *others, last = rewrites
     before = rewritten(scop, tuple(others), numerics=numerics)
-    if not others and distributed(before.scop, before.nests) is None:
+    if not others and SCHEDULING not in families([last]) and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
     rounding = before.rounding.beside(rounding_of(before.scop, last))
     refused = refusal(rounding, numerics)

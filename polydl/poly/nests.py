@@ -161,13 +161,17 @@ class _Distribution:
             annotated = None
         self.nests.append(Nest(len(self.nests), names, prefix, shared, loops, annotated, transform))
 
+    def stays(self, block: _Block, shared: int) -> bool:
+        """Whether the next loop around a block stays outside of its nest."""
+        return any(group.fixed and group.loops > shared and block.first.name in group.statements for group in self.kept)
+
     def split(self, statements: Sequence[Statement], prefix: tuple[int | Loop, ...], shared: int) -> None:
         """Add the nests of ``statements``, which have ``shared`` outer loops and the time ``prefix`` in common."""
         blocks = _blocks(statements)
         components = _components(_edges(blocks, shared, self.dependences, self.kept))
         for position, component in enumerate(components):
             here = (*prefix, position)
-            if len(component) == 1:
+            if len(component) == 1 and not self.stays(blocks[component[0]], shared):
                 self.add(blocks[component[0]], here, shared)
                 continue
             members = [statement for number in component for statement in blocks[number].statements]
@@ -175,7 +179,7 @@ class _Distribution:
             # Blocks of one component share this loop: different loops in sequence have edges one way only.
             loop = Loop(first.iterators[shared], shared, direction=first.directions[shared])
             for group in self.kept:
-                if shared == 0 and group.parallel and first.name in group.statements:
+                if shared == group.parallel_loop and group.parallel and first.name in group.statements:
                     loop = replace(loop, parallel=True, combined=group.combined)
             self.split(members, (*here, loop), shared + 1)
 

@@ -12,16 +12,21 @@ from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.boxes import bounding_box
 
 
-def with_iterators(statement: Statement, iterators: Sequence[str], old: Sequence[Affine]) -> Statement:
-    """The statement with other iterators, over which ``old`` are the ones that it has now, as many as before.
+def with_iterators(
+    statement: Statement, iterators: Sequence[str], old: Sequence[Affine], domain: isl.Set | None = None
+) -> Statement:
+    """The statement with other iterators, over which ``old`` are the ones that it has now.
 
-    Its place among others and the direction of its loops stay as they are; whether the new order is legal is for the
-    caller to know. Raises ValueError unless each instance has just one point in the new iterators.
+    There may be more of them than before, if ``domain`` says which values they have. Its place among others and the
+    direction of its loops stay as they are; whether the new order is legal is for the caller to know. Raises ValueError
+    unless each instance has just one point in the new iterators.
     """
     values = [_text(form, iterators) for form in old]
     change = isl.MultiAff(f"{{ {statement.name}[{', '.join(iterators)}] -> {statement.name}[{', '.join(values)}] }}")
     before = isl.Set(statement.domain)
     instances = isl.Map.from_multi_aff(change).intersect_range(before)
+    if domain is not None:
+        instances = instances.intersect_domain(domain)
     if not instances.is_bijective() or not instances.range().is_equal(before):
         raise ValueError(f"{values} don't give each instance of {statement.name} one place")
     domain = instances.domain()

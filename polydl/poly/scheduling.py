@@ -1,0 +1,115 @@
+"""New orders of statements by isl's scheduler (Pluto's algorithm): loops that can be tiled together.
+
+Bondhugula et al., A Practical Automatic Polyhedral Parallelizer and Locality Optimizer, PLDI 2008; Verdoolaege and
+Janssens, Scheduling for PPCG, 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import islpy as isl
+
+from polydl.ir.affine import Affine
+from polydl.ir.scop import Scop
+from polydl.poly.counting import limited
+from polydl.poly.dependences import Dependence
+
+
+@dataclass(frozen=True)
+class Band:
+    """Loops that statements share in a new order, with neighbouring ones among them that can be tiled together."""
+
+    #: in the order in which they run where all loops agree
+    statements: tuple[str, ...]
+    #: for each statement, its place in each loop, outermost first, over its iterators
+    rows: tuple[tuple[Affine, ...], ...]
+    #: the first loop that can be tiled, and the one behind the last
+    permutable: tuple[int, int]
+
+
+@limited
+def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence[Dependence]) -> Band | None:
+    """The loops that isl's scheduler gives the statements in common, none of which go back in any dependence.
+
+    None where it finds fewer than two, where statements don't share all of their loops, and where a place is no affine
+    form. Reductions keep their order. Raises AnalysisError when isl's quota is used up.
+    """
+    domain, order = isl.UnionSet("{ }"), isl.UnionMap("{ }")
+    for name in statements:
+        domain = domain.union(isl.UnionSet(scop.statement(name).domain))
+    for dependence in dependences:
+        if dependence.source in statements and dependence.target in statements:
+            order = order.union(isl.UnionMap(dependence.relation))
+    constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(order).set_proximity(order)
+    node = constraints.compute_schedule().get_root().first_child()
+    rows: dict[str, tuple[Affine, ...]] = dict.fromkeys(statements, ())
+    permutable = None
+    while _kind(node) == "band":
+        members = node.band_n_member()
+        first = len(rows[statements[0]])
+        if permutable is None and members > 1 and node.band_get_permutable():
+            permutable = first, first + members
+        partial = node.band_get_partial_schedule_union_map().get_map_list()
+        for place in range(partial.n_map()):
+            relation = partial.get_at(place)
+            forms = _forms(relation)
+            if forms is None:
+                return None
+            rows[relation.get_tuple_name(isl.dim_type.in_)] += forms
+        node = node.first_child()
+    ordered = _leaves(node, statements)
+    if permutable is None or ordered is None:
+        return None
+    return Band(ordered, tuple(rows[name] for name in ordered), permutable)
+
+
+def _kind(node: isl.ScheduleNode) -> str:
+    """The name of a node's type (islpy's stubs call it a plain integer)."""
+    return isl.schedule_node_type(node.get_type()).name
+
+
+def _forms(relation: isl.Map) -> tuple[Affine, ...] | None:
+    """The outputs of a map as affine forms of its inputs; None if they are none, or different ones in places."""
+    values = isl.PwMultiAff.from_map(relation)
+    if values.n_piece() != 1:
+        return None
+    forms = []
+    for place in range(values.dim(isl.dim_type.out)):
+        ((_, form),) = values.get_pw_aff(place).get_pieces()
+        if form.dim(isl.dim_type.div) or not form.get_denominator_val().is_one():
+            return None
+        inputs = range(form.dim(isl.dim_type.in_))
+        coefficients = tuple(form.get_coefficient_val(isl.dim_type.in_, number).to_python() for number in inputs)
+        forms.append(Affine(coefficients, form.get_constant_val().to_python()))
+    return tuple(forms)
+
+
+def inverse(rows: Sequence[Affine], depth: int) -> tuple[Affine, ...] | None:
+    """The iterators of a statement of so many loops as affine forms of its places; None if they are no such forms."""
+    inputs = [f"i{number}" for number in range(depth)]
+    outputs = [
+        " + ".join([*(f"{c}{i}" for c, i in zip(r.coefficients, inputs, strict=True)), f"{r.constant}"]) for r in rows
+    ]
+    relation = isl.Map(f"{{ [{', '.join(inputs)}] -> [{', '.join(outputs)}] }}")
+    return _forms(relation.reverse()) if relation.is_injective() else None
+
+
+def _leaves(node: isl.ScheduleNode, statements: Sequence[str]) -> tuple[str, ...] | None:
+    """The statements in the order in which a tree without further loops runs them; None if it has loops."""
+    kind = _kind(node)
+    if kind == "leaf":
+        return tuple(statements)
+    if kind not in ("sequence", "set"):
+        return None
+    ordered: list[str] = []
+    for number in range(node.n_children()):
+        part = node.get_child(number)
+        members = part.filter_get_filter().get_set_list()
+        inside = {members.get_at(place).get_tuple_name() for place in range(members.n_set())}
+        below = _leaves(part.first_child(), [name for name in statements if name in inside])
+        if below is None:
+            return None
+        ordered += below
+    return tuple(ordered)

@@ -1,0 +1,234 @@
+"""Common loops of isl's scheduler in tiles: what is proposed, what it becomes, that it computes the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+from computed import check_kernels, parse
+from machines import machine_with
+
+from polydl import pipeline
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Affine
+from polydl.ir.schedule import Loop
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.plan.apply import Applied, apply
+from polydl.plan.rewrite_steps import description, families
+from polydl.poly.dependences import dependences
+from polydl.poly.scheduling import inverse, permutable_band
+from polydl.rewrite_contract import Request
+from polydl.variant_json import variant_from_json
+from polydl.variants.rewrites.reschedule import RESCHEDULE, Reschedule
+
+# Each kind of statement that isl's schedules bring: several in a time step, one updated in place, one with fewer loops
+# than the others, and triangles.
+JACOBI = """
+void f(double A[400], double B[400]) {
+#pragma scop
+  for (int t = 0; t < 40; t++) {
+    for (int i = 1; i < 399; i++)
+      B[i] = 0.33 * (A[i - 1] + A[i] + A[i + 1]);
+    for (int i = 1; i < 399; i++)
+      A[i] = 0.33 * (B[i - 1] + B[i] + B[i + 1]);
+  }
+#pragma endscop
+}
+"""
+SEIDEL = """
+void f(float A[70][90]) {
+#pragma scop
+  for (int t = 0; t < 20; t++)
+    for (int i = 1; i < 69; i++)
+      for (int j = 1; j < 89; j++)
+        A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j]) / 5.0f;
+#pragma endscop
+}
+"""
+FDTD = """
+void f(float x[70][90], float y[70][90], float h[70][90], float edge[20]) {
+#pragma scop
+  for (int t = 0; t < 20; t++) {
+    for (int j = 0; j < 90; j++)
+      y[0][j] = edge[t];
+    for (int i = 1; i < 70; i++)
+      for (int j = 0; j < 90; j++)
+        y[i][j] = y[i][j] - 0.5f * (h[i][j] - h[i - 1][j]);
+    for (int i = 0; i < 70; i++)
+      for (int j = 1; j < 90; j++)
+        x[i][j] = x[i][j] - 0.5f * (h[i][j] - h[i][j - 1]);
+    for (int i = 0; i < 69; i++)
+      for (int j = 0; j < 89; j++)
+        h[i][j] = h[i][j] - 0.7f * (x[i][j + 1] - x[i][j] + y[i + 1][j] - y[i][j]);
+  }
+#pragma endscop
+}
+"""
+LU = """
+void f(double A[90][90]) {
+#pragma scop
+  for (int i = 0; i < 90; i++) {
+    for (int j = 0; j < i; j++) {
+      for (int k = 0; k < j; k++)
+        A[i][j] -= A[i][k] * A[k][j];
+      A[i][j] /= A[j][j];
+    }
+    for (int j = i; j < 90; j++)
+      for (int k = 0; k < i; k++)
+        A[i][j] -= A[i][k] * A[k][j];
+  }
+#pragma endscop
+}
+"""
+PRODUCT = """
+void f(float C[96][96], float A[96][96], float B[96][96]) {
+#pragma scop
+  for (int i = 0; i < 96; i++)
+    for (int j = 0; j < 96; j++) {
+      C[i][j] = 0.0f;
+      for (int k = 0; k < 96; k++)
+        C[i][j] += A[i][k] * B[k][j];
+    }
+#pragma endscop
+}
+"""
+STENCILS = {"jacobi": JACOBI, "seidel": SEIDEL, "fdtd": FDTD, "lu": LU}
+STEP = Reschedule(("S0", "S1"), ("t", "i"), (((1, 0, 0), (2, 1, 0)), ((1, 0, 0), (2, 1, 1))), (8, 64), wavefront=True)
+
+
+def proposed(scop: Scop, threads: int = 2) -> list[Reschedule]:
+    machine = machine_with(threads=threads, vector_bytes=32)
+    request = Request(scop=scop, statement=scop.statements[0], dependences=dependences(scop), machine=machine)
+    steps = [step for proposal in RESCHEDULE.propose(request) for step in proposal.steps]
+    assert all(isinstance(step, Reschedule) for step in steps)
+    return [step for step in steps if isinstance(step, Reschedule)]
+
+
+@pytest.fixture(scope="module")
+def scops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scop]:
+    return {
+        name: parse(tmp_path_factory.mktemp(name), text) for name, text in (*STENCILS.items(), ("product", PRODUCT))
+    }
+
+
+def applied(scop: Scop, step: Reschedule) -> Applied:
+    return apply(scop, Variant((step,)), ())
+
+
+def test_isl_gives_a_stencil_skewed_loops_that_can_be_tiled_together(scops: dict[str, Scop]) -> None:
+    scop = scops["jacobi"]
+    band = permutable_band(scop, ("S0", "S1"), dependences(scop))
+    assert band is not None
+    assert band.statements == ("S0", "S1")
+    assert band.permutable == (0, 2)
+    rows = tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
+    assert rows == STEP.rows
+
+
+def test_iterators_follow_from_rows_that_keep_apart_what_was_apart() -> None:
+    assert inverse((Affine((1, 0)), Affine((2, 1), 1)), 2) == (Affine((1, 0)), Affine((-2, 1), -1))
+    # A statement with fewer loops than the others.
+    assert inverse((Affine((1,)), Affine((1,), 3)), 1) == (Affine((1, 0)),)
+    assert inverse((Affine((1, 1)), Affine((1, 1))), 2) is None
+    assert inverse((Affine((2,)),), 1) is None
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_tiles_are_proposed_that_a_cache_holds(name: str, scops: dict[str, Scop]) -> None:
+    scop = scops[name]
+    steps = proposed(scop)
+    assert 1 <= len(steps) <= 16
+    assert len(set(steps)) == len(steps)
+    for step in steps:
+        assert {*step.statements} == {statement.name for statement in scop.statements}
+        assert step.wavefront
+        assert sum(size > 1 for size in step.sizes) >= 2
+    assert {step.wavefront for step in proposed(scop, threads=1)} == {False}
+
+
+def test_loops_that_can_be_tiled_as_they_are_stay_as_they_are(scops: dict[str, Scop]) -> None:
+    assert proposed(scops["product"]) == []
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", STENCILS)
+def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, Scop], tmp_path: Path) -> None:
+    scop = scops[name]
+    first, last = (steps := proposed(scop))[0], steps[-1]
+    small = replace(first, sizes=tuple(min(size, 1 + 5 * number) for number, size in enumerate(first.sizes, 1)))
+    chosen = dict.fromkeys((first, small, last.on_one_thread()))
+    check_kernels(tmp_path, scop, [pipeline.kernel(applied(scop, step), 32) for step in chosen])
+
+
+def test_loops_over_tiles_are_outside_of_nests_that_have_a_statement_each(scops: dict[str, Scop]) -> None:
+    one = applied(scops["jacobi"], STEP)
+    assert [nest.nest.statements for nest in one.plan.nests] == [("S0",), ("S1",)]
+    for nest in one.plan.nests:
+        outside = [each for each in nest.nest.prefix if isinstance(each, Loop)]
+        assert [loop.name for loop in outside] == ["wavefront", "i_tile", "t"]
+        assert [loop.name for loop in outside if loop.parallel] == ["i_tile"]
+        assert nest.nest.loops == ("i",)
+    single = applied(one.source, STEP.on_one_thread())
+    assert not any(loop.parallel for nest in single.plan.nests for loop in nest.nest.prefix if isinstance(loop, Loop))
+
+
+def test_a_statement_alone_keeps_the_loops_over_tiles_outside_too(scops: dict[str, Scop]) -> None:
+    scop = scops["seidel"]
+    (nest,) = applied(scop, proposed(scop, threads=1)[0]).plan.nests
+    assert nest.nest.depth == 3
+    assert nest.nest.loops == ("t", "i", "j")
+
+
+@pytest.mark.parametrize("name", STENCILS)
+def test_every_instance_has_its_place_and_costs_are_those_of_boxes(name: str, scops: dict[str, Scop]) -> None:
+    scop = scops[name]
+    one = applied(scop, proposed(scop)[0])
+    for statement in one.scop.statements:
+        assert isl.Set(statement.domain).count_val().to_python() == scop.statement(statement.name).instances
+    flat, _ = one.modelled
+    assert flat.unskewed == ()
+    assert all(statement.box is not None for statement in flat.statements)
+    assert flat.flops == pytest.approx(scop.flops, rel=0.3)
+
+
+def test_several_time_steps_in_a_tile_need_less_of_memory_than_one_sweep_after_the_other(tmp_path: Path) -> None:
+    scop = parse(tmp_path, JACOBI.replace("400", "4000000").replace("399", "3999999"))
+    machine = machine_with(threads=1, vector_bytes=32)
+    tiled = Variant((replace(STEP, sizes=(32, 1024), wavefront=False),))
+    plain, time_tiled = pipeline.candidates(scop, [Variant(()), tiled], machine=machine)
+    beyond = [sum(nest[-1] for nest in candidate.traffic) for candidate in (plain, time_tiled)]
+    assert beyond[1] < 0.6 * beyond[0]
+
+
+def test_it_is_proposed_with_the_other_variants_and_described(scops: dict[str, Scop]) -> None:
+    scop = scops["jacobi"]
+    space = pipeline.space_on(scop, machine_with(threads=2, vector_bytes=32))
+    ours = [each for each in space.alternatives if families(each.rewrites) == {"scheduling"}]
+    assert ours
+    assert {each.size() for each in ours} == {1}
+    assert variant_from_json(Variant((STEP,)).to_json()) == Variant((STEP,))
+    text = "lines 6, 8 in common loops t, i, tiles of 8 of t by 64 of i, wavefronts of them on threads"
+    assert description(scop, STEP) == text
+    assert Variant((STEP,)).threaded
+    assert not Variant((STEP,)).on_one_thread().threaded
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"rows": (((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 1, 0)))}, "dependence on `[AB]` .* broken"),
+        ({"rows": (((1, 0, 0), (2, 1, 0)), ((1, 0, 0), (2, 2, 1)))}, "don't follow from its rows"),
+        ({"rows": (((1, 0, 0), (2, 1, 0)),)}, "needs a row for each loop"),
+        ({"rows": (((1, 0), (2, 1)), ((1, 0), (2, 1)))}, "needs a row for each loop"),
+        ({"sizes": (8, 1)}, "two loops or more"),
+        ({"sizes": (8, -1)}, "two loops or more"),
+        ({"statements": ("S0",)}, "all statements that share an outermost loop"),
+    ],
+)
+def test_a_step_that_does_not_fit_is_refused(change: dict[str, object], reason: str, scops: dict[str, Scop]) -> None:
+    scop = scops["jacobi"]
+    with pytest.raises(IllegalVariantError, match=reason):
+        applied(scop, replace(STEP, **change))  # type: ignore[arg-type]

@@ -1,0 +1,290 @@
+"""Statements in loops of another order than the source's, tiled together: what no interchange of its loops gives.
+
+isl's scheduler finds the loops (``polydl.poly.scheduling``). In a stencil they are the source's, skewed, so that tiles
+of space run several time steps one after the other while they are in a cache. Loops over tiles are loops of the new
+scop: inside of them, statements are nests of their own as far as the dependences allow. Threads share the tiles of a
+wavefront, none of which needs another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar
+
+import islpy as isl
+
+from polydl.errors import AnalysisError, IllegalVariantError
+from polydl.ir.affine import Affine
+from polydl.ir.construct import fresh_name
+from polydl.ir.families import SCHEDULING
+from polydl.ir.numerics import EXACT, Rounding
+from polydl.ir.schedule import Loop, Schedule
+from polydl.ir.scop import Scop, SharedLoops
+from polydl.ir.statement import Statement
+from polydl.ir.variant import LoopName, RewriteStep, StatementName
+from polydl.poly.dependences import Dependence
+from polydl.poly.legality import violations
+from polydl.poly.nests import distribute
+from polydl.poly.schedules import original_schedule
+from polydl.poly.scheduling import Band, inverse, permutable_band
+from polydl.poly.substitution import with_iterators
+from polydl.rewrite_contract import Proposal, Request
+from polydl.variants.rewrites.schedule_tiles import places_of, tile_sizes, unskewed
+
+# isl schedules what has so many in seconds, and may take minutes for twice as many.
+MOST_DEPENDENCES = 64
+
+
+@dataclass(frozen=True)
+class Reschedule(RewriteStep):
+    """Run statements in common loops of another order, and these in tiles."""
+
+    json_name: ClassVar[str] = "reschedule"
+    json_omits: ClassVar[frozenset[str]] = frozenset({"wavefront"})
+
+    statements: Annotated[
+        tuple[StatementName, ...], "All that share an outermost loop, in the order in which they run in one iteration."
+    ]
+    loops: Annotated[tuple[LoopName, ...], "The common loops, outermost first."]
+    rows: Annotated[
+        tuple[tuple[tuple[int, ...], ...], ...],
+        "For each statement, the value of each common loop: a factor for each iterator, and a constant.",
+    ]
+    sizes: Annotated[tuple[int, ...], "The size of the tiles of each common loop; 1 leaves it as it is."]
+    wavefront: Annotated[bool, "Whether threads share the tiles along diagonals of the first two tiled loops."] = False
+
+    @property
+    def threaded(self) -> bool:
+        return self.wavefront
+
+    def on_one_thread(self) -> Reschedule:
+        return replace(self, wavefront=False)
+
+
+@dataclass(frozen=True)
+class RescheduleRewrite:
+    step: type[Reschedule] = Reschedule
+    families: frozenset[str] = frozenset({SCHEDULING})
+
+    def rounding(self, scop: Scop, step: Reschedule) -> Rounding:
+        return EXACT
+
+    def apply(self, scop: Scop, step: Reschedule, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return reschedule(scop, step, dependences, reassociate=reassociate)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
+
+        None where the source's loops can be tiled as they are.
+        """
+        scop = request.scop
+        names = [s.name for s in scop.statements if s.betas[0] == request.statement.betas[0]]
+        inside = [d for d in request.dependences if d.source in names and d.target in names]
+        if any(scop.has_call(name) for name in names) or len(inside) > MOST_DEPENDENCES:
+            return
+        try:
+            band = permutable_band(scop, names, inside)
+            together = any(
+                nest.depth for nest in distribute(scop, request.dependences) if {*nest.statements} & {*names}
+            )
+        except AnalysisError:
+            return
+        if band is None or not (together or _skews(band)):
+            return
+        band = _contiguous_last(scop, band)
+        members = [scop.statement(name) for name in band.statements]
+        rows = tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
+        loops = _names(members, band.rows)
+        for sizes in tile_sizes(scop, members, band.rows, band.permutable, request.machine):
+            step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1)
+            yield Proposal((step,), for_microkernel=False)
+
+    def describe(self, scop: Scop, step: Reschedule) -> str:
+        lines = sorted({scop.statement(name).line for name in step.statements})
+        tiles = " by ".join(f"{size} of {loop}" for loop, size in zip(step.loops, step.sizes, strict=True) if size > 1)
+        where = f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"
+        wavefront = ", wavefronts of them on threads" if step.wavefront else ""
+        return f"{where} in common loops {', '.join(step.loops)}, tiles of {tiles}{wavefront}"
+
+
+RESCHEDULE = RescheduleRewrite()
+
+
+def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
+    """The scop with the statements in their new loops. Raises IllegalVariantError if that breaks a dependence."""
+    members = _members(scop, step)
+    rows = [tuple(Affine(row[:-1], row[-1]) for row in forms) for forms in step.rows]
+    new = _Loops(scop, step)
+    moved: dict[str, Statement] = {}
+    change: dict[str, isl.Map] = {}
+    for statement, forms in zip(members, rows, strict=True):
+        old = inverse(forms, statement.depth)
+        if old is None:
+            raise IllegalVariantError(f"the loops of {statement.name} don't follow from its rows")
+        change[statement.name] = isl.Map(new.relation(statement, forms))
+        domain = isl.Set(statement.domain).apply(change[statement.name])
+        back = [_over(form, new.points, len(new.iterators)) for form in old]
+        moved[statement.name] = replace(
+            with_iterators(statement, new.iterators, back, domain),
+            betas=(*statement.betas[:1], *(0,) * len(new.iterators)),
+            directions=(1,) * len(new.iterators),
+        )
+    inside = [d for d in known if d.source in moved and d.target in moved]
+    inside = [_carried_over(dependence, change) for dependence in inside]
+    depth = _common(step.statements, inside, len(new.iterators), new.fixed)
+    for position, name in enumerate(step.statements):
+        betas = [*moved[name].betas]
+        betas[depth] = position
+        moved[name] = replace(moved[name], betas=tuple(betas))
+    statements = sorted((moved.get(s.name, s) for s in scop.statements), key=lambda s: s.betas)
+    group = SharedLoops(step.statements, new.fixed, step.wavefront, parallel_loop=new.parallel, fixed=True)
+    flat = tuple(
+        unskewed(s, forms, step.sizes, new.iterators, new.tiles, new.points, moved[s.name].betas)
+        for s, forms in zip(members, rows, strict=True)
+    )
+    made = replace(
+        scop,
+        statements=tuple(statements),
+        shared=(*scop.shared, group),
+        unskewed=(*scop.unskewed, *flat),
+    )
+    _check(made, group, inside, reassociate)
+    return made
+
+
+def _members(scop: Scop, step: Reschedule) -> list[Statement]:
+    """The statements of a step. Raises IllegalVariantError where its fields don't fit them or each other."""
+    members = [scop.statement(name) for name in step.statements]
+    together = {s.name for s in scop.statements if members and s.betas[0] == members[0].betas[0]}
+    if together != {*step.statements} or len(together) != len(step.statements):
+        raise IllegalVariantError("all statements that share an outermost loop must be rescheduled, and no others")
+    if any(scop.has_call(s.name) or -1 in s.directions for s in members):
+        raise IllegalVariantError("a loop runs backwards, or stands for a call")
+    lengths = {len(step.loops), len(step.sizes), *map(len, step.rows)}
+    widths = all(len(row) == s.depth + 1 for s, forms in zip(members, step.rows, strict=False) for row in forms)
+    if len(lengths) != 1 or len(step.rows) != len(members) or not widths or len({*step.loops}) != len(step.loops):
+        raise IllegalVariantError("each statement needs a row for each loop, with a factor for each of its iterators")
+    if min(step.sizes) < 1 or sum(size > 1 for size in step.sizes) < 2:
+        raise IllegalVariantError(f"two loops or more are tiled, not those of sizes {step.sizes}")
+    return members
+
+
+class _Loops:
+    """The iterators after a step: loops outside of all tiles, over tiles, and inside them."""
+
+    def __init__(self, scop: Scop, step: Reschedule) -> None:
+        self.step = step
+        tiled = [place for place, size in enumerate(step.sizes) if size > 1]
+        names = [fresh_name(scop, f"{step.loops[place]}_tile") for place in tiled]
+        if step.wavefront:
+            names[0] = fresh_name(scop, "wavefront")
+        #: loops that stay as they are, outermost
+        self.fixed = tiled[0] + len(tiled)
+        self.iterators = (*step.loops[: tiled[0]], *names, *step.loops[tiled[0] :])
+        #: of each tiled common loop, the place of the loop over its tiles
+        self.tiles = {place: tiled[0] + number for number, place in enumerate(tiled)}
+        #: of each common loop, the place of the loop itself
+        self.points = [place if place < tiled[0] else place + len(tiled) for place in range(len(step.loops))]
+        #: the loop that threads share, if they share one
+        self.parallel = self.tiles[tiled[1]]
+
+    def relation(self, statement: Statement, rows: Sequence[Affine]) -> str:
+        """isl's map from the statement's instances to the new iterators."""
+        conditions = []
+        for place, row in enumerate(rows):
+            terms = [f"{factor}{name}" for factor, name in zip(row.coefficients, statement.iterators, strict=True)]
+            conditions.append(f"p{self.points[place]} = {' + '.join([*terms, str(row.constant)])}")
+        for place, tile in self.tiles.items():
+            first = self.step.wavefront and tile + 1 == self.parallel
+            number, size = f"(p{tile} - p{tile + 1})" if first else f"p{tile}", self.step.sizes[place]
+            conditions.append(f"0 <= p{self.points[place]} - {size}*{number} < {size}")
+        new = ", ".join(f"p{place}" for place in range(len(self.iterators)))
+        head = f"{statement.name}[{', '.join(statement.iterators)}] -> {statement.name}[{new}]"
+        return f"{{ {head} : {' and '.join(conditions)} }}"
+
+
+def _over(form: Affine, points: Sequence[int], depth: int) -> Affine:
+    """A form of the common loops as one of all iterators."""
+    factors = [0] * depth
+    for place, factor in zip(points, form.coefficients, strict=True):
+        factors[place] = factor
+    return Affine(tuple(factors), form.constant)
+
+
+def _carried_over(dependence: Dependence, change: dict[str, isl.Map]) -> Dependence:
+    relation = isl.Map(dependence.relation).apply_domain(change[dependence.source])
+    return replace(dependence, relation=str(relation.apply_range(change[dependence.target])))
+
+
+def _common(statements: Sequence[str], dependences: Sequence[Dependence], depth: int, least: int) -> int:
+    """How many loops the statements must share: what goes back to an earlier one is carried by these."""
+    backwards = [
+        isl.Map(dependence.relation)
+        for dependence in dependences
+        if statements.index(dependence.source) > statements.index(dependence.target)
+    ]
+    for common in range(depth):
+        for place in range(min(common, 1) and common - 1, common):
+            backwards = [each.equate(isl.dim_type.in_, place, isl.dim_type.out, place) for each in backwards]
+        if common >= least and all(each.is_empty() for each in backwards):
+            return common
+    return depth
+
+
+def _check(scop: Scop, group: SharedLoops, dependences: Sequence[Dependence], reassociate: bool) -> None:
+    """Raises IllegalVariantError if the order of the scop's statements, or its threads, break a dependence."""
+
+    def threaded(times: tuple[int | Loop, ...]) -> tuple[int | Loop, ...]:
+        return tuple(
+            replace(each, parallel=True) if isinstance(each, Loop) and each.iterator == group.parallel_loop else each
+            for each in times
+        )
+
+    order = original_schedule(scop).statements
+    if group.parallel:
+        order = tuple((name, threaded(times) if name in group.statements else times) for name, times in order)
+    broken = violations(scop, Schedule(order), dependences, reassociate=reassociate)
+    if broken:
+        first = broken[0].dependence
+        raise IllegalVariantError(
+            f"the {first.kind} dependence on `{first.array}` from {first.source} to {first.target} would be broken"
+        )
+
+
+# ----------------------------------------------------------------------------------
+# What is proposed
+
+
+def _skews(band: Band) -> bool:
+    """Whether a loop of the new order is none of the source's."""
+    return any(sum(factor != 0 for factor in row.coefficients) > 1 for rows in band.rows for row in rows)
+
+
+def _contiguous_last(scop: Scop, band: Band) -> Band:
+    """The band with the loop innermost, of those that may change places, along which most accesses are contiguous."""
+    first, end = band.permutable
+    if end != len(band.rows[0]):
+        return band
+    contiguous = [0] * end
+    for name, rows in zip(band.statements, band.rows, strict=True):
+        statement = scop.statement(name)
+        old = inverse(rows, statement.depth)
+        for access in statement.accesses if old is not None else ():
+            if old is not None and access.subscripts is not None:
+                strides = [scop.stride(access, iterator) for iterator in range(statement.depth)]
+                for place in range(first, end):
+                    step = sum(s * form.coefficients[place] for s, form in zip(strides, old, strict=True))
+                    contiguous[place] += abs(step) == 1
+    last = max(range(first, end), key=lambda place: (contiguous[place], place))
+    order = [*(place for place in range(end) if place != last), last]
+    return replace(band, rows=tuple(tuple(rows[place] for place in order) for rows in band.rows))
+
+
+def _names(members: Sequence[Statement], rows: Sequence[Sequence[Affine]]) -> tuple[str, ...]:
+    """Names of the common loops: those of the loops of the source that they are, skewed or not."""
+    for statement, forms in zip(members, rows, strict=True):
+        places = places_of(forms, statement.depth)
+        if places is not None and statement.depth == len(forms):
+            return tuple(statement.iterators[places.index(place)] for place in range(len(forms)))
+    return tuple(f"common{place}" for place in range(len(rows[0])))
