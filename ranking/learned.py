@@ -15,6 +15,7 @@ import numpy as np
 
 from polydl.contracts import Candidate
 from polydl.ir.families import BILINEAR, FUSION, LAYOUT, PACKING, PADDING
+from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
 from polydl.ranking import features
@@ -56,6 +57,8 @@ class _Learned:
 
 # The families of rewrites in the data that the shipped weights were trained on.
 FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PACKING, PADDING})
+# The bytes of an element of C, A and B in that data: all of it is float.
+ELEMENT_BYTES = (4, 4, 4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +87,8 @@ class UtilityTournament(_Learned):
     A game's two players get the softmax of their ratings as chances, so that who wins how many of all games follows
     from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
     is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
-    model. So is a variant whose heaviest nest has no microkernel, or one of a family that was not in the data.
+    model. So is a variant whose heaviest nest has no microkernel, one of a family that was not in the data, or other
+    elements than float: the reasons say which these are.
     """
 
     name: str = "dnn"
@@ -94,13 +98,23 @@ class UtilityTournament(_Learned):
         times = predicted_times(candidates, machine)
         ratings = self._ratings(candidates, machine, times)
         scores = np.exp(-ratings) * features.ideal_seconds(candidates, machine)
-        return ordered(
-            self.name,
-            candidates,
-            machine,
-            scores=scores.tolist(),
-            reason=reasons(candidates, machine, times),
-        )
+        seconds = reasons(candidates, machine, times)
+
+        def reason(place: int) -> str:
+            unseen = self.unseen(features.heaviest_use(candidates[place]))
+            return (
+                f"{seconds(place)}; the cost model's time, as the networks know {unseen}" if unseen else seconds(place)
+            )
+
+        return ordered(self.name, candidates, machine, scores=scores.tolist(), reason=reason)
+
+    def unseen(self, use: MicrokernelUse | None) -> str:
+        """What the networks were never trained on, of a variant whose heaviest nest has that call; "" for nothing."""
+        if use is None:
+            return "no nest without a microkernel"
+        if use.family not in self.weights.families:
+            return f"nothing like `{use.name}`"
+        return "" if use.element_bytes == ELEMENT_BYTES else "no elements but float"
 
     def ratings(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
         """Logarithms of the speed that is predicted, relative to that of the arithmetic at the machine's peak."""
@@ -113,7 +127,7 @@ class UtilityTournament(_Learned):
         uses = [features.heaviest_use(each) for each in candidates]
         alone = machine.threads == 1
         seen = features.rich(candidates, machine, times if alone else None, uses)
-        known = [use is not None and use.family in self.weights.families for use in uses]
+        known = [not self.unseen(use) for use in uses]
         corrections = self.corrections(seen)
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.

@@ -342,3 +342,22 @@ def test_the_paper_s_network_has_its_layers() -> None:
     layers = DNN_PAPER.weights.networks[0].layers
     assert [layer.weights.shape for layer in layers] == list(itertools.pairwise(PAPER_SIZES))
     assert [layer.activation for layer in layers] == ["relu", "relu", "softsign", "relu", "linear"]
+
+
+def test_what_the_networks_have_never_seen_is_said_and_left_to_the_cost_model() -> None:
+    called = next(each for each in NESTS[0].candidates if each.microkernels)
+    (use,) = called.microkernels
+    unseen = {
+        "no elements but float": (replace(use, element_bytes=(8, 8, 8)),),
+        "nothing like `other`": (replace(use, name="other", family="of a plug-in"),),
+        "no nest without a microkernel": (),
+    }
+    assert not DNN.unseen(features.heaviest_use(called))
+    for words, uses in unseen.items():
+        strange = replace(called, microkernels=uses)
+        predicted = features.rich([strange], MACHINE)[:, features.PREDICTED]
+        assert DNN.ratings([strange], MACHINE) == pytest.approx((-predicted).tolist(), abs=1e-6)
+        (entry,) = DNN.rank([strange], MACHINE).entries
+        assert words in entry.reason
+    (entry,) = DNN.rank([called], MACHINE).entries
+    assert "the networks know" not in entry.reason

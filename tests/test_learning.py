@@ -117,7 +117,7 @@ def test_what_a_ranker_saw_comes_back_from_a_record() -> None:
         uses = zip(record.features["microkernels"], described["microkernels"], strict=True)
         # What uses have come to say since the record was made has the value that it had then for all.
         assert all(kept.items() <= told.items() for kept, told in uses)
-        later = {name: described[name] for name in ("starts", "microkernels")}
+        later = {name: described[name] for name in ("analysis", "starts", "microkernels")}
         assert described == {**record.features, **later}
     with pytest.raises(RecordsError, match="features of version"):
         candidate_of(replace(record, features={}))

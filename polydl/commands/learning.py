@@ -101,7 +101,7 @@ def evaluate(
 
 def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machine]:
     """The nests that were measured on this machine with one thread, and the machine as it was then."""
-    from polydl.learning.samples import groups_of_workloads, machine_of, measured_nests, read_records
+    from polydl.learning.samples import ANALYSIS, groups_of_workloads, machine_of, measured_nests, read_records
     from polydl.records.store import default_directory
 
     source = data or default_directory()
@@ -110,4 +110,11 @@ def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machin
     warn_of_damage(damaged)
     if not nests:
         raise OptionError(f"no run in {source} holds enough variants", remedy="measure some with `polydl collect`")
+    older = sum(len(nest.candidates) for nest in nests if nest.analysis != ANALYSIS)
+    if older:
+        click.echo(
+            f"polydl: {older} records have features that another version of polydl computed; "
+            "`polydl collect --export PATH` computes those of your records anew",
+            err=True,
+        )
     return source, nests, machine_of(source, nests)

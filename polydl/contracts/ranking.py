@@ -68,7 +68,8 @@ class MeasuredNest:
 
     ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
     that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
-    with the source's own loop order, None if it was not measured.
+    with the source's own loop order, None if it was not measured. ``analysis`` is the version of the code that computed
+    what is known of the candidates, as ``polydl.learning.samples`` counts them.
     """
 
     name: str
@@ -79,6 +80,7 @@ class MeasuredNest:
     default: int | None
     cpu: str
     threads: int
+    analysis: int = 1
 
 
 class TrainedRanker(Ranker, Protocol):

@@ -65,6 +65,7 @@ def train(
             "nests": len(nests),
             "variants": sum(len(nest.candidates) for nest in nests),
             "groups": groups,
+            "analysis": sorted({nest.analysis for nest in nests}),
         },
         "machine": {
             "name": machine.name,

@@ -22,6 +22,9 @@ from polydl.records.store import Damage, read, read_file, read_stream
 
 # Version of ``Record.features`` as ``describe`` returns them.
 VERSION = 2
+# Version of how they are computed, by analysis, model and microkernels; records that don't say have 1.
+# tests/test_feature_version.py fails when it has to be raised.
+ANALYSIS = 2
 # Fewest usable variants of a run, and the part of the largest run that makes a run nearly as large.
 FEWEST, NEARLY = 10, 0.85
 
@@ -30,6 +33,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
     """The features of a candidate for ``Record.features``. ``default`` marks the loop order of the source."""
     return {
         "version": VERSION,
+        "analysis": ANALYSIS,
         "default": default,
         "levels": list(candidate.working_sets.levels),
         "memory": candidate.working_sets.memory,
@@ -132,6 +136,7 @@ def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredN
         default=marked[0] if marked else None,
         cpu=first.setting.cpu,
         threads=first.setting.threads,
+        analysis=min(record.features.get("analysis", 1) for record in records),
     )
 
 

@@ -9,7 +9,7 @@ distance is too long, and adds only what is new where it isn't.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import accumulate
@@ -70,6 +70,19 @@ def _even_piece(length: int, largest: int) -> int:
     return -(-length // -(-length // largest))
 
 
+@dataclass(frozen=True, eq=False)
+class Touched:
+    """What one execution of a nest touches of each array, as a cache holds it; compared by identity."""
+
+    by_array: Mapping[str, Occupancy]
+
+
+@lru_cache(maxsize=1 << 12)
+def _touched(by_array: tuple[tuple[str, Occupancy], ...]) -> Touched:
+    """One object for equal ones, so that what follows from them is found without comparing them."""
+    return Touched(dict(by_array))
+
+
 class Extent(NamedTuple):
     """Iterations of an iterator inside some loops: on average, in a full tile, in the last one, and in all tiles."""
 
@@ -123,7 +136,7 @@ class Refills:
             self._footprints(s, m, bounds, core.line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
         ]
         self._next = [_next_moving(moves) for moves in self.moves]
-        self._arrays: dict[int, dict[str, Occupancy]] = {}
+        self._arrays: dict[int, Touched] = {}
         self._lines: dict[tuple[int, int], float] = {}
         self._harmless = [self._first_harmless(level) for level in range(len(caches))]
 
@@ -160,7 +173,7 @@ class Refills:
         """What one execution of the nest touches."""
         return self._inside[stream][0].average
 
-    def arrays(self, level: int) -> dict[str, Occupancy]:
+    def arrays(self, level: int) -> Touched:
         """What one execution of the nest touches of each array, as a cache holds it."""
         if level not in self._arrays:
             found: dict[str, Occupancy] = {}
@@ -168,7 +181,7 @@ class Refills:
                 own, before = self.whole(stream).occupancy[level], found.get(each.array, Occupancy(0.0, 0.0))
                 sets = min(float(self.caches[level].sets), before.sets + own.sets)
                 found[each.array] = Occupancy(before.lines + own.lines, sets)
-            self._arrays[level] = found
+            self._arrays[level] = _touched(tuple(found.items()))
         return self._arrays[level]
 
     def lines(self, stream: int, level: int) -> float:

@@ -21,7 +21,7 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
-from polydl.model.misses import Refills, Walk, refills
+from polydl.model.misses import Refills, Touched, Walk, refills
 from polydl.plan.execution_counts import executions, tile_instances
 from polydl.plan.nest_plan import NestPlan, Plan
 
@@ -163,24 +163,35 @@ def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int,
 def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
     """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
     before, nest = nests[earlier].alone, nests[number].alone
-    cache = nest.caches[level]
     array = nest.streams[stream].array
+    touched = tuple([nests[other].alone.arrays(level) for other in between])
+    gone, room = _gone(array, before.arrays(level), nest.arrays(level), touched, nest.caches[level])
+    if gone == 0.0 or room >= 1.0:
+        return 1.0 - gone
+    shares = _between(before.ways[array], nest.ways[array])
+    return max(1.0 - gone, bisect_right(shares, room) / len(shares))
+
+
+@lru_cache(maxsize=1 << 14)
+def _gone(
+    array: str, before: Touched, after: Touched, between: tuple[Touched, ...], cache: Geometry
+) -> tuple[float, float]:
+    """The share of an array's lines that leave a cache from one nest to a later one, and its size over all touched.
+
+    Nests that are planned in other ways touch the same as a whole: few of all variants differ here.
+    """
     # Between two uses of a line lie the end of the earlier nest and the beginning of this one.
-    ends = [before.arrays(level), nest.arrays(level)]
+    ends = [before.by_array, after.by_array]
     touched = {}
     for name in dict.fromkeys([*ends[0], *ends[1]]):
         found = [end[name] for end in ends if name in end]
         touched[name] = Occupancy(sum(o.lines for o in found) / 2, max(o.sets for o in found))
     for other in between:
-        for name, occupancy in nests[other].alone.arrays(level).items():
+        for name, occupancy in other.by_array.items():
             if name not in touched or occupancy.lines > touched[name].lines:
                 touched[name] = occupancy
     gone = evicted(touched[array], tuple([o for name, o in touched.items() if name != array]), cache)
-    if gone == 0.0:
-        return 1.0
-    room = cache.sets * cache.ways / sum(o.lines for o in touched.values())
-    shares = _between(before.ways[array], nest.ways[array])
-    return max(1.0 - gone, bisect_right(shares, room) / len(shares)) if room < 1.0 else 1.0 - gone
+    return gone, cache.sets * cache.ways / sum(o.lines for o in touched.values())
 
 
 @lru_cache(maxsize=1 << 14)

@@ -97,6 +97,23 @@ class StatementIntervals:
 
     def pieces(self, spans: Spans) -> Pieces:
         """The instances in each interval as disjoint boxes."""
+        possible = self._possible(spans)
+        if possible.all():
+            return self._pieces(spans)
+        kept = np.nonzero(possible)[0]
+        found = self._pieces(Spans(*(column[kept] for column in vars(spans).values())))
+        return Pieces(kept[found.span], found.low, found.high)
+
+    def _possible(self, spans: Spans) -> Flags:
+        """Whether each interval may have instances of the statement: none has that lies inside of another nest."""
+        times = self._times
+        if not times.levels:
+            return np.ones(len(spans.level), dtype=bool)
+        elsewhere = (times.iterator[:, 0] < 0)[spans.schedule] & (times.origin[spans.schedule, 0] != spans.first[:, 0])
+        possible: Flags = ~elsewhere | (spans.level == 0)
+        return possible
+
+    def _pieces(self, spans: Spans) -> Pieces:
         times, rows = self._times, spans.schedule
         levels = _Levels(times.iterator[rows].T, times.size[rows].T, times.origin[rows].T, times.direction[rows].T > 0)
         head = self._path(levels, rows, spans.first.T)

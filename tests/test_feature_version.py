@@ -1,0 +1,72 @@
+"""Features of recorded variants, computed again: whether their version says that their code has changed.
+
+``tests/data/features.json`` has what version ``ANALYSIS`` computed for variants of several nests, on a machine with
+fixed values. ``pytest tests/test_feature_version.py --update-golden`` writes what is computed now.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from measured import MACHINE, NESTS
+
+from polydl import pipeline, workloads
+from polydl.ir.scop import Scop
+from polydl.learning.samples import ANALYSIS, describe
+from polydl.variant_json import variant_from_json
+
+FEATURES = Path(__file__).parent / "data" / "features.json"
+# Evenly spread over the measured variants of each nest.
+VARIANTS = 4
+WORKLOADS = ("alexnet_02", "resnet_03", "gemm_128x2048x4096")
+
+
+@cache
+def nest_of(name: str, directory: Path) -> Scop:
+    return pipeline.parse(workloads.workload(name).write(directory))
+
+
+def computed(name: str, steps: list[Any], directory: Path) -> dict[str, Any]:
+    """The features of a variant as a record would have them."""
+    variant = variant_from_json(steps)
+    (candidate,) = pipeline.candidates(nest_of(name, directory), [variant], machine=MACHINE)
+    features: dict[str, Any] = json.loads(json.dumps(describe(candidate, default=False)))
+    return features
+
+
+def test_features_are_those_of_their_version(pytestconfig: pytest.Config, tmp_path: Path) -> None:
+    if pytestconfig.getoption("--update-golden"):
+        measured = {nest.name: nest.candidates for nest in NESTS}
+        entries = []
+        for name in WORKLOADS:
+            for candidate in measured[name][:: len(measured[name]) // VARIANTS][:VARIANTS]:
+                steps = candidate.variant.to_json()
+                entries.append({"workload": name, "variant": steps, "features": computed(name, steps, tmp_path)})
+        FEATURES.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")
+    entries = json.loads(FEATURES.read_text(encoding="utf-8"))
+    assert len(entries) == VARIANTS * len(WORKLOADS)
+    assert {entry["features"]["analysis"] for entry in entries} == {ANALYSIS}, "write them with --update-golden"
+    for entry in entries:
+        features = computed(entry["workload"], entry["variant"], tmp_path)
+        changed = [name for name in features if features[name] != approximate(entry["features"].get(name))]
+        assert not changed, (
+            f"{', '.join(changed)} of a variant of {entry['workload']} are computed otherwise than by version "
+            f"{ANALYSIS}: raise ANALYSIS in polydl/learning/samples.py, then write what is computed now with "
+            "--update-golden"
+        )
+
+
+def approximate(value: Any) -> Any:
+    """Cycles and iterations may differ in their last digits from one processor to the next."""
+    numbers = isinstance(value, list) and all(isinstance(each, int | float) for each in value)
+    return pytest.approx(value, rel=1e-9) if numbers else value
+
+
+def test_training_is_told_of_records_that_other_code_analysed() -> None:
+    """The committed ones were analysed before versions were kept."""
+    assert {nest.analysis for nest in NESTS} == {1}
+    assert ANALYSIS > 1
