@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
-from polydl.contracts import Candidate, Outlook
+from polydl.contracts import Calls, Candidate, Outlook
+from polydl.contracts.ranking import distinct
 from polydl.machine import Machine
 from polydl.ranking.ordering import busiest_share
 
@@ -25,27 +26,59 @@ def lower_bounds(candidates: Sequence[Candidate], machine: Machine) -> tuple[flo
 def least_seconds(outlook: Outlook, machine: Machine) -> float:
     """Seconds that every variant takes at least which a partly decided candidate may become.
 
-    Every multiply-add of the nest must be issued, on the busiest thread of a nest that does all of them its share. A
-    microkernel issues whole vectors along m: where all its tiles are alike, also for the rows that don't fill one.
-    Holds for float, and so for wider types. And all that no cache can have kept since the nest ran last must come from
-    memory (compulsory traffic). The fewer variants are left, the greater the bound.
+    It is the most of three times. Every multiply-add must be issued, on the busiest thread of a nest that does all of
+    them its share. A microkernel issues whole vectors along m: where all its tiles are alike, also for the rows that
+    don't fill one. Holds for float, and so for wider types. Into each cache comes what this and the smaller ones can't
+    have kept since the nest ran last (compulsory traffic), and for each call what they can't have held of its operands
+    when it began. The fewer variants are left, the greater the bound.
     """
-    arithmetic = min(_seconds(outlook.flops, rows, iterations, machine) for rows, iterations in outlook.calls)
-    kept = sum(level.bytes * -(-machine.threads // level.shared_by) for level in machine.caches)
-    bandwidth = machine.bandwidths()[-1] * machine.threads
-    return max(arithmetic, (outlook.footprint - kept) / (HEADROOM * bandwidth))
+    compulsory = max(
+        (outlook.footprint - _kept(machine, level)) / (HEADROOM * bandwidth * machine.threads)
+        for level, bandwidth in enumerate(machine.bandwidths()[1:])
+    )
+    calls = min(max(_arithmetic(outlook.flops, each, machine), _operands(each, machine)) for each in outlook.calls)
+    return max(calls, compulsory)
 
 
-def _seconds(flops: int, rows: int, iterations: float, machine: Machine) -> float:
+def _kept(machine: Machine, level: int) -> int:
+    """Bytes that a cache and the smaller ones keep, on all threads together."""
+    return sum(each.bytes * -(-machine.threads // each.shared_by) for each in machine.caches[: level + 1])
+
+
+def _share(calls: Calls, machine: Machine) -> float:
+    """The part of all calls that the busiest thread runs at least."""
+    known = calls.rows and calls.iterations != inf
+    return busiest_share(calls.iterations, machine.threads) if known else 1.0 / machine.threads
+
+
+def _arithmetic(flops: int, calls: Calls, machine: Machine) -> float:
     lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
+    rows = calls.rows
     padding = lanes * -(-rows // lanes) / rows if rows >= lanes else 1.0
-    share = busiest_share(iterations, machine.threads) if rows and iterations != inf else 1.0 / machine.threads
-    return flops * padding * share / (HEADROOM * machine.peak_gflops * 1e9)
+    return flops * padding * _share(calls, machine) / (HEADROOM * machine.peak_gflops * 1e9)
+
+
+def _operands(calls: Calls, machine: Machine) -> float:
+    """Seconds in which the busiest thread's calls read their operands into the caches that it has for itself."""
+    sources = [level.bandwidth_bytes_per_second for level in machine.caches[1:]]
+    sources.append(machine.memory_bandwidth_bytes_per_second)
+    longest, held = 0.0, 0
+    for level, bandwidth in zip(machine.caches, sources, strict=True):
+        if min(machine.threads, level.shared_by) > 1:
+            break
+        held += level.bytes
+        brought = calls.count * max(0, calls.operand_bytes - held)
+        longest = max(longest, brought * _share(calls, machine) / (HEADROOM * bandwidth))
+    return longest
 
 
 def _outlook(candidate: Candidate) -> Outlook:
-    calls = (0, inf)
+    calls = Calls()
     for use in candidate.microkernels:
-        if 2 * use.m * use.n * use.rows * use.k * use.batch * candidate.calls[use.nest] == candidate.flops:
-            calls = use.m, candidate.parallel_iterations[use.nest]
+        count = candidate.calls[use.nest]
+        if 2 * use.m * use.n * use.rows * use.k * use.batch * count == candidate.flops:
+            _, a, b = use.element_bytes
+            operands = a * distinct(use.m, 1, use.k, use.lda)
+            operands += b * distinct(use.n, use.stride_bn, use.k, use.stride_bk)
+            calls = Calls(use.m, candidate.parallel_iterations[use.nest], count, operands)
     return Outlook(candidate.flops, candidate.footprint, frozenset([calls]))

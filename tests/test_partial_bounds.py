@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from reuse_examples import MACHINE
 
 from polydl import pipeline
-from polydl.contracts import Candidate
+from polydl.contracts import Calls, Candidate, Outlook
+from polydl.contracts.ranking import distinct
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.ranking.bound import lower_bounds
+from polydl.ranking.bound import HEADROOM, least_seconds, lower_bounds
 from polydl.ranking.cost_model import nest_times
 from polydl.variants.decisions import Partial
 from polydl.variants.generate import VariantSpace
@@ -113,6 +115,40 @@ def test_no_completion_is_below_the_bound(name: str, source: str, microkernel: s
             assert tighter <= min(least[id(each)] for each, _ in left)
             bound = tighter
         assert bound == least[id(goal)]
+
+
+def test_what_calls_read_beyond_a_cache_bounds_their_time() -> None:
+    machine = replace(MACHINE, threads=1)
+    first, second = machine.caches[:2]
+    # So few operations that nothing but operands takes time, and so many bytes of them that they come through L1.
+    calls = Calls(rows=8, iterations=1.0, count=1000, operand_bytes=first.bytes + 640)
+    outlook = Outlook(flops=8, footprint=calls.operand_bytes, calls=frozenset([calls]))
+    read = calls.count * 640 / (HEADROOM * second.bandwidth_bytes_per_second)
+    assert least_seconds(outlook, machine) == pytest.approx(read)
+    fitting = replace(calls, operand_bytes=first.bytes)
+    assert least_seconds(replace(outlook, calls=frozenset([fitting])), machine) < read / 100
+    # A variant of any of those that are left: the bound is that of the fastest.
+    both = replace(outlook, calls=frozenset([calls, fitting]))
+    assert least_seconds(both, machine) == least_seconds(replace(outlook, calls=frozenset([fitting])), machine)
+    # What a thread has not for itself, another one may have filled.
+    shared = replace(machine, threads=2, cores=2, caches=tuple(replace(level, shared_by=2) for level in machine.caches))
+    assert least_seconds(outlook, shared) < read / 100
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_what_a_cache_can_not_have_kept_comes_into_it(level: int) -> None:
+    machine = replace(MACHINE, threads=1)
+    kept = sum(each.bytes for each in machine.caches[: level + 1])
+    beyond = machine.bandwidths()[level + 1]
+    outlook = Outlook(flops=8, footprint=kept + 64_000, calls=frozenset([Calls()]))
+    assert least_seconds(outlook, machine) >= 64_000 / (HEADROOM * beyond) * (1 - 1e-9)
+
+
+def test_distinct_elements_of_two_loops_are_never_overestimated() -> None:
+    for one, stride, other, other_stride in product((1, 2, 5), (0, 1, 2, 7), (1, 3, 4), (0, 1, 5, 9)):
+        touched = {i * stride + j * other_stride for i in range(one) for j in range(other)}
+        assert 1 <= distinct(one, stride, other, other_stride) <= len(touched)
+    assert distinct(64, 1, 32, 64) == 64 * 32
 
 
 def test_a_decision_may_raise_the_bound(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import inf
+from math import inf, prod
 
-from polydl.contracts import Outlook
+from polydl.contracts import Calls, Outlook
+from polydl.contracts.ranking import distinct
 from polydl.ir.schedule import Loop
 from polydl.variants.decisions import Partial
 from polydl.variants.generate import VariantSpace
@@ -21,26 +22,36 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
     Of other nests nothing is decided. Alternatives are spaces of their own. No candidate may be a dead end.
     """
     scop = space.scop
-    calls = {(0, inf)}
+    calls = {Calls()}
     for nest in space.spaces:
         work = sum(scop.statement(name).instances for name in nest.nest.statements)
         if not nest.settled and nest.even and 2 * work == scop.flops:
             partial = partials.get(nest.nest.index, nest.root)
             assert partial is not None
-            calls = set(_calls(nest, partial))
+            calls = set(_calls(nest, partial, work))
     return Outlook(scop.flops, scop.footprint, frozenset(calls))
 
 
-def _calls(nest: NestSpace, partial: Partial) -> Iterator[tuple[int, float]]:
-    """For each shape that is left, the rows of its calls, with the iterations of each loop that may run in parallel."""
+def _calls(nest: NestSpace, partial: Partial, work: int) -> Iterator[Calls]:
+    """For each shape that is left its calls, which do ``work`` multiply-adds, by parallel loop."""
     for number in partial.values("shape"):
         shape = nest.shapes[number]
         if shape.match is None or not _alike(nest, shape):
-            yield 0, inf
+            yield Calls()
             continue
+        count, operands = work // prod(nest.roles(shape).values()), _operand_bytes(nest, shape)
         for on in partial.values("parallel"):
             for iterations in _iterations(nest, partial, number, on):
-                yield shape.m, iterations
+                yield Calls(shape.m, iterations, count, operands)
+
+
+def _operand_bytes(nest: NestSpace, shape: Shape) -> int:
+    """Distinct bytes of A and B that each call reads at least: those of a single entry of its batch, and of one row."""
+    match = shape.match
+    assert match is not None
+    a, b = (nest.scop.array(operand.array).element_bytes for operand in (match.form.a, match.form.b))
+    columns = distinct(shape.n, match.stride_bn, shape.k, match.stride_bk)
+    return a * distinct(shape.m, 1, shape.k, match.lda) + b * columns
 
 
 def _alike(nest: NestSpace, shape: Shape) -> bool:

@@ -10,11 +10,12 @@ from polydl.contracts.microkernel import (
     Requirement,
     StridePattern,
 )
-from polydl.contracts.ranking import Candidate, MeasuredNest, Outlook, Ranker, TrainedRanker, Trainer
+from polydl.contracts.ranking import Calls, Candidate, MeasuredNest, Outlook, Ranker, TrainedRanker, Trainer
 
 __all__ = [
     "Ability",
     "CallArguments",
+    "Calls",
     "Candidate",
     "EmittedSite",
     "GemmShape",

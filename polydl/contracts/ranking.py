@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Protocol
 
 from polydl.ir.kernel import MicrokernelUse
@@ -39,6 +40,31 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Calls:
+    """Calls of a microkernel that are all alike and do all operations of a nest, as a bound of their time sees them.
+
+    Without values, nothing is known of them.
+    """
+
+    #: Rows of C in each; 0 if there are no such calls.
+    rows: int = 0
+    #: Iterations of the parallel loop around them, infinite where that is not known.
+    iterations: float = inf
+    #: How many there are.
+    count: int = 0
+    #: Distinct bytes of A and B that each reads at least.
+    operand_bytes: int = 0
+
+
+def distinct(one: int, stride: int, other: int, other_stride: int) -> int:
+    """Elements that two loops of so many iterations touch at least, with strides in elements."""
+    (fine, step), (coarse, leap) = sorted(((one, stride), (other, other_stride)), key=lambda loop: loop[1])
+    if step and leap >= fine * step:
+        return fine * coarse
+    return max(count if moved else 1 for count, moved in ((fine, step), (coarse, leap)))
+
+
+@dataclass(frozen=True)
 class Outlook:
     """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
 
@@ -46,9 +72,8 @@ class Outlook:
     flops: int
     #: Bytes of all arrays that they use.
     footprint: int
-    #: One of these holds for each of the variants: the rows of a microkernel's call, if its calls are all alike and do
-    #: all operations, else 0; and the iterations of the parallel loop around these, infinite where that is not known.
-    calls: frozenset[tuple[int, float]]
+    #: One of these holds for each of the variants.
+    calls: frozenset[Calls]
 
 
 class Ranker(Protocol):
