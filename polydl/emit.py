@@ -63,6 +63,8 @@ class Winner:
     ranked: int
     #: how the plain nest was built, where no variant was as fast
     plain: str = ""
+    #: the function that prepares its constants at every call; None where that was not measured
+    unprepared: Measurement | None = None
 
 
 def _numerics(winner: Winner) -> str:
@@ -103,8 +105,23 @@ def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) 
         *who,
         *textwrap.wrap(f"Numerics: {_numerics(winner)}", 100),
         measured,
+        *_prepared(winner),
     ]
     return head_comment(rows, winner.kernel, toolchain, names)
+
+
+def _prepared(winner: Winner) -> list[str]:
+    """Rows of the head on what is prepared of constants."""
+    contents = winner.kernel.interface
+    if contents.prepared is None or not contents.prepared.bytes:
+        return []
+    names = ", ".join(winner.scop.constants)
+    size = f"{contents.prepared.bytes:,} bytes"
+    text = f"That is {contents.run}, once {contents.prepare} has prepared {size} of {names}."
+    seconds = winner.unprepared.seconds_median if winner.unprepared is not None else None
+    if seconds:
+        text += f" {contents.function}, which prepares at every call, takes {seconds * 1e3:.4g} ms."
+    return textwrap.wrap(text, 100)
 
 
 def head_comment(rows: Sequence[str], code: KernelSource, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
@@ -250,6 +267,7 @@ def write_winner(result: Optimization, directory: Path | None) -> dict[FileKind,
         baseline=result.baselines[0].measurement if result.baselines else None,
         rank=best.rank if best is not None else 1,
         ranked=len(result.ranking.entries),
+        unprepared=result.unprepared,
     )
     return write_kernel(winner, toolchain, directory)
 

@@ -112,6 +112,7 @@ def readme(
     return "\n".join(
         [
             f"{content.prototype};",
+            *_prepared(content),
             "",
             f"was made by polydl. It takes the place of the source's function: include {names['header'].name} and link",
             "with one of these, in this folder.",
@@ -143,3 +144,10 @@ def readme(
             "",
         ]
     )
+
+
+def _prepared(content: Interface) -> list[str]:
+    """The prototypes of the functions for constants."""
+    if content.prepared is None:
+        return []
+    return [f"size_t {content.prepared_bytes}(void);", f"{content.prepared.prepare};", f"{content.prepared.run};"]

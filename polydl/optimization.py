@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polydl import one_thread, registry, winning
 from polydl.baselines import Baseline, fastest, speedup
@@ -17,6 +17,7 @@ from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
+from polydl.frontend.constants import with_constants
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
@@ -47,9 +48,11 @@ from polydl.search_space import RankedSpace
 from polydl.searching import Searching, SearchReport
 from polydl.shards import Shard
 from polydl.target import TargetProcessors
+from polydl.unprepared import with_unprepared
 
 if TYPE_CHECKING:
     from polydl.contracts import Candidate
+    from polydl.execute.callable import LoadedKernel, PreparedKernel
     from polydl.ir.variant import Variant
     from polydl.plan.apply import Applied
     from polydl.variants.generate import VariantSpace
@@ -107,6 +110,8 @@ class Optimization:
     asked: bool = False
     #: what a search beyond the first picks gained; None without a budget
     search: SearchReport | None = None
+    #: the winner's function that prepares constants itself at every call; None unless it has such to prepare
+    unprepared: Measurement | None = None
 
     @property
     def baseline(self) -> Baseline | None:
@@ -165,7 +170,7 @@ class Optimization:
         return self.space.apply(variant)
 
     @property
-    def best(self) -> Callable[..., None]:
+    def best(self) -> LoadedKernel:
         """The winner as a Python callable over numpy arrays, by parameter name.
 
         Raises ExecutionError if nothing was run or emitted.
@@ -175,6 +180,14 @@ class Optimization:
         from polydl.execute.callable import load
 
         return load(self.files["library"], self.scop, self.exported)
+
+    def prepare(self, *constants: Any, **named: Any) -> PreparedKernel:
+        """The winner with its constants prepared: a callable over the other arrays, by parameter name.
+
+        Constants are given in the order of the function's parameters, or by name. Raises OptionError if the nest has no
+        constants, ExecutionError if nothing was run or emitted, ArgumentError for an array that doesn't fit.
+        """
+        return self.best.prepare(*constants, **named)
 
     def report(self, path: str | Path | None = None) -> str:
         """The page of ``polydl report`` as HTML, which is also written to ``path``, if one is given.
@@ -256,6 +269,7 @@ def optimize(
     cold: bool = False,
     out: str | Path | None = None,
     defines: Mapping[str, str | int] | None = None,
+    constant: Sequence[str] = (),
     function: str | None = None,
     include_directories: Sequence[str | Path] = (),
     records: str | Path | bool = True,
@@ -277,6 +291,8 @@ def optimize(
 
     These are those of ``picks``; ``top_k`` 0 runs all variants. With a ``budget`` (``30s``, ``200runs``, or ``5%`` for
     as long as more is to be gained) the search goes on from there: ``strategy`` says what is measured next.
+    ``constant`` names arrays that hold the same at every call: what depends on them alone is prepared once, and not
+    part of what is ranked, measured and compared (docs/guide/prepared.md).
     With a ``shard`` (``2/4``), part of the picks is run and nothing further: together the parts run all picks.
     With ``out``, the winner's C and what goes with it are written there, each file complete or not at all; without,
     they live in a directory that goes away with the process. ``run=False`` stops after ranking. ``cold`` times with
@@ -314,6 +330,8 @@ def optimize(
         scop = nest
         if not isinstance(scop, Scop):
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+        if constant:
+            scop = with_constants(scop, constant)
     exported = Naming(name, prefix).of(scop.function.name)
     found_machine = machine or Machine.detect()
     target: TargetProcessors | None = None
@@ -410,6 +428,7 @@ def optimize(
         if measured is not None and not result.interrupted:
             with clock.stage("run"):
                 result = result if executor is not None else _exact(result, seed)
+                result = with_unprepared(result, executor or registry.load("executors", "local"), seed)
         result = _emitted(result, folder)
     except KeyboardInterrupt:
         if result.interrupted or result.winner is None:

@@ -256,6 +256,7 @@ def _input(scop: Scop) -> Document:
         "digest": scop.digest,
         "flops": scop.flops,
         "defines": dict(scop.defines),
+        "constants": list(scop.constants),
     }
 
 

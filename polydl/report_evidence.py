@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from polydl.codegen.excerpt import function_text
+from polydl.codegen.prepared import running_name
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import Ranking
 from polydl.ir.working_sets import WorkingSets
@@ -72,9 +73,10 @@ def code(result: Optimization) -> dict[str, str | None]:
     kernel = winner.kernel if winner is not None else None
     if result.plain is not None:
         kernel = result.plain.build.kernel
+    name = scop.function.name if not scop.constants else running_name(scop)
     return {
         "original": scop.source[first:last],
-        "winner": None if kernel is None else function_text(kernel.c, scop.function.name),
+        "winner": None if kernel is None else function_text(kernel.c, name),
     }
 
 

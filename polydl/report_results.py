@@ -95,6 +95,7 @@ def _plain_best(result: Optimization, plain: Baseline) -> Document:
         "reuses": [],
         "rounding": {"method": in_words(result.numerics, rounding), "error_factor": rounding.error_factor},
         "exactness": None,
+        "prepared": _prepared(result, 0),
     }
 
 
@@ -120,6 +121,19 @@ def _best(result: Optimization, winner: Tried) -> Document:
         "rounding": _rounding(result, winner),
         "exactness": None if result.exactness is None else _exactness(result.exactness),
         "preferred_to": _preferred_to(result, winner),
+        "prepared": _prepared(result, winner.kernel.prepared_bytes),
+    }
+
+
+def _prepared(result: Optimization, size: int) -> Document | None:
+    """What is prepared once, and the time of the function that does it at every call; None without constants."""
+    if not result.scop.constants:
+        return None
+    unprepared = result.unprepared
+    return {
+        "constants": list(result.scop.constants),
+        "bytes": size,
+        "unprepared_seconds": None if unprepared is None else unprepared.seconds_median,
     }
 
 

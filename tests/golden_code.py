@@ -15,6 +15,7 @@ from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.codegen import kept_memory, processor
+from polydl.frontend.constants import with_constants
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, numerics_level
 from polydl.ir.scop import Scop
@@ -32,13 +33,15 @@ class Case:
     vector_bytes: int
     numerics: Numerics
     defines: tuple[tuple[str, int], ...] = ()
+    constants: tuple[str, ...] = ()
 
     @staticmethod
     def from_json(nest: Path, fields: dict[str, Any]) -> Case:
         """``fields`` has the steps, and the other fields by name; the variant's file holds it."""
         defines = tuple(fields.get("defines", {}).items())
         variant = variant_from_json(fields["steps"])
-        return Case(nest, variant, fields["vector_bytes"], numerics_level(fields["numerics"]), defines)
+        constants = tuple(fields.get("constants", ()))
+        return Case(nest, variant, fields["vector_bytes"], numerics_level(fields["numerics"]), defines, constants)
 
     @property
     def microkernels(self) -> tuple[str, ...]:
@@ -60,13 +63,13 @@ def every_microkernel() -> Iterator[None]:
 
 
 @lru_cache
-def _parsed(nest: Path, defines: tuple[tuple[str, int], ...]) -> Scop:
-    return pipeline.parse(nest, defines=dict(defines))
+def _parsed(nest: Path, defines: tuple[tuple[str, int], ...], constants: tuple[str, ...]) -> Scop:
+    return with_constants(pipeline.parse(nest, defines=dict(defines)), constants)
 
 
 def parsed(case: Case) -> Scop:
     """The nest."""
-    return _parsed(case.nest, case.defines)
+    return _parsed(case.nest, case.defines, case.constants)
 
 
 def generated_c(case: Case) -> str:

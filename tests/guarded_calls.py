@@ -57,6 +57,20 @@ def _invoke(library: Path) -> Callable[[Any], None]:
     return function
 
 
+def _prepare(library: Path) -> Callable[[Any], None]:
+    """What prepares constants, once for all threads."""
+    function = ctypes.CDLL(str(library)).polydl_prepare
+    function.restype = ctypes.c_long
+    place = ctypes.c_void_p()
+
+    def prepare(arguments: Any) -> None:
+        assert function(arguments, ctypes.byref(place)) > 0
+        assert place.value is not None
+        assert place.value % 64 == 0
+
+    return prepare
+
+
 def _called(scop: Scop, invoke: Callable[[Any], None], seed: int, *, at_end: bool) -> list[Values]:
     """What a function leaves in the arrays, filled from the seed, that lie flush with a guard page."""
     places: list[Guarded] = []
@@ -69,7 +83,9 @@ def _called(scop: Scop, invoke: Callable[[Any], None], seed: int, *, at_end: boo
         if value is not None:
             view[:] = value
         else:
-            for start, chunk in Data(seed, signed=False).chunks(stream, dtype, array.elements):
+            # Constants hold the same at every call.
+            fixed = 0 if array.name in scop.constants else seed
+            for start, chunk in Data(fixed, signed=False).chunks(stream, dtype, array.elements):
                 view[start : start + chunk.size] = chunk
         places.append(place)
         views.append(view)
@@ -101,6 +117,8 @@ def wrong_calls(scop: Scop, libraries: Libraries, tolerance: float) -> list[str]
     alone as a rule; the others have arrays that begin after one.
     """
     kernel, original = _invoke(libraries.kernel), _invoke(libraries.original)
+    if scop.constants:
+        _called(scop, _prepare(libraries.kernel), 0, at_end=True)
 
     def calls(thread: int) -> list[str]:
         wrong = []

@@ -24,7 +24,14 @@ from polydl.ir.scop import Scop
 
 pytestmark = pytest.mark.native
 
-QUICK = ("conv_relu/c-winograd-first-after", "conv_same/c-pad-unfold-coalesce-first", "matmul_tails/c-inner")
+QUICK = (
+    "conv_1x1/c-panels-prepared",
+    "conv_relu/c-winograd-first-after",
+    "conv_relu/c-winograd-first-after-prepared",
+    "conv_same/c-pad-unfold-coalesce-first",
+    "matmul/c-panels-prepared",
+    "matmul_tails/c-inner",
+)
 
 
 def problems(scop: Scop, kernel: KernelSource, directory: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:

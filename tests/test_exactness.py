@@ -26,7 +26,14 @@ from polydl.report import optimization_document
 pytestmark = pytest.mark.native
 
 # Of every way to write code one; the rest is for ``make test-slow``.
-QUICK = ("conv_relu/c-winograd-first-after", "matmul/c-strassen-first-inner", "matmul_bfloat16/c", "softmax/loops-fuse")
+QUICK = (
+    "conv_relu/c-winograd-first-after",
+    "conv_relu/c-winograd-first-after-prepared",
+    "matmul/c-panels-prepared",
+    "matmul/c-strassen-first-inner",
+    "matmul_bfloat16/c",
+    "softmax/loops-fuse",
+)
 
 
 def case_of(name: str) -> Case:

@@ -36,16 +36,16 @@ def with_both(scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported:
     copy = f"polydl_tuned_{name}"
     call = f"{copy}({', '.join(parameter.name for parameter in scop.function.parameters)});"
     calls = [f"    {call}", "    return;"] if scop.function.return_type == "void" else [f"    return {call}"]
-    head = _exported(scop, source[first:body])
-    before, after = source[body:start].rstrip(" \t\n"), source[end:last].lstrip("\n")
-    function = [head, "  if (polydl_fits()) {", *calls, "  }", before, region(scop), after]
+    head = exported_text(scop, source[first:body])
+    opening, after = source[body:start].rstrip(" \t\n"), source[end:last].lstrip("\n")
+    function = [head, "  if (polydl_fits()) {", *calls, "  }", opening, region(scop), after]
     if exported != name:
         function = [f"#define {name} {exported}", *function, f"#undef {name}"]
     return "\n".join(
         [
-            *_before(scop),
+            *before(scop),
             f"#define {name} {copy}",
-            f"static {head}{before}",
+            f"static {head}{opening}",
             *tuned,
             after,
             f"#undef {name}",
@@ -56,7 +56,7 @@ def with_both(scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported:
     )
 
 
-def _before(scop: Scop) -> list[str]:
+def before(scop: Scop) -> list[str]:
     """What precedes the function. Functions that the region calls are for all processors, too."""
     text = bfloat16.with_header(scop.source[: scop.definition[0]]).strip("\n")
     if any(re.search(rf"\b{name}\s*\(", text) for name in called(scop.statements)):
@@ -64,7 +64,7 @@ def _before(scop: Scop) -> list[str]:
     return [text] if text else []
 
 
-def _exported(scop: Scop, text: str) -> str:
+def exported_text(scop: Scop, text: str) -> str:
     """The function without ``static`` and ``inline``, so that the emitted library offers what its header declares."""
     pattern = rf"\b(?:static|inline|extern)\b\s*(?=[\w\s*]*\b{re.escape(scop.function.name)}\s*\()"
     return re.sub(pattern, "", text)

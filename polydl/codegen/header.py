@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.errors import UnsupportedConstructError
-from polydl.ir.interface import Clause, Interface
-from polydl.ir.scop import Scop
+from polydl.ir.interface import Clause, Interface, PreparedCalls
+from polydl.ir.scop import Parameter, Scop
 
 _WIDTH = 110
 # Microkernels that copy operands to memory of their own.
@@ -23,6 +23,28 @@ def prototype(scop: Scop, exported: str = "") -> str:
     return f"{function.return_type} {exported or function.name}({parameters})"
 
 
+def prepared_parameters(scop: Scop) -> tuple[Parameter, ...]:
+    """Those of the function that prepares: the constants, and integers that were fixed, since extents may need them."""
+    return tuple(each for each in scop.function.parameters if each.array in scop.constants or each.value is not None)
+
+
+def with_buffer(parameters: Sequence[Parameter], buffer: str) -> str:
+    """C's parameters, with one more for the buffer of prepared constants."""
+    return ", ".join([*(parameter.declaration for parameter in parameters), buffer])
+
+
+def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> PreparedCalls | None:
+    if not scop.constants:
+        return None
+    taken = any(parameter.name == "prepared" for parameter in scop.function.parameters)
+    name = "polydl_prepared" if taken else "prepared"
+    return PreparedCalls(
+        f"void {plain.prepare}({with_buffer(prepared_parameters(scop), f'void *{name}')})",
+        f"{scop.function.return_type} {plain.run}({with_buffer(scop.function.parameters, f'const void *{name}')})",
+        memory.prepared,
+    )
+
+
 def interface(
     scop: Scop, memory: KeptMemory, kernels: Collection[str] = (), *, threaded: bool, exported: str = ""
 ) -> Interface:
@@ -33,7 +55,8 @@ def interface(
     """
     plain = Interface(exported or scop.function.name, prototype(scop, exported))
     renamed = [plain.function] if plain.function != scop.function.name else []
-    for name in (*renamed, plain.release, plain.missing):
+    steps = [plain.prepare, plain.run, plain.prepared_bytes] if scop.constants else []
+    for name in (*renamed, plain.release, plain.missing, *steps):
         taken = re.search(rf"\b{name}\b", scop.source)
         if taken:
             raise UnsupportedConstructError(
@@ -50,9 +73,11 @@ def interface(
             Clause("Alignment", "That of each element's type suffices."),
             Clause("Overlap", _overlap(scop)),
             *_variables(scop),
+            *_constants(scop, plain, memory),
             Clause("Threads", _threads(memory, threaded)),
             Clause("Memory", _memory(plain, memory, kernels)),
         ),
+        _prepared_calls(scop, plain, memory),
     )
 
 
@@ -85,6 +110,24 @@ def _variables(scop: Scop) -> list[Clause]:
     return [Clause("Variables", " ".join(texts))] if texts else []
 
 
+def _constants(scop: Scop, plain: Interface, memory: KeptMemory) -> list[Clause]:
+    """How constants are prepared once."""
+    if not scop.constants:
+        return []
+    names = ", ".join(scop.constants)
+    text = (
+        f"{plain.prepare} fills a buffer of {memory.prepared:,} bytes ({plain.prepared_bytes}), aligned to 64, from "
+        f"{names}; {plain.run} then does what {plain.function} does, for as long as {names} hold the same. Any number "
+        "of threads may run with one buffer at once; it may be copied, and belongs to this library alone."
+    )
+    if not memory.prepared:
+        text = (
+            f"{names}: nothing is prepared, and {plain.prepared_bytes} is 0; {plain.run} does what {plain.function} "
+            "does, and takes NULL."
+        )
+    return [Clause("Constants", text)]
+
+
 def _threads(memory: KeptMemory, threaded: bool) -> str:
     where = "On the calling thread alone."
     if threaded:
@@ -93,7 +136,7 @@ def _threads(memory: KeptMemory, threaded: bool) -> str:
             "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. Beside other busy programs "
             "set OMP_WAIT_POLICY=passive, or threads that wait keep those from a core that are waited for."
         )
-    signals = " Not to be called in a signal handler." if memory.reserved else ""
+    signals = " Not to be called in a signal handler." if memory.arrays else ""
     return (
         f"{where} Several threads may call the function at once, unless one writes an array that another uses, "
         f"global and static ones of the source included.{signals}"
@@ -101,11 +144,14 @@ def _threads(memory: KeptMemory, threaded: bool) -> str:
 
 
 def _memory(plain: Interface, memory: KeptMemory, kernels: Collection[str]) -> str:
-    if memory.reserved:
+    if memory.arrays:
         text = (
             f"Each calling thread keeps {memory.bytes:,} bytes for its next call, until it ends, calls "
             f"{plain.release}, or the library is closed. If there is no memory, the loops run as they were written."
         )
+        if memory.prepared:
+            needed = KeptMemory(memory.reserved).bytes
+            text += f" One that calls {plain.run} alone keeps {f'{needed:,} bytes' if needed else 'none'}."
     else:
         text = f"None is allocated and kept from one call to the next; {plain.release} has nothing to do."
     copying = sorted(_COPYING.intersection(kernels))
@@ -114,6 +160,19 @@ def _memory(plain: Interface, memory: KeptMemory, kernels: Collection[str]) -> s
     if any(name.startswith("libxsmm") for name in kernels):
         text += " LIBXSMM keeps the code that it makes at the first call until the process ends."
     return text
+
+
+def _steps(content: Interface) -> list[str]:
+    """The lines of a header on the functions that prepare and run."""
+    if content.prepared is None:
+        return []
+    return [
+        "/* The same in two steps: the constants are prepared once, in a buffer of the caller's, and used often. */",
+        f"size_t {content.prepared_bytes}(void);",
+        f"{content.prepared.prepare};",
+        f"{content.prepared.run};",
+        "",
+    ]
 
 
 def header(content: Interface) -> str:
@@ -135,12 +194,14 @@ def header(content: Interface) -> str:
         *(f" * {row}".replace("*/", "* /") for row in rows),
         " */",
         "",
+        *(["#include <stddef.h>", ""] if content.prepared is not None else []),
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
         "",
         f"{content.prototype};",
         "",
+        *_steps(content),
         "/* Frees what the calling thread keeps. Its next call allocates it again. */",
         f"void {content.release}(void);",
         "",

@@ -42,29 +42,35 @@ class KeptMemory:
 
     #: bytes of each array of a thread that calls the function, whole cache lines; a call needs all of them
     reserved: tuple[int, ...] = ()
+    #: bytes of one more array, for what is prepared; only calls that prepare it themselves need it
+    prepared: int = 0
+
+    @property
+    def arrays(self) -> tuple[int, ...]:
+        """Bytes of all arrays that a thread may keep, the prepared one last."""
+        return (*self.reserved, *((self.prepared,) if self.prepared else ()))
 
     @property
     def bytes(self) -> int:
         """What a calling thread keeps at most."""
-        return sum(-(-size // _LARGE_PAGE) * _LARGE_PAGE if size >= _LARGE_PAGE else size for size in self.reserved)
+        return sum(-(-size // _LARGE_PAGE) * _LARGE_PAGE if size >= _LARGE_PAGE else size for size in self.arrays)
 
     @property
     def includes(self) -> tuple[str, ...]:
-        return ("pthread.h", "stdlib.h", "sys/mman.h") if self.reserved else ()
+        return ("pthread.h", "stdlib.h", "sys/mman.h") if self.arrays else ()
 
     def definitions(self) -> Sequence[str]:
         """C at file scope."""
-        if not self.reserved:
+        if not self.arrays:
             return ()
-        sizes = ", ".join(map(str, self.reserved))
-        count = len(self.reserved)
+        sizes = ", ".join(map(str, self.arrays))
         return (
-            f"enum {{ polydl_arrays = {count}, polydl_reserved = {count} }};",
+            f"enum {{ polydl_arrays = {len(self.arrays)}, polydl_reserved = {len(self.reserved)} }};",
             f"static const size_t polydl_sizes[polydl_arrays] = {{{sizes}}};",
             processor.for_all(_ALLOCATED, support()),
         )
 
     def release(self, name: str) -> str:
         """C of a function of that name, which frees what the calling thread keeps."""
-        body = ["  if (polydl_enter()) {", "    polydl_drop();", "    polydl_leave();", "  }"] if self.reserved else []
+        body = ["  if (polydl_enter()) {", "    polydl_drop();", "    polydl_leave();", "  }"] if self.arrays else []
         return "\n".join([f"void {name}(void);", f"void {name}(void)", "{", *body, "}"])

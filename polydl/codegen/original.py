@@ -30,19 +30,28 @@ def harness(scop: Scop, exported: str = "") -> str:
 
     ``exported`` is the function's name, if not the source's.
     """
-    arguments = []
-    for index, parameter in enumerate(scop.function.parameters):
-        if parameter.is_pointer:
-            arguments.append(f"arguments[{index}]")
-        else:
-            arguments.append(f"*(const {scop.array(parameter.array).element} *)arguments[{index}]")
+    return invoking(scop, f"{exported or scop.function.name}({', '.join(invocation_arguments(scop))})")
+
+
+def invocation_arguments(scop: Scop) -> list[str]:
+    """C of the function's arguments, from the pointers of an invocation."""
+    return [
+        f"arguments[{index}]"
+        if parameter.is_pointer
+        else f"*(const {scop.array(parameter.array).element} *)arguments[{index}]"
+        for index, parameter in enumerate(scop.function.parameters)
+    ]
+
+
+def invoking(scop: Scop, call: str) -> str:
+    """C of ``KernelSource.harness``, where an invocation is that call."""
     ignored = "" if scop.function.return_type == "void" else "(void)"
     lines = [
         "void polydl_invoke(void *const *arguments);",
         "void polydl_invoke(void *const *arguments)",
         "{",
-        *(["  (void)arguments;"] if not arguments else []),
-        f"  {ignored}{exported or scop.function.name}({', '.join(arguments)});",
+        *(["  (void)arguments;"] if not scop.function.parameters else []),
+        f"  {ignored}{call};",
         "}",
         "void *polydl_global(int index);",
         "void *polydl_global(int index)",

@@ -6,6 +6,8 @@ from polydl.codegen import function_text, processor
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import defines, harness
+from polydl.codegen.prepared import Steps, two_functions
+from polydl.codegen.prepared import harness as prepared_harness
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 
@@ -27,6 +29,10 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> K
         if region == written or not sizes
         else [f"  if ({' && '.join(sizes)}) {{", region, "  } else {", written, "  }"]
     )
+    if contents.prepared is None:
+        functions = function_text.with_both(scop, tuned, beside, contents.function)
+    else:
+        functions = two_functions(scop, Steps((), tuned), memory, contents, beside)
     return KernelSource(
         id=build.id,
         function=contents.function,
@@ -35,10 +41,10 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> K
                 "#include <stddef.h>",
                 processor.definitions(),
                 "",
-                defines(scop) + function_text.with_both(scop, tuned, beside, contents.function),
+                defines(scop) + functions,
             ]
         ),
         interface=contents,
-        harness=harness(scop, contents.function),
+        harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
         compile_flags=build.compile_flags,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polydl.ir.scop import Array, Scop
+from polydl.plan.prepared import Prepared
 
 _STACK_BYTES = 1 << 14
 _LINE = 64
@@ -16,6 +17,8 @@ class LocalStorage:
 
     #: C before the loops
     declarations: tuple[str, ...] = ()
+    #: C before the loops that prepare arrays in the buffer ``polydl_prepared``
+    preparing: tuple[str, ...] = ()
     #: bytes of each array that a thread keeps
     kept: tuple[int, ...] = ()
 
@@ -26,17 +29,25 @@ def _pointer(array: Array) -> str:
     return f"{array.element} (*{array.name}){inner}" if inner else f"{array.element} *{array.name}"
 
 
-def local_storage(scop: Scop) -> LocalStorage:
-    """Where the scop's local arrays and views are."""
+def local_storage(scop: Scop, prepared: Prepared | None = None) -> LocalStorage:
+    """Where the scop's local arrays and views are. Those that are ``prepared`` lie in a buffer of the caller's."""
     declarations: list[str] = []
+    preparing: list[str] = []
     kept: list[int] = []
+    part = prepared or Prepared()
+    offsets = {array.name: offset for array, offset in zip(part.arrays, part.offsets, strict=True)}
     for array in scop.arrays:
         if array.view_of:
             declarations.append(f"    {_pointer(array)} = (void *){array.view_of};")
+            if array.view_of in offsets or array.view_of in scop.constants:
+                preparing.append(declarations[-1])
+        elif array.name in offsets:
+            declarations.append(f"    {_pointer(array)} = (void *)((char *)polydl_prepared + {offsets[array.name]});")
+            preparing.append(declarations[-1])
         elif array.storage == "local" and array.bytes <= _STACK_BYTES:
             extents = "".join(f"[{extent}]" for extent in array.extents)
             declarations.append(f"    {array.element} {array.name}{extents};")
         elif array.storage == "local":
             declarations.append(f"    {_pointer(array)} = polydl_kept({len(kept)});")
             kept.append(-(-array.bytes // _LINE) * _LINE)
-    return LocalStorage(tuple(declarations), tuple(kept))
+    return LocalStorage(tuple(declarations), tuple(preparing), tuple(kept))

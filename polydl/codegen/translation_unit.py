@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from polydl import bfloat16
 from polydl.codegen import function_text, print_c, processor, transforms
@@ -13,6 +13,8 @@ from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.loop_ir import Body, Call, For, Node, ParallelRegion, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.prepared import Steps, two_functions
+from polydl.codegen.prepared import harness as prepared_harness
 from polydl.codegen.storage import local_storage
 from polydl.codegen.support import needed
 from polydl.codegen.values import Expr
@@ -45,25 +47,35 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
 
     spared = {*applied.absorbed, *applied.finished}
     omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
+    part = applied.prepared
     made = with_first_copy_only(scop, [site.next_tile for site in sites.values() if site.next_tile is not None])
-    code = loops(
-        made,
-        plan,
-        dict(enumerate(applied.directions)),
-        call,
-        omitted=omitted,
-        numerics=applied.rewritten.numerics,
-        vector_bytes=vector_bytes,
-    )
-    storage = local_storage(made)
-    memory = KeptMemory(storage.kept)
-    declarations = storage.declarations
-    body = [*declarations, *print_c.lines(code, 2)]
+
+    def looped(others: Collection[str]) -> Body:
+        """The loops without those of ``others``."""
+        return loops(
+            made,
+            plan,
+            dict(enumerate(applied.directions)),
+            call,
+            omitted=(*omitted, *others),
+            numerics=applied.rewritten.numerics,
+            vector_bytes=vector_bytes,
+        )
+
+    preparing = looped(frozenset(each.name for each in scop.statements) - part.statements) if part.nests else ()
+    running = looped(part.statements)
+    code = (*preparing, *running)
+    storage = local_storage(made, part)
+    memory = KeptMemory(storage.kept, part.bytes)
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
-    if setups:
-        body.insert(len(declarations), "    pthread_once(&polydl_once, polydl_setup);")
-    body[len(declarations) : len(declarations)] = [each.start for _, each in emitted if each.start]
+
+    def body_of(declarations: Sequence[str], code: Body, prepares: bool) -> list[str]:
+        starts = [each.start for site, each in emitted if each.start and (site.nest in part.nests) == prepares]
+        once = ["    pthread_once(&polydl_once, polydl_setup);"] if setups else []
+        return [*declarations, *starts, *once, *print_c.lines(code, 2)]
+
+    body = body_of(storage.declarations, running, False)
     includes = ["stddef.h", *(name for _, each in emitted for name in each.includes), *memory.includes]
     if setups:
         includes.append("pthread.h")
@@ -110,18 +122,19 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         *definitions,
         "",
     ]
-    text = "\n".join(
-        [
-            *preamble,
-            defines(scop) + function_text.with_both(scop, _guarded(scop, memory, body), beside, contents.function),
-        ]
-    )
+    tuned = _guarded(scop, memory, body)
+    if contents.prepared is None:
+        functions_text = function_text.with_both(scop, tuned, beside, contents.function)
+    else:
+        steps = Steps(body_of(storage.preparing, preparing, True) if preparing else (), tuned)
+        functions_text = two_functions(scop, steps, memory, contents, beside)
+    text = "\n".join([*preamble, defines(scop) + functions_text])
     return KernelSource(
         id=plan.variant.id,
         function=contents.function,
         c=text,
         interface=contents,
-        harness=harness(scop, contents.function),
+        harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
         compile_flags=compile_flags(scop),
         link_flags=tuple(dict.fromkeys(flag for site in sites.values() for flag in site.kernel.link_flags())),
         static_libraries=_static_libraries(site.kernel for site in sites.values()),

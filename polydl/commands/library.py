@@ -84,6 +84,12 @@ def library(
 
     if source.file is None:
         raise OptionError("a workload has known sizes", remedy="name a C file whose function has sizes as parameters")
+    if source.constant:
+        raise OptionError(
+            "a library for a range of sizes prepares no constants",
+            construct=f"--constant {source.constant[0]}",
+            remedy="leave it out, or use `polydl optimize` for each of the sizes",
+        )
     machine = target.machine()
     if not machine.at_hand:
         raise OptionError(

@@ -141,6 +141,7 @@ def optimize(
                 "variant": variant if variant is None or not is_file_of_steps(variant) else _steps(variant),
                 "function": source.function,
                 "define": source.define,
+                "constant": source.constant,
             },
         )
         if digest is not None and not fresh:

@@ -94,12 +94,15 @@ class Data:
     #: the stream and the extent of each square matrix of real numbers that is diagonally dominant: the extent is added
     #: to the elements of its diagonal
     dominant: Sequence[tuple[int, int]] = ()
+    #: the streams of arrays whose contents are the same in all turns
+    constant: Sequence[int] = ()
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
         extent = dict(self.dominant).get(stream)
+        turn = 0 if stream in self.constant else self.turn
         for start in range(0, elements, CHUNK):
-            key = (self.seed, stream, start // CHUNK, *((self.turn,) if self.turn and not start else ()))
+            key = (self.seed, stream, start // CHUNK, *((turn,) if turn and not start else ()))
             values = self._draw(key, dtype, min(CHUNK, elements - start))
             if extent is not None:
                 values[-start % (extent + 1) :: extent + 1] += extent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
 from operator import index
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 
 from polydl import bfloat16
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
-from polydl.execute.arrays import element_dtype
+from polydl.execute.arrays import ALIGNMENT, element_dtype
 from polydl.ir.interface import Interface
 from polydl.ir.scop import Array, Parameter, Scop
 
@@ -73,12 +73,12 @@ class LoadedKernel:
     """
 
     def __init__(self, library: ctypes.CDLL, scop: Scop, name: str) -> None:
+        self._library = library
         self._function = library[name]
         self._parameters = scop.function.parameters
         self._arrays = {parameter.name: scop.array(parameter.array) for parameter in scop.function.parameters}
-        self._function.argtypes = [
-            ctypes.c_void_p if p.is_pointer else _scalar_type(self._arrays[p.name]) for p in self._parameters
-        ]
+        self._constants = tuple(scop.constants)
+        self._function.argtypes = self._types(self._parameters)
         self._function.restype = None
         self._written = {access.array for statement in scop.statements for access in statement.writes}
         self._globals = {array.name: array for array in scop.arrays if array.storage == "global"}
@@ -102,35 +102,105 @@ class LoadedKernel:
 
     def __call__(self, *positional: Any, **arguments: Any) -> None:
         """Raises ArgumentError for a name, a number of arguments, a type, a shape or a layout that doesn't fit."""
-        arguments = self._named(positional, arguments)
+        self.call(self._function, self._named(positional, arguments))
+
+    def call(self, function: Any, arguments: Mapping[str, Any], *more: Any) -> None:
+        """Call a function of the library with the kernel's arguments, and ``more`` behind them, once they are checked.
+
+        Raises ArgumentError.
+        """
         self._check_names(arguments)
-        values: list[Any] = []
-        for parameter in self._parameters:
-            array = self._arrays[parameter.name]
-            if parameter.is_pointer:
-                writes = array.name in self._written
-                values.append(_checked(parameter.name, arguments[parameter.name], array, writes).ctypes.data)
-            else:
-                values.append(_scalar(parameter, arguments.get(parameter.name), array))
+        values = self._values(self._parameters, arguments)
         outside = {
             name: _checked(name, arguments[name], array, name in self._written) for name, array in self._globals.items()
         }
         self._check_overlaps(arguments)
         for name, given in outside.items():
             ctypes.memmove(self._addresses[name], given.ctypes.data, given.nbytes)
-        self._function(*values)
+        function(*values, *more)
         for name, given in outside.items():
             if name in self._written:
                 ctypes.memmove(given.ctypes.data, self._addresses[name], given.nbytes)
+
+    def call_prepared(
+        self,
+        run: Any,
+        positional: Sequence[Any],
+        arguments: Mapping[str, Any],
+        constants: Mapping[str, Any],
+        buffer: int,
+    ) -> None:
+        """Run with what was prepared of ``constants``, whose names are no arguments any more."""
+        again = sorted(arguments.keys() & constants.keys())
+        if again:
+            raise ArgumentError(
+                f"{self.name}: {', '.join(again)} can't be given, since it is prepared already",
+                remedy="leave it out, or prepare anew",
+            )
+        self.call(run, {**self._named(positional, arguments, constants), **constants}, buffer)
+
+    def prepare(self, *positional: Any, **constants: Any) -> PreparedKernel:
+        """Prepare the constants: what is returned takes the other arguments, and runs with what was prepared.
+
+        Raises ArgumentError as a call does, OptionError if the kernel was made without constants.
+        """
+        contents = Interface(self.name, "")
+        if not self._constants or not hasattr(self._library, contents.prepare):
+            raise OptionError(
+                f"{self.name} was made without constants, so that it prepares none",
+                remedy="optimize with constant=[...], or --constant NAME",
+            )
+        given = self._constant_arguments(positional, constants)
+        wanted = [each for each in self._parameters if each.name in given or each.value is not None]
+        size, fill, run = (self._library[each] for each in (contents.prepared_bytes, contents.prepare, contents.run))
+        size.restype, size.argtypes = ctypes.c_size_t, []
+        fill.restype, fill.argtypes = None, [*self._types(wanted), ctypes.c_void_p]
+        run.restype, run.argtypes = None, [*self._types(self._parameters), ctypes.c_void_p]
+        buffer = _aligned(size())
+        values = self._values(wanted, given)
+        for name in self._globals.keys() & given.keys():
+            array = _checked(name, given[name], self._globals[name], False)
+            ctypes.memmove(self._addresses[name], array.ctypes.data, array.nbytes)
+        fill(*values, buffer.ctypes.data)
+        return PreparedKernel(self, run, given, buffer)
+
+    def _constant_arguments(self, positional: Sequence[Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The constants by name, from arguments in the order of the function or by name."""
+        names = [*(each.name for each in self._parameters), *self._globals]
+        wanted = [name for name in names if name in self._constants]
+        left = [name for name in wanted if name not in arguments]
+        given = {**dict(zip(left, positional, strict=False)), **arguments}
+        if len(positional) > len(left) or given.keys() != set(wanted):
+            raise ArgumentError(
+                f"{self.name}: other arguments than the constants", remedy=f"pass {', '.join(wanted)}, and nothing else"
+            )
+        return given
+
+    def _types(self, parameters: Sequence[Parameter]) -> list[Any]:
+        return [ctypes.c_void_p if p.is_pointer else _scalar_type(self._arrays[p.name]) for p in parameters]
+
+    def _values(self, parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> list[Any]:
+        """What C gets for these parameters. Raises ArgumentError."""
+        values: list[Any] = []
+        for parameter in parameters:
+            array = self._arrays[parameter.name]
+            if parameter.is_pointer:
+                writes = array.name in self._written
+                values.append(_checked(parameter.name, arguments[parameter.name], array, writes).ctypes.data)
+            else:
+                values.append(_scalar(parameter, arguments.get(parameter.name), array))
+        return values
 
     def __repr__(self) -> str:
         names = [*(parameter.name for parameter in self._parameters), *self._globals]
         return f"<compiled kernel {self.name}({', '.join(names)})>"
 
-    def _named(self, positional: Sequence[Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """All arguments by name."""
-        every = [parameter.name for parameter in self._parameters]
-        needed = [parameter.name for parameter in self._parameters if parameter.value is None]
+    def _named(
+        self, positional: Sequence[Any], arguments: Mapping[str, Any], known: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """All arguments by name, but those that are ``known``."""
+        every = [parameter.name for parameter in self._parameters if parameter.name not in known]
+        needed = [each.name for each in self._parameters if each.value is None and each.name not in known]
         names = every if len(positional) == len(every) else [name for name in needed if name not in arguments]
         if positional and (len(positional) > len(names) or arguments.keys() & names[: len(positional)]):
             raise ArgumentError(
@@ -159,6 +229,41 @@ class LoadedKernel:
                         f"{self.name}: {name!r} is written and shares memory with {other!r}",
                         remedy="pass arrays that don't overlap",
                     )
+
+
+class PreparedKernel:
+    """A kernel whose constants were prepared: ``kernel(output=out, input=inp)`` takes the other arguments.
+
+    It holds the constants and what was made of them. Changing the arrays afterwards has no defined effect. Any number
+    of threads may call it at once, as the kernel itself.
+    """
+
+    def __init__(
+        self, kernel: LoadedKernel, run: Any, constants: Mapping[str, Any], buffer: np.ndarray[Any, Any]
+    ) -> None:
+        self._kernel = kernel
+        self._run = run
+        self._constants = dict(constants)
+        self._buffer = buffer
+
+    @property
+    def prepared_bytes(self) -> int:
+        """The size of what is held besides the constants."""
+        return int(self._buffer.nbytes)
+
+    def __call__(self, *positional: Any, **arguments: Any) -> None:
+        """Raises ArgumentError for an argument that doesn't fit."""
+        self._kernel.call_prepared(self._run, positional, arguments, self._constants, self._buffer.ctypes.data)
+
+    def __repr__(self) -> str:
+        return f"<{self._kernel!r} with {', '.join(self._constants)} prepared in {self.prepared_bytes:,} bytes>"
+
+
+def _aligned(size: int) -> np.ndarray[Any, Any]:
+    """So many bytes of memory that begin at a multiple of the alignment of what is prepared."""
+    memory = np.empty(size + ALIGNMENT, np.uint8)
+    start = -memory.ctypes.data % ALIGNMENT
+    return memory[start : start + size]
 
 
 def _scalar_type(array: Array) -> Any:

@@ -76,7 +76,7 @@ def compare_exactly(
     for source, text in zip(sources, texts, strict=True):
         source.write_text(text, encoding="utf-8")
     driver, program = directory / "driver.c", directory / "program"
-    driver.write_text(_driver(scop, ring, seed), encoding="utf-8")
+    driver.write_text(_driver(scop, ring, seed, prepares=kernel.interface.prepared is not None), encoding="utf-8")
     includes = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
     command = _command(scop, toolchain, ring, kernel.c, includes, [*sources], driver, program)
     try:
@@ -183,15 +183,17 @@ def _difference(scop: Scop, words: list[str]) -> str:
     )
 
 
-def _driver(scop: Scop, ring: Ring, seed: int) -> str:
+def _driver(scop: Scop, ring: Ring, seed: int, *, prepares: bool) -> str:
     arrays = _arrays(scop)
     parameters = scop.function.parameters
     rows, small = [], needs_small_integers(scop)
     for number, array in enumerate(arrays):
         value = parameters[number].value if number < len(parameters) else None
         kind = "FIXED" if value is not None else _kind(array, ring, small)
-        rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L}},")
+        constant = int(prepares and array.name in scop.constants)
+        rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L, {constant}}},")
     head = f"enum {{ ARRAYS = {len(arrays)}, PARAMETERS = {len(parameters)} }};\n#define SEED {seed}ul\n"
+    head += f"#define PREPARES {int(prepares)}\n"
     return head + _DRIVER.replace("/* rows */", "\n".join(rows)).replace("MODULUS", f"{MODULUS}ul")
 
 
@@ -212,10 +214,13 @@ _DRIVER = """\
 #include <unistd.h>
 void polydl_invoke(void *const *);
 void *polydl_global(int);
+#if PREPARES
+long polydl_prepare(void *const *, void **);
+#endif
 void polydl_original_polydl_invoke(void *const *);
 void *polydl_original_polydl_global(int);
 enum { BITS, RESIDUE, SMALL, TRUTH, FIXED };
-static const struct { long elements; int bytes; int kind; long value; } shapes[ARRAYS] = {
+static const struct { long elements; int bytes; int kind; long value; int constant; } shapes[ARRAYS] = {
 /* rows */
 };
 static char *places[ARRAYS], *expected[ARRAYS];
@@ -238,7 +243,8 @@ static uint64_t mixed(uint64_t x)
 static void fill(int turn)
 {
   for (int a = 0; a < ARRAYS; ++a) {
-    uint64_t state = mixed(SEED + 1000 * turn + a);
+    /* Constants hold the same in two turns, of which the second uses what the first has prepared. */
+    uint64_t state = mixed(SEED + 1000 * (shapes[a].constant ? turn / 2 * 2 : turn) + a);
     for (long i = 0; i < shapes[a].elements; ++i) {
       const uint64_t drawn = mixed(state += 0x9e3779b97f4a7c15ul);
       uint64_t value = drawn;
@@ -265,10 +271,10 @@ static long element(const char *from, int a, long i)
 }
 int main(void)
 {
-  for (int turn = 0; turn < 2; ++turn) {
+  for (int turn = 0; turn < (PREPARES ? 4 : 2); ++turn) {
     for (int a = 0; a < ARRAYS; ++a) {
       const size_t bytes = (size_t)(shapes[a].elements * shapes[a].bytes);
-      places[a] = a < PARAMETERS ? guarded(bytes, !turn) : polydl_original_polydl_global(a - PARAMETERS);
+      places[a] = a < PARAMETERS ? guarded(bytes, turn % 2 == 0) : polydl_original_polydl_global(a - PARAMETERS);
       expected[a] = malloc(bytes);
       if (!places[a] || !expected[a])
         return 3;
@@ -283,6 +289,11 @@ int main(void)
     }
     fill(turn);
     say("kernel");
+#if PREPARES
+    void *prepared;
+    if (turn % 2 == 0 && polydl_prepare((void *const *)places, &prepared) < 0)
+      return 3;
+#endif
     polydl_invoke((void *const *)places);
     for (int a = 0; a < ARRAYS; ++a) {
       long count = 0, at = -1;

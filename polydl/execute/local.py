@@ -141,6 +141,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
     diagonals = divided_by_diagonals(scop)
     dominant = tuple((stream, array.extents[0]) for stream, array in enumerate(arrays) if array.name in diagonals)
+    constant = tuple(stream for stream, array in enumerate(arrays) if array.name in scop.constants)
     # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
     forks = not is_sandboxed()
     if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
@@ -153,7 +154,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
-        data=Data(seed, True, narrow=needs_small_integers(scop), dominant=dominant),
+        data=Data(seed, True, narrow=needs_small_integers(scop), dominant=dominant, constant=constant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,

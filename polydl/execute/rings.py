@@ -49,6 +49,7 @@ void polydl_invoke(void *const *);
 void *polydl_global(int);
 void polydl_original_polydl_invoke(void *const *);
 void *polydl_original_polydl_global(int);
+long polydl_prepare(void *const *, void **);
 }
 static const unsigned long polydl_modulus = 2147483647;
 static inline unsigned long polydl_product(unsigned long a, unsigned long b)

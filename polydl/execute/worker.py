@@ -48,6 +48,9 @@ class Worker:
         self._inputs = inputs
         self._buffers: list[Buffer] = []
         self._outputs: list[Buffer] = []
+        # The contents of the constants that are prepared, and the address and the size of what was made of them.
+        self._prepared_of: Data | None = None
+        self._prepared = (0, 0)
         self._drifts = True
         # Successive invocations after which values are still in a range that doesn't change the time.
         self._batch = MOST_REPEATS
@@ -69,9 +72,12 @@ class Worker:
             loaded = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL)
             self._time = loaded.polydl_time_invocations
             self._invoke = ctypes.cast(loaded.polydl_invoke, ctypes.c_void_p)
+            self._prepare = getattr(loaded, "polydl_prepare", None)
             global_address = loaded.polydl_global if global_arrays else None
         except (OSError, AttributeError) as error:
             return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
+        if self._prepare is not None:
+            self._prepare.restype, self._prepare.argtypes = ctypes.c_long, [ctypes.c_void_p, ctypes.c_void_p]
         self._time.restype, self._time.argtypes = ctypes.c_double, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
         if global_address is not None:
             global_address.restype, global_address.argtypes = ctypes.c_void_p, [ctypes.c_int]
@@ -92,9 +98,19 @@ class Worker:
         return self.fill(data)
 
     def fill(self, data: Reply) -> Reply:
-        """Fill all arrays with random data, except inputs that have it already and that nothing may have changed."""
+        """Fill all arrays with random data, except inputs that have it already and that nothing may have changed.
+
+        What the kernel prepares of its constants is prepared anew only where these have other contents.
+        """
         self._data = Data(**data)
         self._refill(self._buffers)
+        constants = replace(self._data, turn=0)
+        if self._prepare is not None and self._prepared_of != constants:
+            place = ctypes.c_void_p()
+            size = self._prepare(self._arguments, ctypes.byref(place))
+            if size < 0:
+                return {"failed": "unsupported", "message": "there is no memory for what is prepared"}
+            self._prepared_of, self._prepared = constants, (place.value or 0, size)
         return {}
 
     def run(self) -> Reply:
@@ -174,6 +190,8 @@ class Worker:
             if cold:
                 for buffer in self._buffers:
                     self._flush(buffer.address, buffer.values.nbytes)
+                if self._prepared[1]:
+                    self._flush(*self._prepared)
             seconds = self._invocations(batch)
             drifted = self._drifts and self._drifted()
             if drifted:

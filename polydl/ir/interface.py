@@ -16,6 +16,18 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class PreparedCalls:
+    """The two functions that do what the kernel's does, in two steps, and how large the buffer between them is."""
+
+    #: of the function that fills the buffer, without a semicolon
+    prepare: str
+    #: of the function that takes it, without a semicolon
+    run: str
+    #: of the buffer
+    bytes: int
+
+
+@dataclass(frozen=True)
 class Interface:
     """The content of a kernel's header."""
 
@@ -24,6 +36,23 @@ class Interface:
     #: of the function, without a semicolon
     prototype: str
     clauses: tuple[Clause, ...] = ()
+    #: None unless the nest has constants
+    prepared: PreparedCalls | None = None
+
+    @property
+    def prepare(self) -> str:
+        """Name of the function that prepares constants."""
+        return f"{self.function}_prepare"
+
+    @property
+    def run(self) -> str:
+        """Name of the function that uses prepared constants."""
+        return f"{self.function}_run"
+
+    @property
+    def prepared_bytes(self) -> str:
+        """Name of the function that says how large the buffer of prepared constants is."""
+        return f"{self.function}_prepared_bytes"
 
     @property
     def release(self) -> str:

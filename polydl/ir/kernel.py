@@ -88,3 +88,8 @@ class KernelSource:
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()
+
+    @property
+    def prepared_bytes(self) -> int:
+        """The size of what is prepared of the nest's constants."""
+        return 0 if self.interface.prepared is None else self.interface.prepared.bytes

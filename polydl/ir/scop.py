@@ -139,6 +139,8 @@ class Scop:
     transform_calls: tuple[TransformCall, ...] = ()
     #: statements whose loops are skewed, as they would be without: what working sets and costs are estimated from
     unskewed: tuple[Statement, ...] = ()
+    #: arrays and scalars of its parameters and globals that hold the same at every call, as the user says
+    constants: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         size = f"{len(self.statements)} statements, {len(self.arrays)} arrays, {self.flops} operations"
@@ -150,7 +152,8 @@ class Scop:
         statements = [asdict(s) | {"line": 0, "text": ""} for s in self.statements]
         for statement in statements:
             del statement["origin"]
-        content = json.dumps([self.function.name, statements, [asdict(a) for a in self.arrays]], sort_keys=True)
+        parts = [self.function.name, statements, [asdict(a) for a in self.arrays]]
+        content = json.dumps([*parts, self.constants] if self.constants else parts, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polydl.contracts import Candidate
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
@@ -18,17 +20,24 @@ from polydl.plan.rewrite_steps import families
 
 
 def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Machine) -> Candidate:
-    """What rankers see of an applied variant whose working sets are known."""
+    """What rankers see of an applied variant whose working sets are known. What is prepared takes no time."""
     (scop, plan), sites = applied.modelled, applied.sites
-    finished = applied.finished
-    cycles = [_nest_cycles(applied, nest, finished, machine) for nest in plan.nests]
+    finished, prepared = applied.finished, applied.prepared
+    running = [nest.nest.index not in prepared.nests for nest in plan.nests]
+    left = applied.rewritten.without(prepared.statements) if prepared.nests else scop
+    cycles = [
+        _nest_cycles(applied, nest, finished, machine) if runs else 0.0
+        for nest, runs in zip(plan.nests, running, strict=True)
+    ]
     blocks = {
         index: block
         for index, site in sites.items()
         if (block := register_block(site, _vector_elements(applied, site.plan, machine)))
     }
     sizes = [level.bytes for level in machine.caches]
-    moved = traffic(scop, plan, sizes, machine.core, blocks=blocks)
+    called = replace(plan, nests=tuple(nest for nest, runs in zip(plan.nests, running, strict=True) if runs))
+    rows = iter(traffic(scop, called, sizes, machine.core, blocks=blocks))
+    moved = tuple(next(rows) if runs else (0,) * len(sizes) for runs in running)
     tiles = {index: site.next_tile for index, site in sites.items() if site.next_tile is not None}
     cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
@@ -37,11 +46,14 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         cycles=tuple(cycles),
         traffic=moved,
         parallel_iterations=parallel_iterations(scop, plan),
-        starts=parallel_starts(scop, plan),
-        microkernels=applied.uses,
-        calls=tuple(sites[nest.nest.index].calls if nest.nest.index in sites else 0 for nest in plan.nests),
-        flops=scop.flops,
-        footprint=scop.footprint,
+        starts=tuple(starts if runs else 0 for starts, runs in zip(parallel_starts(scop, plan), running, strict=True)),
+        microkernels=tuple(use for use in applied.uses if use.nest not in prepared.nests),
+        calls=tuple(
+            sites[nest.nest.index].calls if runs and nest.nest.index in sites else 0
+            for nest, runs in zip(plan.nests, running, strict=True)
+        ),
+        flops=left.flops,
+        footprint=left.footprint,
         families=families(applied.variant.rewrites),
     )
 

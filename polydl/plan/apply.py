@@ -21,6 +21,7 @@ from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
 from polydl.plan.plan import make_plan
+from polydl.plan.prepared import Prepared, prepared, proved
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.zeroing import absorbed
 from polydl.poly.legality import Directions, Violation, violations
@@ -109,17 +110,23 @@ class Applied:
         return scop, replace(self.plan, nests=nests)
 
     @cached_property
-    def executed(self) -> tuple[Scop, Plan]:
-        """What is analysed and reported: scop and plan without the passes of zeros that are absorbed.
+    def prepared(self) -> Prepared:
+        """What depends on the scop's constants alone, and runs once, ahead of all calls."""
+        return prepared(self.scop, self.plan)
 
-        Code generation leaves the same passes out, and with them what calls apply as an epilogue.
+    @cached_property
+    def executed(self) -> tuple[Scop, Plan]:
+        """What is analysed and reported: scop and plan without what is prepared and the zeros that are absorbed.
+
+        Code generation leaves the same passes of zeros out, and with them what calls apply as an epilogue.
         """
-        if not self.absorbed:
+        spared = {*self.absorbed, *self.prepared.nests}
+        if not spared:
             return self.modelled
-        gone = [nest for nest in self.plan.nests if nest.nest.index in self.absorbed]
+        gone = [nest for nest in self.plan.nests if nest.nest.index in spared]
         names = frozenset(name for nest in gone for name in nest.nest.statements)
         left = Schedule(tuple(times for times in self.plan.schedule.statements if times[0] not in names))
-        nests = tuple(nest for nest in self.plan.nests if nest.nest.index not in self.absorbed)
+        nests = tuple(nest for nest in self.plan.nests if nest.nest.index not in spared)
         return self.rewritten.without(names), replace(self.plan, nests=nests, schedule=left)
 
     @cached_property
@@ -135,6 +142,7 @@ class Applied:
         """
         if self.violations:
             raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.reason(self.violations[0])}")
+        proved(self.scop, self.prepared, self.rewritten.dependences)
         for site in self.sites.values():
             for _, shape in site.gemm.shapes():
                 refusal = site.kernel.rejects(shape)

@@ -20,7 +20,7 @@ from polydl.presentation.measured import (
     records_text,
     seconds_text,
 )
-from polydl.presentation.notation import NOTHING, count, counted, duration, number, percentage, wrapped
+from polydl.presentation.notation import NOTHING, count, counted, duration, number, percentage, size, wrapped
 from polydl.presentation.tables import rendered, table
 
 _SHOWN_CANDIDATES, _SHOWN_STEPS = 4, 5
@@ -73,11 +73,28 @@ def _winner(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     if verbose:
         of_peak += f" of {threads} ({number(peak(document))} GFLOPS)"
     yield from wrapped(f"{number(best['gflops'])} GFLOPS, {of_peak}; {_which(document)}", "  ")
+    yield from _prepared(document)
     said = [f"numerics {document['numerics']}: {best['rounding']['method']}", accuracy_text(best["accuracy"])]
     yield from wrapped("; ".join([*said, *(exactness_text(best["exactness"]) if verbose else ())]), "  ")
     if best.get("preferred_to"):
         yield from wrapped(f"{best['preferred_to']} is faster by little, and calls a library; this calls none", "  ")
     yield from wrapped(builds_text(document, verbose=verbose), "  ")
+
+
+def _prepared(document: Mapping[str, Any]) -> Iterator[str]:
+    """What the two functions for constants gain over the one that prepares them at every call."""
+    best = document["best"]
+    prepared = best.get("prepared")
+    if prepared is None:
+        return
+    function, names = document["input"]["exported"], ", ".join(prepared["constants"])
+    if not prepared["bytes"]:
+        yield from wrapped(f"nothing is prepared of {names}: {function}_run does what {function} does", "  ")
+        return
+    text = f"that is {function}_run, with {size(prepared['bytes'])} prepared of {names}"
+    if prepared["unprepared_seconds"]:
+        text += f"; {function} takes {duration(prepared['unprepared_seconds'])}"
+    yield from wrapped(text, "  ")
 
 
 def _which(document: Mapping[str, Any]) -> str:

@@ -48,6 +48,7 @@ class Source:
     layout: str | None
     element: str | None
     padding: str | None
+    constant: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if (self.file is None) == (self.workload is None):
@@ -81,15 +82,17 @@ class Source:
         return replace(self, file=str(path), workload=None, images=None, layout=None, element=None, padding=None)
 
     def parse(self) -> Scop:
+        from polydl.frontend.constants import with_constants
         from polydl.pipeline import parse
 
         if self.file is None:
             with temporary_directory() as directory:
                 placed = self.placed(directory)
                 return replace(placed.parse(), file=Path(placed.file or "").name)
-        return parse(
+        scop = parse(
             self.file, function=self.function, defines=macros_of(self.define), include_directories=self.include
         )
+        return with_constants(scop, self.constant) if self.constant else scop
 
     def _workload(self) -> Workload:
         from polydl.workloads import workload
@@ -267,6 +270,11 @@ source_options = _gathered(
     ),
     click.option("--element", type=click.Choice(ELEMENTS), help="Type of the workload's inputs (float)."),
     click.option("--padding", type=click.Choice(PADDINGS), help="Whether the nest goes over rows of padding."),
+    click.option(
+        "--constant", metavar="NAME", multiple=True,
+        help="An array that holds the same at every call, such as a filter: what depends on constants alone is "
+        "prepared once. May be repeated.",
+    ),
 )  # fmt: skip
 target_options = _gathered(
     "target",

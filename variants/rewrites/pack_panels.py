@@ -50,12 +50,15 @@ class PackPanelsRewrite:
         return pack_panels(scop, step)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
-        """Operands whose rows lie a page or more apart, in panels; large ones only where no tiles can be packed."""
+        """Operands whose rows lie a page or more apart, in panels; large ones only where no tiles can be packed.
+
+        Constants in any case, since their panels are made once.
+        """
         scop, statement, matches = request.scop, request.statement, request.matches
         page_bytes = request.machine.core.page_bytes
         tiles = tile_choices(scop, statement, matches, page_bytes)
         for steps in panel_choices(scop, statement, matches, page_bytes):
-            if not tiles or _small(scop, steps):
+            if not tiles or _small(scop, steps) or _constant(scop, steps):
                 yield Proposal(steps)
 
     def describe(self, scop: Scop, step: PackPanels) -> str:
@@ -83,7 +86,8 @@ def panel_choices(
     """Copies of a product's operands in panels, where the microkernel would step over a page from row to row.
 
     The loop along the panel's rows is split into blocks, in all statements that write the output. An operand is
-    copied only if each of its elements is used ``PANEL_REUSE`` times, which pays for the copy.
+    copied only if each of its elements is used ``PANEL_REUSE`` times, which pays for the copy, or if it is a constant,
+    whose copy is prepared.
     """
     if statement.box is None or not matches:
         return ()
@@ -99,7 +103,8 @@ def panel_choices(
     def worthwhile(access: Access, stride: int) -> bool:
         array = scop.array(access.array)
         often = statement.instances >= PANEL_REUSE * array.elements
-        return often and stride * bytes_of[access.array] >= page_bytes and visits_once(scop, statement, access)
+        pays = often and stride * bytes_of[access.array] >= page_bytes
+        return (pays or array.memory in scop.constants) and visits_once(scop, statement, access)
 
     wanted = []
     if blocks["m"] and worthwhile(match.form.a, match.lda):
@@ -129,6 +134,11 @@ def panel_choices(
                 packs.append(PackPanels(statement.name, access.array, loops))
         found.append((*splits, *packs))
     return tuple(found)
+
+
+def _constant(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:
+    """Whether all that is copied holds the same at every call."""
+    return all(scop.array(step.array).memory in scop.constants for step in steps if isinstance(step, PackPanels))
 
 
 def _small(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:

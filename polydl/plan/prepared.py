@@ -1,0 +1,108 @@
+"""Which nests of an applied variant depend on constant arrays alone, so that they can run once, ahead of all calls.
+
+A constant is an array that holds the same at every call (``Scop.constants``). A nest can be prepared if all that it
+reads are constants and what other prepared nests write, and if nobody else writes what it writes. What it writes is
+then the same at every call as well. Nests that share an outermost loop are prepared together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Statement
+from polydl.plan.nest_plan import NestPlan, Plan
+from polydl.poly.dependences import Dependence
+
+# Each prepared array begins at a multiple of it, in bytes.
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What runs once, ahead of all calls, and the arrays that it leaves for them."""
+
+    #: names of the statements
+    statements: frozenset[str] = frozenset()
+    #: indices of their nests
+    nests: frozenset[int] = frozenset()
+    #: the arrays that they write, in the order of the scop; views are not among them
+    arrays: tuple[Array, ...] = ()
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """Where each array begins in the buffer that holds all of them, in bytes."""
+        places = [0]
+        for array in self.arrays:
+            places.append(places[-1] + -(-array.bytes // ALIGNMENT) * ALIGNMENT)
+        return tuple(places[:-1])
+
+    @property
+    def bytes(self) -> int:
+        """The size of the buffer, a multiple of the alignment; 0 where nothing is prepared."""
+        return sum(-(-array.bytes // ALIGNMENT) * ALIGNMENT for array in self.arrays)
+
+
+def prepared(scop: Scop, plan: Plan) -> Prepared:
+    """The largest set of nests that can be prepared; none without constants."""
+    if not scop.constants:
+        return Prepared()
+    place = {name: dimensions[0] for name, dimensions in plan.schedule.statements}
+    nest_of = {name: nest for nest in plan.nests for name in nest.nest.statements}
+    constant = {array.name for array in scop.arrays if array.storage == "constant"} | set(scop.constants)
+    # Statements that may be prepared by themselves; those that depend on others are taken away again.
+    left = {each.name for each in scop.statements if _may_be(scop, each, nest_of[each.name])}
+    while True:
+        others = [each for each in scop.statements if each.name not in left]
+        changing = {_memory(scop, access.array) for each in others for access in each.writes}
+        fixed = constant | {
+            _memory(scop, access.array) for each in scop.statements if each.name in left for access in each.writes
+        }
+        stray = {place[each.name] for each in others}
+        for statement in scop.statements:
+            read = {_memory(scop, access.array) for access in statement.reads}
+            written = {_memory(scop, access.array) for access in statement.writes}
+            if not read <= fixed - changing or written & changing:
+                stray.add(place[statement.name])
+        kept = {name for name in left if place[name] not in stray}
+        if kept == left:
+            break
+        left = kept
+    written = {_memory(scop, access.array) for each in scop.statements if each.name in left for access in each.writes}
+    return Prepared(
+        frozenset(left),
+        frozenset(nest_of[name].nest.index for name in left),
+        tuple(array for array in scop.arrays if array.name in written),
+    )
+
+
+def proved(scop: Scop, part: Prepared, dependences: Sequence[Dependence]) -> None:
+    """Check that no dependence leads from what is left to what is prepared, which runs first.
+
+    Nor may a call change what was prepared: the only dependences from there are of values that are read. Raises
+    IllegalVariantError.
+    """
+    for dependence in dependences:
+        if dependence.kind == "RAR":
+            continue
+        source, target = (name in part.statements for name in (dependence.source, dependence.target))
+        if (target and not source) or (source and not target and dependence.kind != "RAW"):
+            raise IllegalVariantError(
+                f"the {dependence.kind} dependence on `{dependence.array}` from {dependence.source} (line "
+                f"{scop.statement(dependence.source).line}) to {dependence.target} is broken by preparing one of them"
+            )
+
+
+def _may_be(scop: Scop, statement: Statement, nest: NestPlan) -> bool:
+    """Whether a statement writes local arrays only, in code that is polydl's own."""
+    transform = nest.nest.transform
+    if nest.nest.annotated is not None or (transform is not None and transform.transform.after):
+        return False
+    arrays = [scop.array(_memory(scop, access.array)) for access in statement.writes]
+    return all(array.storage == "local" and array.extents for array in arrays)
+
+
+def _memory(scop: Scop, name: str) -> str:
+    return scop.array(name).memory

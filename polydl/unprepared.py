@@ -1,0 +1,61 @@
+"""The function of a kernel with constants that prepares them itself, verified and timed beside the original nest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polydl.codegen.original import harness, original
+from polydl.execute.contract import Executor, TimingPolicy
+from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
+
+if TYPE_CHECKING:
+    from polydl.optimization import Optimization
+
+_BUDGET_SECONDS = 5.0
+
+
+def with_unprepared(result: Optimization, executor: Executor, seed: int) -> Optimization:
+    """The winner's function that prepares constants itself, verified and timed as well.
+
+    Where that is wrong, the winner is none, and the next one takes its place.
+    """
+    best, toolchain = result.winner, result.toolchain
+    if best is None or toolchain is None or result.plain is not None or not best.kernel.prepared_bytes:
+        return result
+    measured = _measured(result, best.kernel, toolchain, executor, seed)
+    if measured.status not in ("wrong", "inaccurate", "crash"):
+        return replace(result, unprepared=measured)
+    message = f"the function that prepares its constants itself: {measured.message}"
+    failed = replace(best, measurement=replace(measured, id=best.kernel.id, message=message), record=None)
+    others = tuple(failed if each is best else each for each in result.tried)
+    return with_unprepared(replace(result, tried=others), executor, seed)
+
+
+def _measured(
+    result: Optimization, kernel: KernelSource, toolchain: Toolchain, executor: Executor, seed: int
+) -> Measurement:
+    """The measurement of a kernel where each invocation prepares and runs; a failure is a value, as everywhere."""
+    scop = result.scop
+    whole = replace(
+        kernel,
+        id=f"{kernel.id}-unprepared",
+        harness=harness(scop, kernel.function),
+        interface=replace(kernel.interface, prepared=None),
+    )
+    policy = TimingPolicy(adaptive=True, budget_seconds=_BUDGET_SECONDS)
+    with temporary_directory() as directory:
+        plain, built = executor.build([original(scop), whole], toolchain, directory)
+        _, measured, *_ = executor.measure(
+            [built],
+            plain,
+            scop,
+            threads=result.machine.threads,
+            policy=policy,
+            seed=seed,
+            most_error=result.space.most_error,
+        )
+    return measured
