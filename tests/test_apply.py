@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import random
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machines import machine_with
@@ -114,6 +117,41 @@ def test_a_broken_dependence_is_named_with_its_lines(tmp_path: Path) -> None:
 def test_a_step_that_cannot_be_taken_says_why(tmp_path: Path, steps: tuple[Step, ...], message: str) -> None:
     with pytest.raises(IllegalVariantError, match=message):
         apply(parse(tmp_path, PRODUCT), Variant(steps), KERNELS)
+
+
+def with_another_name(value: Any) -> Iterator[Any]:
+    """What a field holds, with one of its names that nothing has."""
+    if isinstance(value, str):
+        yield "nothing"
+    elif isinstance(value, tuple):
+        for place, item in enumerate(value):
+            yield from ((*value[:place], other, *value[place + 1 :]) for other in with_another_name(item))
+
+
+@pytest.mark.parametrize("example", ["conv", "conv_plain", "matmul", "bnorm_relu"])
+def test_names_that_nothing_has_are_refused(example: str) -> None:
+    scop = pipeline.parse(Path(__file__).parents[1] / "examples" / f"{example}.c")
+    machine = machine_with(threads=2, vector_bytes=64)
+    space = pipeline.space_on(scop, machine, microkernel="c", numerics="fast")
+    # The first variant that has a step of some kind stands for all of them.
+    variants = {
+        type(step): variant
+        for variant in reversed(pipeline.generate(space, max_variants=100, seed=1).variants)
+        for step in variant.steps
+    }
+    wrong = [
+        Variant((*variant.steps[:place], replace(step, **{field.name: value}), *variant.steps[place + 1 :]))
+        for kind, variant in variants.items()
+        for place, step in enumerate(variant.steps)
+        if type(step) is kind
+        for field in fields(step)
+        if (kind, field.name) != (Attach, "place")
+        for value in with_another_name(getattr(step, field.name))
+    ]
+    assert wrong
+    for variant in wrong:
+        with pytest.raises(IllegalVariantError):
+            space.apply(variant)
 
 
 def test_sums_keep_their_order_without_reassociation(tmp_path: Path) -> None:

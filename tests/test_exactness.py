@@ -59,6 +59,17 @@ def test_every_golden_variant_agrees(name: str, tmp_path: Path) -> None:
     assert result.ring == (FIELD if needs_a_field(name) else INTEGERS)
 
 
+def test_temporary_files_of_the_compiler_go_with_the_folder(tmp_path: Path) -> None:
+    """A compiler that is killed leaves them behind."""
+    toolchain, compiler = Toolchain.find("gcc"), tmp_path / "compiler"
+    compiler.write_text(f'#!/bin/sh\necho "$TMPDIR" > {tmp_path}/places\nexec {toolchain.path} "$@"\n')
+    compiler.chmod(0o755)
+    scop = parse(tmp_path, SMALL)
+    result = compare_exactly(scop, original(scop), replace(toolchain, path=compiler), tmp_path / "program")
+    assert result.verdict == "agrees", result.reason
+    assert (tmp_path / "places").read_text().strip() == str(tmp_path / "program")
+
+
 def needs_a_field(name: str) -> bool:
     """Whether the variant divides, or multiplies by fractions."""
     return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep"))
@@ -77,6 +88,7 @@ void product(float c[8][32], const float a[8][10000], const float b[10000][32])
 """
 
 
+SMALL = PRODUCT.replace("10000", "10")
 WITHOUT_PRAGMAS = PRODUCT.replace("#pragma scop\n", "")
 
 

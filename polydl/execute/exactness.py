@@ -22,6 +22,7 @@ from polydl.codegen.original import original
 from polydl.execute.arrays import element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.own_headers import own_headers, write_copies
+from polydl.execute.process_group import run_in_group
 from polydl.execute.ranges import needs_small_integers
 from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
@@ -65,6 +66,7 @@ def compare_exactly(
     if 2 * sum(array.bytes for array in _arrays(scop)) > _MOST_BYTES:
         return Exactness("not applicable", "", "the arrays are too large")
     ring = ring_of(scop, kernel)
+    directory = directory.absolute()
     directory.mkdir(parents=True, exist_ok=True)
     suffix = ".c" if ring == INTEGERS else ".cc"
     functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
@@ -80,11 +82,11 @@ def compare_exactly(
     includes = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
     command = _command(scop, toolchain, ring, kernel.c, includes, [*sources], driver, program)
     try:
-        built = _run(command, COMPILE_TIMEOUT_SECONDS)
+        built = run_in_group(command, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
         if built.returncode != 0:
             errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
             return Exactness("not applicable", "", f"it can't be compiled over the ring: {errors[0] if errors else ''}")
-        ran = _run([str(program)], timeout_seconds)
+        ran = run_in_group([str(program)], directory, timeout_seconds=timeout_seconds)
     except subprocess.TimeoutExpired:
         return Exactness("not applicable", "", "it takes too long")
     seconds = time.monotonic() - start
@@ -158,18 +160,6 @@ def _command(
     vectors = ring == FIELD and "vector_size" in text
     effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
     return [str(toolchain.path), effort, *_FLAGS, *language, *includes, *files, *link]
-
-
-def _run(command: list[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        timeout=seconds,
-        check=False,
-        stdin=subprocess.DEVNULL,
-    )
 
 
 def _difference(scop: Scop, words: list[str]) -> str:

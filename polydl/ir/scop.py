@@ -16,6 +16,10 @@ from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.statement import Access, Statement
 
 
+class UnknownNameError(KeyError):
+    """A scop was asked for a statement or an array that it doesn't have; the text says which."""
+
+
 @dataclass(frozen=True)
 class Array:
     """An array or a scalar of the source, or one that a rewrite added. All sizes are known."""
@@ -176,11 +180,11 @@ class Scop:
         return replace(self, statements=tuple(flat.get(s.name, s) for s in self.statements), unskewed=())
 
     def array(self, name: str) -> Array:
-        """The array of that name. Raises KeyError."""
+        """The array of that name. Raises UnknownNameError."""
         for array in self.arrays:
             if array.name == name:
                 return array
-        raise KeyError(name)
+        raise UnknownNameError(f"array `{name}`")
 
     def stride(self, access: Access, iterator: int) -> int:
         """Elements by which one step of a loop moves an access.
@@ -198,8 +202,8 @@ class Scop:
         )
 
     def statement(self, name: str) -> Statement:
-        """The statement of that name. Raises KeyError."""
+        """The statement of that name. Raises UnknownNameError."""
         for statement in self.statements:
             if statement.name == name:
                 return statement
-        raise KeyError(name)
+        raise UnknownNameError(f"statement `{name}`")

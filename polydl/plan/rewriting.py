@@ -9,7 +9,7 @@ from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, reassociates, refusal
-from polydl.ir.scop import Scop
+from polydl.ir.scop import Scop, UnknownNameError
 from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
 from polydl.plan.rewrite_steps import families, rewrite_of, rounding_of
@@ -111,10 +111,13 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
     before = rewritten(scop, tuple(others), numerics=numerics)
     if not others and SCHEDULING not in families([last]) and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
-    rounding = before.rounding.beside(rounding_of(before.scop, last))
-    refused = refusal(rounding, numerics)
-    if refused is not None:
-        raise IllegalVariantError(f"`{last.json_name}` is not admitted: {refused}")
-    apply = rewrite_of(last).apply
-    scop = apply(before.scop, last, before.dependences, reassociate=before.reassociate)
+    try:
+        rounding = before.rounding.beside(rounding_of(before.scop, last))
+        refused = refusal(rounding, numerics)
+        if refused is not None:
+            raise IllegalVariantError(f"`{last.json_name}` is not admitted: {refused}")
+        apply = rewrite_of(last).apply
+        scop = apply(before.scop, last, before.dependences, reassociate=before.reassociate)
+    except UnknownNameError as unknown:
+        raise IllegalVariantError(f"`{last.json_name}`: there is no {unknown.args[0]}") from unknown
     return RewrittenScop(scop, numerics, rounding)
