@@ -209,6 +209,9 @@ def test_it_is_proposed_with_the_other_variants_and_described(scops: dict[str, S
     ours = [each for each in space.alternatives if families(each.rewrites) == {"scheduling"}]
     assert ours
     assert {each.size() for each in ours} == {1}
+    variants = pipeline.generate_variants(scop, machine=machine_with(threads=2, vector_bytes=32), max_variants=30)
+    assert len(variants) == 30
+    assert any("scheduling" in families(variant.rewrites) for variant in variants)
     assert variant_from_json(Variant((STEP,)).to_json()) == Variant((STEP,))
     text = "lines 6, 8 in common loops t, i, tiles of 8 of t by 64 of i, wavefronts of them on threads"
     assert description(scop, STEP) == text

@@ -38,15 +38,17 @@ class Generation:
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
     """Legal variants: all of them if there are at most ``max_variants`` assignments, else a sample.
 
-    Each alternative of the scop gets an even share. The same seed gives the same variants in the same order.
+    Each alternative of the scop gets an even share of what those with a single assignment leave. The same seed gives
+    the same variants in the same order.
     """
     every = tuple(each for each in (space, *space.alternatives) if each.size())
     spaces = every[:max_variants]
-    parts: list[Generation] = []
-    for number, each in enumerate(spaces):
+    shares: dict[int, Generation] = {}
+    for number, place in enumerate(sorted(range(len(spaces)), key=lambda place: spaces[place].size() > 1)):
         # What one space leaves over goes to those after it.
-        room = max_variants - sum(len(part.variants) for part in parts)
-        parts.append(_generate(each, room // (len(spaces) - number), seed))
+        room = max_variants - sum(len(part.variants) for part in shares.values())
+        shares[place] = _generate(spaces[place], room // (len(spaces) - number), seed)
+    parts = [shares[place] for place in range(len(spaces))]
     return Generation(
         tuple(variant for part in parts for variant in part.variants),
         sum(part.generated for part in parts),
