@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from polydl.libraries.build import Library as Library
     from polydl.libraries.build import library as library
     from polydl.machine import Machine as Machine
+    from polydl.models.loaded import LoadedModel as LoadedModel
+    from polydl.models.loaded import load as load
     from polydl.optimization import Optimization as Optimization
     from polydl.optimization import optimize as optimize
     from polydl.peers import PeerComparison as PeerComparison
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Library",
+    "LoadedModel",
     "Machine",
     "Optimization",
     "Peer",
@@ -49,6 +52,7 @@ __all__ = [
     "fuse",
     "generate_variants",
     "library",
+    "load",
     "optimize",
     "parse",
     "rank",
@@ -56,6 +60,7 @@ __all__ = [
 
 _HOME = {
     "Library": "polydl.libraries.build",
+    "LoadedModel": "polydl.models.loaded",
     "Machine": "polydl.machine",
     "Optimization": "polydl.optimization",
     "Peer": "polydl.execute.contract",
@@ -68,6 +73,7 @@ _HOME = {
     "fuse": "polydl.fused",
     "generate_variants": "polydl.pipeline",
     "library": "polydl.libraries.build",
+    "load": "polydl.models.loaded",
     "optimize": "polydl.optimization",
     "parse": "polydl.pipeline",
     "rank": "polydl.pipeline",

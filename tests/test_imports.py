@@ -26,6 +26,7 @@ PUBLIC = {
     "polydl.pipeline",
     "polydl.registry",
     "polydl.start",
+    "polydl.torch",
     "polydl.ir",
     "polydl.variant_json",
     "polydl.workloads",

@@ -1,0 +1,150 @@
+"""A graph in the making: values get the layout that an operator takes when it is added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polydl.models.elementwise import ElementWise, Reorder
+from polydl.models.epilogue import Step
+from polydl.models.graph import Array, Graph, Kind, Operator
+
+_ROWS = ".rows"
+_IMAGE = ".image"
+
+
+class GraphBuilder:
+    """``add`` operators in an order in which they can run, then ``graph``.
+
+    A value of rank 4 may be there as images in blocks of channels, row-major, or both; a change of layout is added
+    where the first operator needs the form that is not there.
+    """
+
+    def __init__(self) -> None:
+        self._operators: list[Operator] = []
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._constants: dict[str, Array] = {}
+        self._images: set[str] = set()
+        self._views: dict[str, str] = {}
+        self._inputs: list[str] = []
+        #: the name of a value in a form, by the value's own
+        self._rows: dict[str, str] = {}
+        self._image: dict[str, str] = {}
+
+    def __contains__(self, value: str) -> bool:
+        return value in self._rows or value in self._image
+
+    @property
+    def operators(self) -> Sequence[Operator]:
+        return self._operators
+
+    def shape(self, value: str) -> tuple[int, ...]:
+        return self._shapes[self._rows.get(value) or self._image[value]]
+
+    def input(self, name: str, shape: tuple[int, ...]) -> None:
+        """A row-major value that the caller provides."""
+        self._inputs.append(name)
+        self._shapes[name] = shape
+        self._rows[name] = name
+
+    def constant(self, name: str, value: Array) -> str:
+        self._constants[name] = value
+        return name
+
+    def constant_value(self, name: str) -> Array:
+        return self._constants[name]
+
+    def image(self, value: str) -> str:
+        """The value as images."""
+        if value not in self._image:
+            name, rows = value + _IMAGE, self._rows[value]
+            self._operators.append(Operator(Reorder(), (rows,), name))
+            self._shapes[name] = self._shapes[rows]
+            self._images.add(name)
+            self._image[value] = name
+        return self._image[value]
+
+    def rows(self, value: str) -> str:
+        """The value as a row-major array."""
+        if value not in self._rows:
+            name, image = value + _ROWS, self._image[value]
+            self._operators.append(Operator(Reorder(), (image,), name))
+            self._shapes[name] = self._shapes[image]
+            self._rows[value] = name
+        return self._rows[value]
+
+    def add_image(
+        self, name: str, shape: tuple[int, ...], kind: Kind, inputs: Sequence[str], constants: Sequence[str] = (),
+        steps: Sequence[Step] = (),
+    ) -> None:  # fmt: skip
+        """An operator from images to images."""
+        names = tuple(self.image(each) for each in inputs)
+        self._operators.append(Operator(kind, names, name, tuple(constants), tuple(steps), (name,)))
+        self._shapes[name] = shape
+        self._images.add(name)
+        self._image[name] = name
+
+    def add_rows(
+        self, name: str, shape: tuple[int, ...], kind: Kind, inputs: Sequence[str], constants: Sequence[str] = (),
+        steps: Sequence[Step] = (),
+    ) -> None:  # fmt: skip
+        """An operator from row-major arrays to one."""
+        names = tuple(self.rows(each) for each in inputs)
+        self._operators.append(Operator(kind, names, name, tuple(constants), tuple(steps), (name,)))
+        self._shapes[name] = shape
+        self._rows[name] = name
+
+    def add_element_wise(self, name: str, inputs: Sequence[str], steps: Sequence[Step]) -> None:
+        """Steps on values of one shape, in the form in which the first is there."""
+        add = self.add_image if any(each in self._image for each in inputs) else self.add_rows
+        add(name, self.shape(inputs[0]), ElementWise(), inputs, (), steps)
+
+    def add_view(self, name: str, shape: tuple[int, ...], value: str) -> None:
+        """The elements of a row-major value in another shape."""
+        self._views[name] = self.rows(value)
+        self._shapes[name] = shape
+        self._rows[name] = name
+
+    def alias(self, name: str, value: str) -> None:
+        """Another name of a value."""
+        for forms in (self._rows, self._image):
+            if value in forms:
+                forms[name] = forms[value]
+
+    def replace_constants(self, value: str, constants: Sequence[str], name: str) -> bool:
+        """Whether the last operator computes a value; it then does so with other constants, under another name."""
+        last = self._operators[-1] if self._operators else None
+        if last is None or last.output != self._image.get(value):
+            return False
+        self._operators[-1] = Operator(
+            last.kind, last.inputs, name, tuple(constants), last.steps, (*last.sources, name)
+        )
+        self._shapes[name] = self._shapes.pop(last.output)
+        self._images.remove(last.output)
+        self._images.add(name)
+        del self._image[value]
+        self._image[name] = name
+        return True
+
+    def graph(self, outputs: Sequence[str]) -> Graph:
+        """The graph with these values as outputs, each of which an operator computes."""
+        names = []
+        for value in outputs:
+            rows = self.rows(value)
+            stored = rows
+            while stored in self._views:
+                stored = self._views[stored]
+            if stored in self._inputs or stored in names:
+                copy = f"{value}.copy"
+                self._operators.append(Operator(ElementWise("copy"), (rows,), copy))
+                self._shapes[copy] = self._shapes[rows]
+                rows = copy
+            names.append(rows)
+        return Graph(
+            tuple(self._inputs),
+            tuple(names),
+            dict(self._shapes),
+            tuple(self._operators),
+            dict(self._constants),
+            frozenset(self._images),
+            dict(self._views),
+        )

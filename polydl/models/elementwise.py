@@ -1,0 +1,112 @@
+"""Operators that compute each element by itself, and those that only move elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.models.epilogue import Step
+from polydl.models.graph import Array
+from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
+from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
+from polydl.models.layouts import block_of
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ElementWise:
+    """The steps, applied to each element of the first input."""
+
+    #: what it is called where it has no steps that say it
+    label: str = "element-wise"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del channels
+        blocks = [each.block for each in inputs if isinstance(each, Image)]
+        return min(blocks)
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        first, operands = inputs[0], inputs[1:]
+        block = channels_together(output, inputs)
+        parameters = [declared("input", first), *operand_parameters(steps, operands)]
+        body = element_wise(output, first.element("input", block), steps, operands)
+        return function_text(function, output, parameters, [body])
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
+@dataclass(frozen=True)
+class Reorder:
+    """Images as PyTorch has them, [images][channels][rows][columns], into blocks of channels, or back."""
+
+    @property
+    def label(self) -> str:
+        return "change of layout"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del inputs
+        return block_of(channels)
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        assert not steps
+        blocked, plain = (output, inputs[0]) if isinstance(output, Image) else (inputs[0], output)
+        assert isinstance(blocked, Image)
+        assert isinstance(plain, RowMajor)
+        element = brackets("n", f"t * {blocked.block} + k", "y", "x")
+        if isinstance(output, Image):
+            body = f"{output.element('output')} = input{element};"
+        else:
+            body = f"output{element} = {blocked.element('input')};"
+        return function_text(function, output, [declared("input", inputs[0])], [nest(blocked.loops(), body)])
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
+@dataclass(frozen=True)
+class Concatenate:
+    """Images with the same size, one's channels after the other's."""
+
+    channels: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return f"concatenation of {' + '.join(map(str, self.channels))} channels"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),) * len(self.channels)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        blocks = {each.block for each in inputs if isinstance(each, Image)}
+        whole = len(blocks) == 1 and all(count % min(blocks) == 0 for count in self.channels)
+        return min(blocks) if whole and block_of(channels) == min(blocks) else channels
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        assert not steps
+        assert isinstance(output, Image)
+        nests, first = [], 0
+        for number, image in enumerate(inputs):
+            assert isinstance(image, Image)
+            block = min(image.block, output.block)
+            target = output.element("output", block, first)
+            nests.append(nest(image.loops(block), f"{target} = {image.element(f'input{number}', block)};"))
+            first += image.channels
+        parameters = [declared(f"input{number}", image) for number, image in enumerate(inputs)]
+        return function_text(function, output, parameters, nests)
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)

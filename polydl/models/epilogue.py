@@ -1,0 +1,81 @@
+"""What follows an operator element by element, as C expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Function = Literal["relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh"]
+
+_EXPRESSIONS: dict[Function, str] = {
+    # The comparison keeps NaN, as PyTorch does.
+    "relu": "({0} < 0.0f ? 0.0f : {0})",
+    "relu6": "({0} < 0.0f ? 0.0f : ({0} > 6.0f ? 6.0f : {0}))",
+    "sigmoid": "(1.0f / (1.0f + expf(-({0}))))",
+    "silu": "({0} / (1.0f + expf(-({0}))))",
+    "hardsigmoid": "({0} < -3.0f ? 0.0f : ({0} > 3.0f ? 1.0f : ({0} + 3.0f) * 0.16666667f))",
+    "hardswish": "({0} < -3.0f ? 0.0f : ({0} > 3.0f ? {0} : {0} * ({0} + 3.0f) * 0.16666667f))",
+    "gelu": "(0.5f * {0} * (1.0f + erff({0} * 0.70710678f)))",
+    "gelu_tanh": "(0.5f * {0} * (1.0f + tanhf(0.79788456f * ({0} + 0.044715f * {0} * {0} * {0}))))",
+    "tanh": "tanhf({0})",
+}
+FUNCTIONS = tuple(_EXPRESSIONS)
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A function of the element."""
+
+    function: Function
+
+
+@dataclass(frozen=True)
+class Combine:
+    """The element with that of another value of the same shape, the next of the operator's further inputs."""
+
+    operation: Literal["+", "*"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The element times a number, plus another."""
+
+    factor: float
+    summand: float = 0.0
+
+
+Step = Apply | Combine | Scale
+
+
+def number(value: float) -> str:
+    """A float as C writes it."""
+    return f"{float(value):.9g}".replace("inf", "INFINITY") + (
+        "f" if "." in f"{value:.9g}" or "e" in f"{value:.9g}" else ".0f"
+    )
+
+
+def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> str:
+    """The C expression of an element after all steps. ``operands`` are elements of further inputs, in order."""
+    text, left = element, list(operands)
+    for step in steps:
+        match step:
+            case Apply(function):
+                text = _EXPRESSIONS[function].format(text)
+            case Combine(operation):
+                text = f"({text} {operation} {left.pop(0)})"
+            case Scale(factor, summand):
+                text = f"({text} * {number(factor)} + {number(summand)})" if summand else f"({text} * {number(factor)})"
+    assert not left
+    return text
+
+
+def in_words(steps: Sequence[Step]) -> str:
+    """The steps for people, such as ``+ add, relu``."""
+    words = [
+        step.function if isinstance(step, Apply)
+        else "scale" if isinstance(step, Scale)
+        else "add" if step.operation == "+" else "multiply"
+        for step in steps
+    ]  # fmt: skip
+    return ", ".join(words)

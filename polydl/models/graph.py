@@ -1,0 +1,76 @@
+"""A model as a graph of operators, from wherever it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, Protocol
+
+import numpy as np
+
+from polydl.models.epilogue import Step
+from polydl.models.layout import Layout
+
+Array = np.ndarray[Any, Any]
+
+
+class Kind(Protocol):
+    """What an operator computes. Kinds are frozen dataclasses of sizes alone."""
+
+    @property
+    def label(self) -> str:
+        """What it is, for people."""
+
+    @property
+    def borders(self) -> tuple[tuple[int, int], ...]:
+        """Rows and columns of zeros that each input needs around its images; those of further inputs are (0, 0)."""
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        """The output's channels in a block, if it is an image."""
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        """The C of the nest with its steps: parameters are the output, the inputs, then the constants."""
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        """The constants as the nest reads them. Those that come in are laid out as the model has them."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """One kernel of a model."""
+
+    kind: Kind
+    #: values: those of the kind, then one for each step that combines
+    inputs: tuple[str, ...]
+    output: str
+    constants: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    #: names that the operators have in the model it comes from
+    sources: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Operators in an order in which they can run. All values are of type ``float``.
+
+    ``views`` names values that are others with another shape, both row-major.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    shapes: Mapping[str, tuple[int, ...]]
+    operators: tuple[Operator, ...]
+    constants: Mapping[str, Array] = field(repr=False)
+    #: values of the graph that are images in blocks of channels; the others are row-major
+    images: frozenset[str] = frozenset()
+    views: Mapping[str, str] = field(default_factory=dict)
+
+    def elements(self, value: str) -> int:
+        return prod(self.shapes[value])
+
+    def stored(self, value: str) -> str:
+        """The value in whose memory a value lies."""
+        while value in self.views:
+            value = self.views[value]
+        return value

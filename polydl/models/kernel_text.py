@@ -1,0 +1,55 @@
+"""The C function of one operator: its parameters and nests as the front-end reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polydl.models.epilogue import Combine, Step, expression
+from polydl.models.layout import Image, Layout, common_block, declared, nest
+
+
+def function_text(
+    function: str, output: Layout, parameters: Sequence[str], nests: Sequence[str], scratch: Sequence[str] = ()
+) -> str:
+    """A C file with one function, whose body is a region of nests.
+
+    ``parameters`` are arrays that it reads, ``scratch`` are local ones.
+    """
+    indent = " " * (len(function) + 6)
+    arrays = [f"float {declared('output', output)}", *(f"const float {each}" for each in parameters)]
+    head = f"void {function}({(',' + chr(10) + indent).join(arrays)})"
+    local = [f"  float {each};" for each in scratch]
+    return "\n".join(["#include <math.h>", "", head, "{", *local, "#pragma scop", *nests, "#pragma endscop", "}", ""])
+
+
+def operand_names(steps: Sequence[Step]) -> list[str]:
+    """Parameters of the values that the steps combine with."""
+    return [f"operand{number}" for number in range(sum(isinstance(step, Combine) for step in steps))]
+
+
+def operand_parameters(steps: Sequence[Step], layouts: Sequence[Layout]) -> list[str]:
+    """Their declarations. ``layouts`` are those of the values, in order."""
+    return [declared(name, layout) for name, layout in zip(operand_names(steps), layouts, strict=True)]
+
+
+def element_wise(output: Layout, source: str, steps: Sequence[Step], operands: Sequence[Layout]) -> str:
+    """The nest that writes each element of the output after the steps.
+
+    ``source`` is the expression of the element before them, in the iterators of the output's loops; "" is the output's
+    own element. Without steps there is no nest, and the text is empty, if the element is the output's own.
+    """
+    if not source and not steps:
+        return ""
+    block = channels_together(output, operands)
+    names = operand_names(steps)
+    values = [layout.element(name, block) for name, layout in zip(names, operands, strict=True)]
+    target = output.element("output", block)
+    loops = output.loops(block) if isinstance(output, Image) else output.loops()
+    return nest(loops, f"{target} = {expression(source or target, steps, values)};")
+
+
+def channels_together(output: Layout, operands: Sequence[Layout]) -> int:
+    """The block in which loops over an image and its operands take channels; 0 where the output is no image."""
+    if not isinstance(output, Image):
+        return 0
+    return common_block([output, *(each for each in operands if isinstance(each, Image))])

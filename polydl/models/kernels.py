@@ -1,0 +1,161 @@
+"""The kernels of a model: each distinct nest is optimized once, and its answer is kept for other models."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polydl.errors import PolydlError
+from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory, write_atomically
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
+from polydl.machine import Machine
+
+if TYPE_CHECKING:
+    from polydl.optimization import Optimization
+
+#: What stands in the C text for the function's name, which is a digest of the text.
+PLACE_OF_NAME = "kernel"
+_AUTOMATIC_PICKS = 2
+_MOST_VARIANTS = 100
+_FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """How the nests of a model are optimized; the options are those of ``polydl.optimize``.
+
+    ``budget`` is for each distinct nest. ``records`` is a directory, True for the user's, False for none.
+    """
+
+    budget: str | None = None
+    top_k: int = _AUTOMATIC_PICKS
+    max_variants: int = _MOST_VARIANTS
+    numerics: Numerics = DEFAULT_NUMERICS
+    fewer_products: bool = True
+    records: str | Path | bool = True
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """The C of one nest, and how it is compiled."""
+
+    function: str
+    c: str
+    #: a shell line that makes ``<function>_polydl.o`` of ``<function>_polydl.c``, both in the current directory
+    object_line: str
+    #: median time of a call at optimize time; None if it was not measured
+    seconds: float | None
+    #: in words: what was chosen, or why the loops stay as they were written
+    choice: str
+
+
+def named(text: str) -> tuple[str, str]:
+    """The function's name that follows from the text of a nest, and the text with it."""
+    name = f"kernel_{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    return name, text.replace(f"void {PLACE_OF_NAME}(", f"void {name}(")
+
+
+def kernel(text: str, machine: Machine, options: KernelOptions) -> Kernel:
+    """The fastest kernel of a nest, in C with ``PLACE_OF_NAME``: the one that is stored, or else a new one.
+
+    A nest that can't be optimized keeps its loops, with the reason in ``choice``.
+    """
+    function, source = named(text)
+    with temporary_directory() as folder:
+        path = folder / f"{function}.c"
+        path.write_text(source, encoding="utf-8")
+        try:
+            return _optimized(function, path, machine, options)
+        except PolydlError as error:
+            return as_written(text, error.message)
+
+
+def as_written(text: str, reason: str) -> Kernel:
+    """A kernel of the loops of a nest, in C with ``PLACE_OF_NAME``, as they stand."""
+    function, source = named(text)
+    line = " ".join((Toolchain.find().command, *_FLAGS, f"{function}_polydl.c", "-o", f"{function}_polydl.o"))
+    return Kernel(function, source, line, None, f"the loops as they are: {reason}")
+
+
+def _optimized(function: str, path: Path, machine: Machine, options: KernelOptions) -> Kernel:
+    from polydl.emitted_names import FILE_KINDS
+    from polydl.optimization import optimize
+    from polydl.records import answers
+    from polydl.records.store import default_directory
+    from polydl.report import optimization_document
+
+    records = default_directory() if options.records is True else options.records
+    digest = _question(path, machine, options)
+    if digest is not None and records:
+        answer = answers.find(Path(records), digest)
+        if isinstance(answer, answers.Answer) and answer.function == function and "kernel" in answer.document:
+            return Kernel(function, answer.files["c"].decode(), **answer.document["kernel"])
+    result = optimize(
+        path,
+        machine=machine,
+        top_k=options.top_k,
+        max_variants=options.max_variants,
+        microkernel=_self_contained(),
+        numerics=options.numerics,
+        fewer_products=options.fewer_products,
+        budget=options.budget,
+        records=options.records,
+        out=path.parent / "out",
+    )
+    kept = _description(result)
+    if digest is not None and records:
+        contents = {kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files}
+        document = {**optimization_document(result), "kernel": kept}
+        answers.keep(Path(records), digest, answers.Answer(document, contents))
+    return Kernel(function, result.source, **kept)
+
+
+def _self_contained() -> str:
+    """The microkernels whose C needs no library."""
+    from polydl import registry
+
+    return ",".join(name for name in registry.names("microkernels") if not name.startswith("libxsmm"))
+
+
+def _question(path: Path, machine: Machine, options: KernelOptions) -> str | None:
+    from polydl.execute.toolchain import found_compilers
+    from polydl.records.questions import question
+
+    shown = {name: value for name, value in vars(options).items() if name != "records"}
+    return question(
+        path.read_bytes(),
+        directory=path.parent,
+        include_directories=(),
+        machine=machine,
+        compilers=found_compilers(),
+        options={"model": True, **shown},
+    )
+
+
+def _description(result: Optimization) -> dict[str, Any]:
+    """What is kept of an optimization beside its files."""
+    from polydl.emitted_names import emitted_names
+    from polydl.linking import lines
+    from polydl.plan.step_words import variant_in_words
+
+    names = emitted_names(result.exported, Path())
+    best, plain, toolchain = result.winner, result.plain, result.toolchain
+    assert best is not None
+    assert toolchain is not None
+    if plain is not None:
+        line = lines(plain.build.kernel, plain.build.toolchain, names)["object"]
+        return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
+    line = lines(best.kernel, toolchain, names)["object"]
+    words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
+    return {"object_line": line, "seconds": best.measurement.seconds_median, "choice": words}
+
+
+def write_kernels(kernels: Sequence[Kernel], folder: Path) -> Mapping[str, str]:
+    """Write each kernel's C; what is returned are the lines that compile them, by function."""
+    for each in kernels:
+        write_atomically(folder / f"{each.function}_polydl.c", each.c)
+    return {each.function: each.object_line for each in kernels}

@@ -1,0 +1,127 @@
+"""How the values of a model lie in memory, as C declares and subscripts them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+Loops = tuple[tuple[str, int], ...]
+
+#: Channels that lie side by side in blocked images: the floats of the longest vector.
+BLOCK = 16
+
+
+def brackets(*parts: object) -> str:
+    """Extents or subscripts of an array, as C writes them."""
+    return "".join(f"[{part}]" for part in parts)
+
+
+def nest(loops: Loops, body: str, condition: str = "") -> str:
+    """A perfect loop nest in C around one statement, which is executed where ``condition`` holds."""
+    lines = [f"{'  ' * depth}for (int {name} = 0; {name} < {extent}; ++{name})"
+             for depth, (name, extent) in enumerate(loops, 1)]  # fmt: skip
+    if condition:
+        lines.append(f"{'  ' * (len(loops) + 1)}if ({condition})")
+    return "\n".join([*lines, f"{'  ' * (len(loops) + 2)}{body}"])
+
+
+@dataclass(frozen=True)
+class RowMajor:
+    """An array of any rank whose last dimension is contiguous."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        return self.shape or (1,)
+
+    @property
+    def elements(self) -> int:
+        return prod(self.shape)
+
+    @property
+    def border(self) -> tuple[int, int]:
+        return 0, 0
+
+    def offset(self, border: tuple[int, int]) -> int:
+        """The first element's distance from the begin of the buffer. There is no border."""
+        assert border == (0, 0)
+        return 0
+
+    def loops(self) -> Loops:
+        """Loops over all elements."""
+        return tuple((f"i{number}", extent) for number, extent in enumerate(self.extents))
+
+    def element(self, name: str, channels: int = 0) -> str:
+        """The element in the body of ``loops``. There are no blocks of ``channels``."""
+        assert channels == 0
+        return name + brackets(*(iterator for iterator, _ in self.loops()))
+
+
+@dataclass(frozen=True)
+class Image:
+    """Images with channels in blocks, [images][channels / block][rows][columns][block], with zeros around each.
+
+    A block of all channels is the layout that is known as NHWC or channels last, 16 channels nChw16c. The border of
+    zeros is part of the buffer: whoever writes the image leaves it as it is, and a convolution reads its padding there.
+    """
+
+    images: int
+    channels: int
+    height: int
+    width: int
+    block: int
+    #: rows above and below, columns to the left and to the right
+    border: tuple[int, int] = (0, 0)
+
+    @property
+    def tiles(self) -> int:
+        return self.channels // self.block
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        rows, columns = self.height + 2 * self.border[0], self.width + 2 * self.border[1]
+        return self.images, self.tiles, rows, columns, self.block
+
+    @property
+    def elements(self) -> int:
+        return prod(self.extents)
+
+    def offset(self, border: tuple[int, int]) -> int:
+        """The distance, in elements, of the array that a kernel sees from the begin of the buffer.
+
+        The kernel's first row and column lie as far outside of the image as ``border`` says.
+        """
+        rows, columns = self.border[0] - border[0], self.border[1] - border[1]
+        assert rows >= 0
+        assert columns >= 0
+        return (rows * self.extents[3] + columns) * self.block
+
+    def loops(self, block: int = 0) -> Loops:
+        """Loops over all elements inside of the border, with channels in blocks of ``block`` or of the image's own."""
+        block = block or self.block
+        return ("n", self.images), ("t", self.channels // block), ("y", self.height), ("x", self.width), ("k", block)
+
+    def element(self, name: str, channels: int = 0, first: int = 0) -> str:
+        """The element in the body of ``loops`` over blocks of ``channels``, after the first channels.
+
+        ``channels`` is a divisor of the block, which is then that of all channels, or the block itself.
+        """
+        if not channels or channels == self.block:
+            tile = "t" if not first else f"t + {first // self.block}"
+            return name + brackets("n", tile, "y", "x", "k")
+        channel = f"t * {channels} + k" + (f" + {first}" if first else "")
+        return name + brackets("n", 0, "y", "x", channel)
+
+
+Layout = RowMajor | Image
+
+
+def declared(name: str, layout: Layout) -> str:
+    """The parameter of a kernel's C function."""
+    return name + brackets(*layout.extents)
+
+
+def common_block(layouts: list[Image]) -> int:
+    """The blocks of channels in which loops over several images of the same channels run."""
+    return min(layout.block for layout in layouts)

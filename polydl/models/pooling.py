@@ -1,0 +1,84 @@
+"""Maxima and averages of windows of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from polydl.models.epilogue import Scale, Step
+from polydl.models.graph import Array
+from polydl.models.kernel_text import element_wise, function_text, operand_parameters
+from polydl.models.layout import Image, Layout, declared, nest
+
+Pair = tuple[int, int]
+# Less than any finite element of a window.
+_LEAST = "-3.402823466e+38f"
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """An average counts zeros of the padding; a maximum passes over it."""
+
+    operation: Literal["maximum", "average"]
+    kernel: Pair
+    stride: Pair
+    padding: Pair = (0, 0)
+
+    @property
+    def label(self) -> str:
+        return f"{self.operation} of {self.kernel[0]}x{self.kernel[1]}, stride {self.stride[0]}"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return (self.padding,) if self.operation == "average" else ((0, 0),)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del channels
+        assert isinstance(inputs[0], Image)
+        return inputs[0].block
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        image, operands = inputs[0], inputs[1:]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        average = self.operation == "average"
+        rows = _positions("y", self.stride[0], "r", 0 if average else self.padding[0])
+        columns = _positions("x", self.stride[1], "s", 0 if average else self.padding[1])
+        target, pixel = output.element("output"), f"input[n][t][{rows}][{columns}][k]"
+        *outer, channels = output.loops()
+        loops = (*outer, ("r", self.kernel[0]), ("s", self.kernel[1]), channels)
+        body = f"{target} += {pixel};" if average else f"{target} = {target} > {pixel} ? {target} : {pixel};"
+        after: Sequence[Step] = steps
+        condition = ""
+        if average:
+            after = (Scale(1.0 / (self.kernel[0] * self.kernel[1])), *steps)
+        else:
+            condition = self._inside(image, output, rows, columns)
+        nests = [
+            nest(output.loops(), f"{target} = {'0.0f' if average else _LEAST};"),
+            nest(loops, body, condition),
+            element_wise(output, "", after, operands),
+        ]
+        parameters = [declared("input", image), *operand_parameters(steps, operands)]
+        return function_text(function, output, parameters, [each for each in nests if each])
+
+    def _inside(self, image: Image, output: Image, rows: str, columns: str) -> str:
+        """Where a window's pixel is one of the image; "" if all are."""
+        conditions = []
+        sizes = ((rows, image.height, output.height, 0), (columns, image.width, output.width, 1))
+        for position, extent, outputs, axis in sizes:
+            if self.padding[axis]:
+                conditions.append(f"{position} >= 0")
+            if (outputs - 1) * self.stride[axis] + self.kernel[axis] - 1 - self.padding[axis] >= extent:
+                conditions.append(f"{position} < {extent}")
+        return " && ".join(conditions)
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
+def _positions(outer: str, stride: int, inner: str, padding: int) -> str:
+    first = outer if stride == 1 else f"{outer} * {stride}"
+    return f"{first} + {inner}" + (f" - {padding}" if padding else "")

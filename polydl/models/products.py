@@ -1,0 +1,137 @@
+"""Matrix products of row-major arrays, softmax and layer normalization over their last dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from polydl.models.epilogue import Step, number
+from polydl.models.graph import Array
+from polydl.models.kernel_text import element_wise, function_text, operand_parameters
+from polydl.models.layout import Layout, RowMajor, declared, nest
+
+Pair = tuple[int, int]
+
+
+class _RowMajorKind:
+    """What is the same for all operators here."""
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        raise AssertionError(f"no image comes from {len(inputs)} inputs of {channels} channels")
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
+def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
+    """A row-major layout, and the iterators of all its dimensions but the last."""
+    assert isinstance(layout, RowMajor)
+    return layout, tuple(name for name, _ in layout.loops()[:-1])
+
+
+@dataclass(frozen=True)
+class Linear(_RowMajorKind):
+    """Constants are the weight, [outputs][inputs], and the bias, [outputs]."""
+
+    inputs: int
+    outputs: int
+
+    @property
+    def label(self) -> str:
+        return f"linear, {self.inputs} to {self.outputs}"
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        rows, iterators = _rows(output)
+        row = "".join(f"[{name}]" for name in iterators)
+        column = rows.loops()[-1][0]
+        nests = [
+            nest(rows.loops(), f"output{row}[{column}] = bias[{column}];"),
+            nest(
+                (*rows.loops()[:-1], ("k", self.inputs), rows.loops()[-1]),
+                f"output{row}[{column}] += input{row}[k] * weight[k][{column}];",
+            ),
+            element_wise(output, "", steps, inputs[1:]),
+        ]
+        parameters = [
+            declared("input", inputs[0]),
+            *operand_parameters(steps, inputs[1:]),
+            f"weight[{self.inputs}][{self.outputs}]",
+            f"bias[{self.outputs}]",
+        ]
+        return function_text(function, output, parameters, [each for each in nests if each])
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        weight, bias = constants
+        return [np.ascontiguousarray(weight.T), bias]
+
+
+@dataclass(frozen=True)
+class Softmax(_RowMajorKind):
+    """Over the last dimension."""
+
+    @property
+    def label(self) -> str:
+        return "softmax"
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        rows, iterators = _rows(output)
+        row = "".join(f"[{name}]" for name in iterators)
+        outer, last = rows.loops()[:-1], rows.loops()[-1]
+        at, extents = row or "[0]", "".join(f"[{extent}]" for _, extent in outer) or "[1]"
+        element, most = f"input{row}[{last[0]}]", f"most{at}"
+        target = f"output{row}[{last[0]}]"
+        nests = [
+            nest(outer, f"{most} = input{row}[0];"),
+            nest((*outer, last), f"{most} = {most} > {element} ? {most} : {element};"),
+            nest((*outer, last), f"{target} = expf({element} - {most});"),
+            nest(outer, f"sum{at} = 0.0f;"),
+            nest((*outer, last), f"sum{at} += {target};"),
+            element_wise(output, f"{target} / sum{at}", steps, inputs[1:]),
+        ]
+        parameters = [declared("input", inputs[0]), *operand_parameters(steps, inputs[1:])]
+        scratch = (f"most{extents}", f"sum{extents}")
+        return function_text(function, output, parameters, nests, scratch)
+
+
+@dataclass(frozen=True)
+class LayerNorm(_RowMajorKind):
+    """Over the last dimension. Constants are weight and bias, one element for each of its elements."""
+
+    elements: int
+    epsilon: float
+
+    @property
+    def label(self) -> str:
+        return f"layer normalization of {self.elements}"
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        rows, iterators = _rows(output)
+        row = "".join(f"[{name}]" for name in iterators)
+        outer, last = rows.loops()[:-1], rows.loops()[-1]
+        at, extents = row or "[0]", "".join(f"[{extent}]" for _, extent in outer) or "[1]"
+        element, share = f"input{row}[{last[0]}]", number(1.0 / self.elements)
+        difference = f"({element} - mean{at})"
+        normal = f"{difference} * deviation{at} * weight[{last[0]}] + bias[{last[0]}]"
+        nests = [
+            nest(outer, f"mean{at} = 0.0f;"),
+            nest((*outer, last), f"mean{at} += {element} * {share};"),
+            nest(outer, f"deviation{at} = 0.0f;"),
+            nest((*outer, last), f"deviation{at} += {difference} * {difference};"),
+            nest(outer, f"deviation{at} = 1.0f / sqrtf(deviation{at} * {share} + {number(self.epsilon)});"),
+            element_wise(output, normal, steps, inputs[1:]),
+        ]
+        parameters = [
+            declared("input", inputs[0]),
+            *operand_parameters(steps, inputs[1:]),
+            f"weight[{self.elements}]",
+            f"bias[{self.elements}]",
+        ]
+        return function_text(function, output, parameters, nests, (f"mean{extents}", f"deviation{extents}"))

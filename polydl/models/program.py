@@ -1,0 +1,181 @@
+"""A graph becomes one C function: kernels, a driver that calls them in order, constants and a manifest in a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from polydl.errors import ExecutionError
+from polydl.execute.process_group import run_in_group
+from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory, write_atomically
+from polydl.machine import Machine
+from polydl.models import epilogue, memory
+from polydl.models.driver import Call, Driver
+from polydl.models.graph import Array, Graph, Operator
+from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, kernel, named, write_kernels
+from polydl.models.layout import Layout
+from polydl.models.layouts import choose
+from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
+
+Progress = Callable[[int, int], None]
+_FLOAT = 4
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A graph with its layouts, and the C text of each operator's nest."""
+
+    graph: Graph
+    layouts: Mapping[str, Layout]
+    texts: tuple[str, ...]
+
+
+def lower(graph: Graph) -> Lowered:
+    """Layouts and nests of a graph. Nothing is compiled or measured."""
+    layouts = choose(graph)
+    texts = tuple(
+        operator.kind.text(
+            PLACE_OF_NAME, layouts[operator.output], [layouts[each] for each in operator.inputs], operator.steps
+        )
+        for operator in graph.operators
+    )
+    return Lowered(graph, layouts, texts)
+
+
+def optimized_kernels(
+    texts: Sequence[str], machine: Machine, options: KernelOptions, progress: Progress | None = None
+) -> dict[str, Kernel]:
+    """The kernel of each distinct text."""
+    kernels: dict[str, Kernel] = {}
+    distinct = list(dict.fromkeys(texts))
+    for number, text in enumerate(distinct):
+        if progress is not None:
+            progress(number, len(distinct))
+        kernels[text] = kernel(text, machine, options)
+    if progress is not None:
+        progress(len(distinct), len(distinct))
+    return kernels
+
+
+def write_program(
+    lowered: Lowered, kernels: Mapping[str, Kernel], folder: Path, *, name: str = "model", threads: int
+) -> Manifest:
+    """Write and compile the program: what ``polydl.models.loaded.load`` reads. The folder must exist.
+
+    Raises ExecutionError if the C does not compile, ResourceError if the folder can't be written.
+    """
+    graph, layouts = lowered.graph, lowered.layouts
+    plan = memory.plan(graph, layouts)
+    constants, content = _constants(lowered)
+    calls, entries = [], []
+    for position, (operator, text) in enumerate(zip(graph.operators, lowered.texts, strict=True)):
+        chosen = kernels[text]
+        calls.append(_call(chosen.function, operator, graph, layouts, plan, constants[position]))
+        entries.append(_entry(operator, chosen))
+    driver = Driver(
+        name,
+        tuple(graph.elements(value) for value in graph.inputs),
+        tuple(graph.elements(value) for value in graph.outputs),
+        len(content),
+        max(plan.bytes, memory.ALIGNMENT),
+        tuple(calls),
+        threads,
+    )
+    write_atomically(folder / f"{name}.c", driver.c)
+    write_atomically(folder / f"{name}.h", driver.header)
+    write_atomically(folder / f"{name}.weights", content)
+    lines = write_kernels(list({each.function: each for each in kernels.values()}.values()), folder)
+    used = {call.function for call in calls}
+    _compile(name, {function: line for function, line in lines.items() if function in used}, folder)
+    manifest = Manifest(
+        form=1,
+        name=name,
+        inputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.inputs),
+        outputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.outputs),
+        weights_bytes=len(content),
+        memory_bytes=driver.memory_bytes,
+        threads=threads,
+        operators=tuple(entries),
+    )
+    write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
+    return manifest
+
+
+def _entry(operator: Operator, chosen: Kernel) -> Entry:
+    steps = epilogue.in_words(operator.steps)
+    label = f"{operator.kind.label}, {steps}" if steps else operator.kind.label
+    return Entry(list(operator.sources), label, chosen.function, chosen.seconds, chosen.choice)
+
+
+def _constants(lowered: Lowered) -> tuple[list[list[int]], bytes]:
+    """Offsets in bytes of each operator's constants, and all constants, each once and at cache lines."""
+    graph, layouts = lowered.graph, lowered.layouts
+    content = bytearray()
+    places: dict[bytes, int] = {}
+    offsets: list[list[int]] = []
+    for operator in graph.operators:
+        given = [graph.constants[each] for each in operator.constants]
+        arrays = operator.kind.laid(given, layouts[operator.output], [layouts[each] for each in operator.inputs])
+        offsets.append([_placed(each, content, places) for each in arrays])
+    return offsets, bytes(content)
+
+
+def _placed(array: Array, content: bytearray, places: dict[bytes, int]) -> int:
+    data = np.ascontiguousarray(array, dtype=np.float32).tobytes()
+    if data not in places:
+        content.extend(bytes(-len(content) % memory.ALIGNMENT))
+        places[data] = len(content)
+        content.extend(data)
+        content.extend(bytes(memory.ALIGNMENT))
+    return places[data]
+
+
+def _call(
+    function: str,
+    operator: Operator,
+    graph: Graph,
+    layouts: Mapping[str, Layout],
+    plan: memory.Plan,
+    constants: Sequence[int],
+) -> Call:
+    borders = [*operator.kind.borders, *[(0, 0)] * len(operator.inputs)]
+    values = [(operator.output, (0, 0)), *zip(operator.inputs, borders, strict=False)]
+    arguments = [_pointer(graph.stored(value), layouts[value].offset(border), graph, plan) for value, border in values]
+    return Call(function, (*arguments, *(f"constant({offset})" for offset in constants)))
+
+
+def _pointer(value: str, elements: int, graph: Graph, plan: memory.Plan) -> str:
+    for kind, values in (("input", graph.inputs), ("output", graph.outputs)):
+        names = [graph.stored(each) for each in values]
+        if value in names:
+            return f"{kind}{names.index(value)}"
+    return f"buffer({plan.offsets[value] + elements * _FLOAT})"
+
+
+def _compile(name: str, lines: Mapping[str, str], folder: Path) -> None:
+    """Compile all C of the folder into one library there."""
+    toolchain = Toolchain.find()
+    with temporary_directory() as build:
+        sources = [folder / f"{name}.c", folder / f"{name}.h", *(folder / f"{function}_polydl.c" for function in lines)]
+        for source in sources:
+            (build / source.name).write_bytes(source.read_bytes())
+        objects = " ".join(f"{function}_polydl.o" for function in lines)
+        link = f"{toolchain.command} -O2 -fopenmp -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
+        script = "\n".join(["set -e", *lines.values(), link, ""])
+        write_atomically(folder / "build.sh", script)
+        (build / "build.sh").write_text(script)
+        done = run_in_group(["/bin/sh", "build.sh"], build, timeout_seconds=None)
+        library = build / f"lib{name}.so"
+        if done.returncode or not library.exists():
+            raise ExecutionError(f"the model's C does not compile:\n{done.stderr}", file=str(folder), remedy=link)
+        write_atomically(folder / library.name, library.read_bytes())
+
+
+def functions(lowered: Lowered) -> tuple[str, ...]:
+    """The name of each operator's kernel."""
+    return tuple(named(text)[0] for text in lowered.texts)

@@ -1,0 +1,90 @@
+"""PyTorch's time for what a kernel computes, taken when a model is optimized."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from polydl.models.kernels import Kernel
+from polydl.models.program import lower
+from polydl.torch.export import Exported
+from polydl.torch.running import ForeignStep
+from polydl.torch.segments import Kept, Segment
+
+_WARM_UPS = 2
+_ROUNDS = 7
+# An operator that leaves a program ends a native call and begins another, and its data change their layout twice.
+_SECONDS_OF_A_CALL = 20e-6
+_BYTES_PER_SECOND = 10e9
+
+
+def kept_for_speed(
+    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[str, Kernel], threads: int
+) -> tuple[dict[str, str], dict[str, float]]:
+    """Nodes that are faster in PyTorch, with the reason, and PyTorch's times by kernel and by node.
+
+    A kernel's time must exceed PyTorch's by that of leaving the native call.
+    """
+    nodes = {node.name: node for node in program.nodes}
+    times: dict[str, float] = {}
+    kept: dict[str, str] = {}
+    for step in steps:
+        if isinstance(step, Kept):
+            continue
+        lowered = lower(step.graph)
+        for operator, text in zip(lowered.graph.operators, lowered.texts, strict=True):
+            kernel = kernels[text]
+            group = [nodes[name] for name in operator.sources if name in nodes]
+            if not group:
+                continue
+            if kernel.function not in times:
+                times[kernel.function] = _seconds(group, program.parameters, threads)
+            library = times[kernel.function]
+            moved = 4 * sum(lowered.layouts[value].elements for value in (operator.output, *operator.inputs))
+            leaving = _SECONDS_OF_A_CALL + 2 * moved / _BYTES_PER_SECOND
+            if kernel.seconds is not None and library + leaving < kernel.seconds:
+                reason = f"{library * 1e3:.3g} ms, the kernel {kernel.seconds * 1e3:.3g} ms"
+                for node in group:
+                    kept[node.name], times[node.name] = reason, library
+    return kept, times
+
+
+def _seconds(group: Sequence[Node], parameters: Mapping[str, torch.Tensor], threads: int) -> float:
+    """The least time of several runs, on data in the order that PyTorch is fastest with."""
+    values: dict[str, Any] = {}
+    names = {node.name for node in group}
+    for node in (each for member in group for each in member.all_input_nodes):
+        if node.name in names or node.name in values:
+            continue
+        values[node.name] = _channels_last(parameters.get(node.name, _like(node)))
+    run = [ForeignStep(node) for node in group]
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        least = float("inf")
+        with torch.no_grad():
+            for number in range(_WARM_UPS + _ROUNDS):
+                begin = time.perf_counter()
+                for step in run:
+                    step.run(values)
+                if number >= _WARM_UPS:
+                    least = min(least, time.perf_counter() - begin)
+        return least
+    finally:
+        torch.set_num_threads(before)
+
+
+def _like(node: Node) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(0)
+    value = node.meta.get("val")
+    value = value[0] if isinstance(value, list | tuple) else value
+    assert isinstance(value, torch.Tensor)
+    return torch.rand(tuple(int(extent) for extent in value.shape), generator=generator)
+
+
+def _channels_last(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous(memory_format=torch.channels_last) if tensor.dim() == 4 else tensor

@@ -1,0 +1,204 @@
+"""``optimize``: a PyTorch model becomes kernels, one native call for all of them where no foreign operator remains."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from polydl.emit import own_directory
+from polydl.errors import ArgumentError, OptionError
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
+from polydl.machine import Machine
+from polydl.models.kernels import Kernel, KernelOptions
+from polydl.models.loaded import LoadedModel
+from polydl.models.program import Lowered, lower, optimized_kernels, write_program
+from polydl.torch.comparison import kept_for_speed
+from polydl.torch.export import Exported, exported
+from polydl.torch.report import Accuracy, Report, accuracy_of
+from polydl.torch.running import ForeignStep, NativeStep, register, run_program
+from polydl.torch.segments import Kept, Segment, segments
+
+Progress = Callable[[int, int], None]
+
+
+class OptimizedModel:
+    """A model for inputs of the shapes that it was optimized for. ``model(*inputs)`` gives what the original gives."""
+
+    def __init__(
+        self,
+        program: Exported,
+        steps: Sequence[NativeStep | ForeignStep],
+        programs: Sequence[LoadedModel],
+        folders: Sequence[Path],
+        report: Report,
+    ) -> None:
+        self._inputs = program.inputs
+        self._expected = [node.meta["val"] for node in program.inputs]
+        self._outputs = program.outputs
+        self._form = program.form
+        self._parameters = program.parameters
+        self._steps = tuple(steps)
+        self._programs = tuple(programs)
+        self._folders = tuple(folders)
+        self._report = report
+        names = tuple(node.name for node in program.inputs)
+        results = tuple(getattr(each, "name", None) for each in program.outputs)
+        #: the step that is the whole model
+        self._whole = None
+        if len(self._steps) == 1 and isinstance(self._steps[0], NativeStep):
+            only = self._steps[0]
+            if only.inputs == names and only.outputs == results:
+                self._whole = self._programs[0]
+
+    def __repr__(self) -> str:
+        native = sum(isinstance(step, NativeStep) for step in self._steps)
+        return f"<OptimizedModel: {native} native calls, {len(self._steps) - native} operators of PyTorch's>"
+
+    @property
+    def native_calls(self) -> int:
+        """How many compiled programs a call runs."""
+        return sum(isinstance(step, NativeStep) for step in self._steps)
+
+    @property
+    def foreign_operators(self) -> int:
+        """How many operators a call leaves to PyTorch."""
+        return len(self._steps) - self.native_calls
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Raises ArgumentError for inputs of another number, shape, type or device, or that need gradients."""
+        given = pytree.tree_leaves(inputs)
+        self._check(given)
+        if self._whole is not None:
+            results = run_program(self._whole, given)
+            return pytree.tree_unflatten(results, self._form)
+        values: dict[str, Any] = dict(self._parameters)
+        values.update(zip((node.name for node in self._inputs), given, strict=True))
+        with torch.no_grad():
+            for step in self._steps:
+                step.run(values)
+        results = [values[each.name] if isinstance(each, torch.fx.Node) else each for each in self._outputs]
+        return pytree.tree_unflatten(results, self._form)
+
+    def _check(self, given: Sequence[Any]) -> None:
+        if len(given) != len(self._expected):
+            remedy = f"pass {len(self._expected)}: {', '.join(node.name for node in self._inputs)}"
+            raise ArgumentError(f"{len(given)} inputs", remedy=remedy)
+        for node, value, wanted in zip(self._inputs, given, self._expected, strict=True):
+            if not isinstance(wanted, torch.Tensor):
+                continue
+            same = isinstance(value, torch.Tensor) and value.shape == wanted.shape
+            if not same or value.dtype != wanted.dtype or value.device.type != "cpu":
+                what = type(value).__name__
+                if isinstance(value, torch.Tensor):
+                    what = f"{value.dtype} of shape {tuple(value.shape)} on {value.device}"
+                remedy = f"pass {wanted.dtype} of shape {tuple(wanted.shape)} on cpu, or optimize for such inputs"
+                raise ArgumentError(f"input {node.name!r} is {what}", remedy=remedy)
+            if value.requires_grad and torch.is_grad_enabled():
+                remedy = "call it under torch.no_grad(), or train the original model"
+                raise ArgumentError(f"input {node.name!r} needs a gradient, which kernels don't compute", remedy=remedy)
+
+    def report(self) -> Report:
+        """What was chosen for each operator and why, and the accuracy of the whole. ``str`` of it is a table."""
+        return self._report
+
+    def save(self, folder: str | Path) -> None:
+        """Write C, library, weights and manifest to a folder, which ``polydl.load`` and C programs take.
+
+        Raises OptionError if operators remain that only PyTorch has.
+        """
+        if self._whole is None:
+            kept = ", ".join(dict.fromkeys(each.operator for each in self._report.kept)) or "changes of shape"
+            raise OptionError(
+                f"the model needs PyTorch for {kept}", remedy="save the parts that need none as models of their own"
+            )
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        shutil.copytree(self._folders[0], folder, dirs_exist_ok=True)
+
+
+def optimize(
+    model: torch.nn.Module,
+    example_inputs: Sequence[Any] | torch.Tensor,
+    *,
+    threads: int | None = None,
+    budget: str | None = None,
+    numerics: Numerics = DEFAULT_NUMERICS,
+    fewer_products: bool = True,
+    records: str | Path | bool = True,
+    compare: bool = True,
+    progress: Progress | None = None,
+) -> OptimizedModel:
+    """A model's kernels for inputs like the examples, on ``threads`` threads (by default, all).
+
+    ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
+    operator. Weights are those of now: later changes to the model have no effect. With ``compare``, each operator is
+    also timed in PyTorch, and stays there if that is faster. ``progress`` is told how many of the distinct operators
+    are ready, and of how many.
+
+    Raises OptionError for a model in training mode, of another type than float or on another device, and
+    UnsupportedConstructError for one that PyTorch can't export. Operators that are not understood stay PyTorch's.
+    """
+    given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+    machine = Machine.detect(threads=threads)
+    options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
+    program = exported(model, given)
+    steps = segments(program.nodes, program.parameters, {})
+    kernels = _kernels(steps, {}, machine, options, progress)
+    times: dict[str, float] = {}
+    if compare:
+        kept, times = kept_for_speed(steps, program, kernels, machine.threads)
+        if kept:
+            steps = segments(program.nodes, program.parameters, kept)
+            kernels = _kernels(steps, kernels, machine, options, None)
+    return _assembled(model, given, program, steps, kernels, times, machine.threads)
+
+
+def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
+    return {number: lower(step.graph) for number, step in enumerate(steps) if isinstance(step, Segment)}
+
+
+def _kernels(
+    steps: Sequence[Segment | Kept],
+    known: Mapping[str, Kernel],
+    machine: Machine,
+    options: KernelOptions,
+    progress: Progress | None,
+) -> dict[str, Kernel]:
+    texts = [text for lowered in _lowered(steps).values() for text in lowered.texts]
+    missing = [text for text in texts if text not in known]
+    return {**known, **optimized_kernels(missing, machine, options, progress)}
+
+
+def _assembled(
+    model: torch.nn.Module,
+    given: tuple[Any, ...],
+    program: Exported,
+    steps: Sequence[Segment | Kept],
+    kernels: Mapping[str, Kernel],
+    times: Mapping[str, float],
+    threads: int,
+) -> OptimizedModel:
+    running: list[NativeStep | ForeignStep] = []
+    programs, folders = [], []
+    lowered = _lowered(steps)
+    for number, step in enumerate(steps):
+        if isinstance(step, Kept):
+            running.append(ForeignStep(step.node))
+            continue
+        folder = own_directory()
+        texts = set(lowered[number].texts)
+        used = {text: kernel for text, kernel in kernels.items() if text in texts}
+        write_program(lowered[number], used, folder, threads=threads)
+        programs.append(LoadedModel(folder))
+        folders.append(folder)
+        inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
+        running.append(NativeStep(register(programs[-1]), inputs, outputs))
+    entries = tuple(entry for each in programs for entry in each.manifest.operators)
+    report = Report.of(entries, [step for step in steps if isinstance(step, Kept)], times, None)
+    fast = OptimizedModel(program, running, programs, folders, report)
+    accuracy: Accuracy | None = accuracy_of(model, given, fast)
+    return OptimizedModel(program, running, programs, folders, report.with_accuracy(accuracy))

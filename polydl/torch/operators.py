@@ -1,0 +1,298 @@
+"""Which operators of PyTorch become kernels, and how: a function for each adds it to a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch.fx import Node
+
+from polydl.models.builder import GraphBuilder
+from polydl.models.convolution import Convolution
+from polydl.models.elementwise import Concatenate
+from polydl.models.epilogue import FUNCTIONS, Apply, Combine, Scale
+from polydl.models.graph import Array
+from polydl.models.pooling import Pooling
+from polydl.models.products import LayerNorm, Linear, Softmax
+
+Parameters = dict[str, torch.Tensor]
+
+
+class NotUnderstoodError(Exception):
+    """The operator stays PyTorch's; the message says why."""
+
+
+class Translation:
+    """One operator of PyTorch's with its arguments, for the function that adds it to a graph."""
+
+    def __init__(self, node: Node, builder: GraphBuilder, parameters: Parameters) -> None:
+        self.name = node.name
+        self.builder = builder
+        self._node = node
+        self._parameters = parameters
+        self._schema = node.target._schema.arguments if isinstance(node.target, torch._ops.OpOverload) else ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        value = self._node.meta["val"]
+        return tuple(int(extent) for extent in (value[0] if isinstance(value, list | tuple) else value).shape)
+
+    def argument(self, name: str) -> Any:
+        """The argument with the name of the operator's schema, or its default."""
+        for position, known in enumerate(self._schema):
+            if known.name == name:
+                if position < len(self._node.args):
+                    return self._node.args[position]
+                return self._node.kwargs.get(name, known.default_value)
+        raise NotUnderstoodError(f"it has no argument {name}")
+
+    def value(self, name: str) -> str:
+        """A value that the graph computes or takes."""
+        node = self.argument(name)
+        if not isinstance(node, Node) or node.name not in self.builder:
+            raise NotUnderstoodError(f"{name} is no value of type float")
+        return str(node.name)
+
+    def parameter(self, name: str) -> torch.Tensor | None:
+        """A parameter of the model in double, None if the argument is None."""
+        node = self.argument(name)
+        if node is None:
+            return None
+        if not isinstance(node, Node) or node.name not in self._parameters:
+            raise NotUnderstoodError(f"{name} is computed, not a parameter")
+        return self._parameters[node.name].detach().double()
+
+    def pair(self, name: str) -> tuple[int, int]:
+        value = self.argument(name)
+        values = [value] if isinstance(value, int) else list(value)
+        if not all(isinstance(each, int) for each in values):
+            raise NotUnderstoodError(f"{name} is not constant")
+        return (values[0], values[-1]) if values else (0, 0)
+
+    def constant(self, what: str, tensor: torch.Tensor) -> str:
+        return self.builder.constant(f"{self.name}.{what}", _array(tensor))
+
+
+def _array(tensor: torch.Tensor) -> Array:
+    array: Array = tensor.contiguous().float().numpy()
+    return array
+
+
+def _need(condition: bool, reason: str) -> None:
+    if not condition:
+        raise NotUnderstoodError(reason)
+
+
+def _convolution(t: Translation) -> None:
+    value, weight, bias = t.value("input"), t.parameter("weight"), t.parameter("bias")
+    assert weight is not None
+    filters, _, *kernel = weight.shape
+    channels = t.builder.shape(value)[1]
+    kind = Convolution(
+        channels, filters, (kernel[0], kernel[1]),
+        t.pair("stride"), t.pair("padding"), t.pair("dilation"), int(t.argument("groups")),
+    )  # fmt: skip
+    _need(kind.supported, f"groups of {channels // kind.groups} channels are no whole blocks of 16")
+    constants = [t.constant("filter", weight), t.constant("bias", torch.zeros(filters) if bias is None else bias)]
+    t.builder.add_image(t.name, t.shape, kind, [value], constants)
+
+
+def _batch_norm(t: Translation) -> None:
+    value, mean, variance = t.value("input"), t.parameter("running_mean"), t.parameter("running_var")
+    _need(len(t.shape) == 4, "it is not over images")
+    assert mean is not None
+    assert variance is not None
+    weight, bias = t.parameter("weight"), t.parameter("bias")
+    scale = (1 if weight is None else weight) / torch.sqrt(variance + t.argument("eps"))
+    shift = (0 if bias is None else bias) - mean * scale
+    last = t.builder.operators[-1] if t.builder.operators else None
+    users = len(t._node.args[0].users) if isinstance(t._node.args[0], Node) else 0
+    if (
+        last is not None
+        and last.output == value
+        and isinstance(last.kind, Convolution)
+        and not last.steps
+        and users == 1
+    ):
+        filters, before = (torch.from_numpy(t.builder.constant_value(each)).double() for each in last.constants)
+        folded = [
+            t.constant("filter", filters * scale.reshape(-1, 1, 1, 1)),
+            t.constant("bias", before * scale + shift),
+        ]
+        if t.builder.replace_constants(value, folded, t.name):
+            return
+    channels = t.shape[1]
+    kind = Convolution(channels, channels, (1, 1), groups=channels)
+    _need(kind.depthwise, "it has one channel")
+    constants = [t.constant("filter", scale.reshape(-1, 1, 1, 1)), t.constant("bias", shift)]
+    t.builder.add_image(t.name, t.shape, kind, [value], constants)
+
+
+def _getitem(t: Translation) -> None:
+    source, index = t._node.args
+    _need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
+    assert isinstance(source, Node)
+    t.builder.alias(t.name, source.name)
+
+
+def _function(name: str) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        function = name
+        if name == "gelu" and t.argument("approximate") == "tanh":
+            function = "gelu_tanh"
+        assert function in FUNCTIONS
+        t.builder.add_element_wise(t.name, [t.value("self")], [Apply(function)])
+
+    return add
+
+
+def _hardtanh(t: Translation) -> None:
+    limits = t.argument("min_val"), t.argument("max_val")
+    _need(limits == (0, 6) or limits == (0.0, 6.0), f"limits {limits}")
+    t.builder.add_element_wise(t.name, [t.value("self")], [Apply("relu6")])
+
+
+def _combine(operation: str) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        if operation == "+":
+            _need(t.argument("alpha") == 1, "alpha is not 1")
+        other = t.argument("other")
+        if isinstance(other, int | float):
+            step = Scale(float(other)) if operation == "*" else Scale(1.0, float(other))
+            t.builder.add_element_wise(t.name, [t.value("self")], [step])
+            return
+        values = [t.value("self"), t.value("other")]
+        same = all(t.builder.shape(each) == t.shape for each in values)
+        _need(same, "its operands have different shapes")
+        t.builder.add_element_wise(t.name, values, [Combine("+" if operation == "+" else "*")])
+
+    return add
+
+
+def _divide(t: Translation) -> None:
+    other = t.argument("other")
+    _need(isinstance(other, int | float) and other != 0, "it divides by a tensor")
+    t.builder.add_element_wise(t.name, [t.value("self")], [Scale(1.0 / float(other))])
+
+
+def _max_pool(t: Translation) -> None:
+    _need(t.pair("dilation") == (1, 1), "dilated windows")
+    kernel = t.pair("kernel_size")
+    stride = t.pair("stride")
+    kind = Pooling("maximum", kernel, kernel if stride == (0, 0) else stride, t.pair("padding"))
+    t.builder.add_image(t.name, t.shape, kind, [t.value("self")])
+
+
+def _average_pool(t: Translation) -> None:
+    kernel, stride, padding = t.pair("kernel_size"), t.pair("stride"), t.pair("padding")
+    _need(not t.argument("ceil_mode"), "windows beyond the border")
+    _need(padding == (0, 0) or bool(t.argument("count_include_pad")), "windows count what is inside of the image alone")
+    _need(t.argument("divisor_override") is None, "another divisor")
+    kind = Pooling("average", kernel, kernel if stride == (0, 0) else stride, padding)
+    t.builder.add_image(t.name, t.shape, kind, [t.value("self")])
+
+
+def _adaptive_average(t: Translation) -> None:
+    value = t.value("self")
+    _, _, height, width = t.builder.shape(value)
+    rows, columns = t.shape[2:]
+    _need(height % rows == 0 and width % columns == 0, "windows of different sizes")
+    window = height // rows, width // columns
+    t.builder.add_image(t.name, t.shape, Pooling("average", window, window), [value])
+
+
+def _mean(t: Translation) -> None:
+    value = t.value("self")
+    shape = t.builder.shape(value)
+    axes = sorted(axis % len(shape) for axis in t.argument("dim") or range(len(shape)))
+    _need(len(shape) == 4 and axes == [2, 3], "a mean over other dimensions than rows and columns")
+    window = shape[2], shape[3]
+    pooled = t.name if t.argument("keepdim") else f"{t.name}.mean"
+    t.builder.add_image(pooled, (*shape[:2], 1, 1), Pooling("average", window, window), [value])
+    if pooled != t.name:
+        t.builder.add_view(t.name, t.shape, pooled)
+
+
+def _view(t: Translation) -> None:
+    node = t._node.args[0]
+    _need(isinstance(node, Node) and node.name in t.builder, "it is no value of type float")
+    assert isinstance(node, Node)
+    if t.builder.shape(node.name) == t.shape:
+        t.builder.alias(t.name, node.name)
+    else:
+        t.builder.add_view(t.name, t.shape, node.name)
+
+
+def _concatenate(t: Translation) -> None:
+    nodes = t.argument("tensors")
+    names = [each.name for each in nodes]
+    _need(len(t.shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
+    _need(all(name in t.builder for name in names), "an operand is no value of type float")
+    _need(len(set(names)) == len(names), "an operand comes twice")
+    kind = Concatenate(tuple(t.builder.shape(name)[1] for name in names))
+    t.builder.add_image(t.name, t.shape, kind, names)
+
+
+def _linear(t: Translation) -> None:
+    weight, bias = t.parameter("weight"), t.parameter("bias")
+    assert weight is not None
+    outputs, inputs = weight.shape
+    constants = [t.constant("weight", weight), t.constant("bias", torch.zeros(outputs) if bias is None else bias)]
+    t.builder.add_rows(t.name, t.shape, Linear(inputs, outputs), [t.value("input")], constants)
+
+
+def _softmax(t: Translation) -> None:
+    _need(int(t.argument("dim")) in (-1, len(t.shape) - 1), "it is not over the last dimension")
+    t.builder.add_rows(t.name, t.shape, Softmax(), [t.value("self")])
+
+
+def _layer_norm(t: Translation) -> None:
+    weight, bias, extents = t.parameter("weight"), t.parameter("bias"), list(t.argument("normalized_shape"))
+    _need(len(extents) == 1, "it is over several dimensions")
+    ones = torch.ones(extents[0])
+    constants = [
+        t.constant("weight", ones if weight is None else weight),
+        t.constant("bias", ones * 0 if bias is None else bias),
+    ]
+    kind = LayerNorm(extents[0], float(t.argument("eps")))
+    t.builder.add_rows(t.name, t.shape, kind, [t.value("input")], constants)
+
+
+_HANDLERS: dict[str, Callable[[Translation], None]] = {
+    "conv2d.default": _convolution,
+    "_native_batch_norm_legit_no_training.default": _batch_norm,
+    "getitem": _getitem,
+    **{f"{name}.default": _function(name) for name in FUNCTIONS if name != "gelu_tanh"},
+    "hardtanh.default": _hardtanh,
+    "add.Tensor": _combine("+"),
+    "mul.Tensor": _combine("*"),
+    "div.Tensor": _divide,
+    "max_pool2d.default": _max_pool,
+    "avg_pool2d.default": _average_pool,
+    "adaptive_avg_pool2d.default": _adaptive_average,
+    "mean.dim": _mean,
+    **dict.fromkeys(("view.default", "reshape.default", "flatten.using_ints", "_unsafe_view.default"), _view),
+    **dict.fromkeys(("clone.default", "unsqueeze.default", "squeeze.dim", "alias.default"), _view),
+    "cat.default": _concatenate,
+    "linear.default": _linear,
+    "softmax.int": _softmax,
+    "_softmax.default": _softmax,
+    "layer_norm.default": _layer_norm,
+}
+
+
+def add(node: Node, builder: GraphBuilder, parameters: Parameters) -> None:
+    """Add what a node computes to a graph. Raises NotUnderstoodError, and has then added nothing that is needed."""
+    target = node.target
+    name = getattr(target, "__name__", str(target))
+    if name not in _HANDLERS:
+        raise NotUnderstoodError(f"no kernel for {name.removesuffix('.default')}")
+    _HANDLERS[name](Translation(node, builder, parameters))
+
+
+def is_float(values: Sequence[object]) -> bool:
+    """Whether all are tensors of ``float`` in the CPU's memory."""
+    return all(
+        isinstance(each, torch.Tensor) and each.dtype == torch.float32 and each.device.type == "cpu" for each in values
+    )

@@ -1,0 +1,111 @@
+"""What an optimized model says of itself: a line for each operator, and its rounding errors beside PyTorch's."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from polydl.models.manifest import Entry
+from polydl.torch.segments import Kept
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """Norm-wise relative errors against the model in double, on the example inputs: the worst of all outputs."""
+
+    error: float
+    library_error: float
+
+
+@dataclass(frozen=True)
+class OperatorReport:
+    """``kernel`` is empty, and ``reason`` says why, where the operator stays PyTorch's.
+
+    Times are medians of the operator alone, at optimize time; None where it was not timed.
+    """
+
+    operator: str
+    sources: tuple[str, ...]
+    kernel: str
+    seconds: float | None
+    library_seconds: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """All operators in the order in which they run; ``kept`` are those that stay PyTorch's."""
+
+    operators: tuple[OperatorReport, ...]
+    kept: tuple[OperatorReport, ...]
+    accuracy: Accuracy | None
+
+    @staticmethod
+    def of(
+        entries: Sequence[Entry], kept: Sequence[Kept], times: Mapping[str, float], accuracy: Accuracy | None
+    ) -> Report:
+        """``times`` are PyTorch's, by kernel or, of operators that it keeps, by node."""
+        native = tuple(
+            OperatorReport(e.operator, tuple(e.sources), e.kernel, e.seconds, times.get(e.kernel), e.choice)
+            for e in entries
+        )
+        foreign = tuple(
+            OperatorReport(
+                getattr(each.node.target, "__name__", str(each.node.target)).removesuffix(".default"),
+                (each.node.name,), "", None, times.get(each.node.name), each.reason,
+            )
+            for each in kept
+        )  # fmt: skip
+        return Report(native, foreign, accuracy)
+
+    def with_accuracy(self, accuracy: Accuracy | None) -> Report:
+        return replace(self, accuracy=accuracy)
+
+    def __str__(self) -> str:
+        rows = [("operator", "kernel ms", "PyTorch ms", "chosen")]
+        rows += [
+            (each.operator, _milliseconds(each.seconds), _milliseconds(each.library_seconds),
+             each.reason if each.kernel else f"PyTorch: {each.reason}")
+            for each in (*self.operators, *self.kept)
+        ]  # fmt: skip
+        widths = [max(len(row[column]) for row in rows) for column in range(3)]
+        lines = [
+            f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in rows
+        ]  # fmt: skip
+        if self.accuracy is not None:
+            lines.append(
+                f"error {self.accuracy.error:.2g}, PyTorch's {self.accuracy.library_error:.2g}, against double"
+            )
+        return "\n".join(lines)
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "-" if seconds is None else f"{seconds * 1e3:.3g}"
+
+
+def accuracy_of(model: torch.nn.Module, given: Sequence[Any], fast: Callable[..., Any]) -> Accuracy | None:
+    """Errors of ``fast`` and of the model itself; None for a model that can't be computed in double."""
+
+    def as_double(value: Any) -> Any:
+        return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
+
+    with torch.no_grad():
+        try:
+            exact = copy.deepcopy(model).double()(*pytree.tree_map(as_double, tuple(given)))
+        except (RuntimeError, TypeError):
+            return None
+        return Accuracy(_error(fast(*given), exact), _error(model(*given), exact))
+
+
+def _error(results: Any, exact: Any) -> float:
+    worst = 0.0
+    for given, wanted in zip(pytree.tree_leaves(results), pytree.tree_leaves(exact), strict=True):
+        if isinstance(wanted, torch.Tensor) and wanted.is_floating_point():
+            norm = float(torch.linalg.vector_norm(wanted))
+            worst = max(worst, float(torch.linalg.vector_norm(given.double() - wanted)) / (norm or 1.0))
+    return worst

@@ -1,0 +1,70 @@
+"""Steps that run a graph: compiled programs, and PyTorch's operators between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.fx import Node
+from torch.fx.node import map_arg
+
+from polydl.models.loaded import LoadedModel
+
+_PROGRAMS: dict[int, LoadedModel] = {}
+
+
+def _run(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
+    return run_program(_PROGRAMS[program], inputs)
+
+
+def _shapes(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
+    del inputs
+    return [torch.empty(each.shape) for each in _PROGRAMS[program].manifest.outputs]
+
+
+#: The outputs of a compiled program on inputs; the program's number is what ``register`` returned.
+run = torch.library.custom_op("polydl::run", _run, mutates_args=())
+run.register_fake(_shapes)
+
+
+def register(program: LoadedModel) -> int:
+    """The number by which ``torch.ops.polydl.run`` knows a program, for as long as the process lives."""
+    number = len(_PROGRAMS)
+    _PROGRAMS[number] = program
+    return number
+
+
+def run_program(program: LoadedModel, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """One native call on tensors of the program's shapes."""
+    given = [each.contiguous() for each in inputs]
+    results = [torch.empty(each.shape) for each in program.manifest.outputs]
+    program.run([each.data_ptr() for each in given], [each.data_ptr() for each in results])
+    return results
+
+
+@dataclass(frozen=True)
+class NativeStep:
+    """A program; ``number`` is its number as an operator of PyTorch's."""
+
+    number: int
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    def run(self, values: dict[str, Any]) -> None:
+        results = torch.ops.polydl.run([values[name] for name in self.inputs], self.number)
+        values.update(zip(self.outputs, results, strict=True))
+
+
+@dataclass(frozen=True)
+class ForeignStep:
+    """An operator of PyTorch's."""
+
+    node: Node
+
+    def run(self, values: dict[str, Any]) -> None:
+        arguments = map_arg(self.node.args, lambda node: values[node.name])
+        keywords = map_arg(self.node.kwargs, lambda node: values[node.name])
+        assert callable(self.node.target)
+        values[self.node.name] = self.node.target(*arguments, **keywords)

@@ -1,0 +1,94 @@
+"""A graph of PyTorch's as steps: programs of kernels, and between them the operators that stay PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.fx import Node
+
+from polydl.models.builder import GraphBuilder
+from polydl.models.fusing import with_steps
+from polydl.models.graph import Graph
+from polydl.torch.operators import NotUnderstoodError, Parameters, add, is_float
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An operator that stays PyTorch's, and why."""
+
+    node: Node
+    reason: str
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Operators without a foreign one in between. ``outputs`` are nodes, in the order of the graph's outputs."""
+
+    graph: Graph
+    inputs: tuple[Node, ...]
+    outputs: tuple[Node, ...]
+
+
+Step = Segment | Kept
+
+
+def segments(nodes: Sequence[Node], parameters: Parameters, kept: Mapping[str, str]) -> tuple[Step, ...]:
+    """What computes the nodes of a functional graph, in an order in which it can run.
+
+    ``kept`` are names of nodes that stay PyTorch's whatever they are, with the reason.
+    """
+    steps: list[Step] = []
+    run: list[Node] = []
+    builder = GraphBuilder()
+
+    def close() -> None:
+        nonlocal builder, run
+        if builder.operators:
+            steps.append(_closed(builder, run))
+        else:
+            steps.extend(Kept(node, "it moves no element") for node in run)
+        builder, run = GraphBuilder(), []
+
+    for node in (each for each in nodes if each.op == "call_function"):
+        reason = kept.get(node.name, "")
+        if not reason:
+            try:
+                _checked(node)
+                _declare_inputs(node, builder, parameters)
+                add(node, builder, parameters)
+                run.append(node)
+                continue
+            except NotUnderstoodError as error:
+                reason = str(error)
+        close()
+        steps.append(Kept(node, reason))
+    close()
+    return tuple(steps)
+
+
+def _checked(node: Node) -> None:
+    value = node.meta.get("val")
+    values = list(value) if isinstance(value, list | tuple) else [value]
+    if not is_float(values[:1]):
+        raise NotUnderstoodError("its result is not of type float")
+
+
+def _declare_inputs(node: Node, builder: GraphBuilder, parameters: Parameters) -> None:
+    """Values that come from outside of the segment become its inputs."""
+    for each in node.all_input_nodes:
+        value = each.meta.get("val")
+        if each.name not in builder and each.name not in parameters and is_float([value]):
+            assert isinstance(value, torch.Tensor)
+            builder.input(each.name, tuple(int(extent) for extent in value.shape))
+
+
+def _closed(builder: GraphBuilder, run: Sequence[Node]) -> Segment:
+    inside = set(run)
+    outputs = tuple(
+        node for node in run if node.name in builder and any(user not in inside for user in node.users)
+    )  # fmt: skip
+    graph = with_steps(builder.graph([node.name for node in outputs]))
+    names = {each.name: each for node in run for each in node.all_input_nodes}
+    return Segment(graph, tuple(names[value] for value in graph.inputs), outputs)

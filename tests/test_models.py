@@ -1,0 +1,227 @@
+"""Graphs of operators as programs, each nest as it is written, against NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polydl
+from polydl.models import memory
+from polydl.models.builder import GraphBuilder
+from polydl.models.convolution import Convolution
+from polydl.models.elementwise import Concatenate
+from polydl.models.epilogue import Apply, Combine, Scale, expression
+from polydl.models.fusing import with_steps
+from polydl.models.graph import Array, Graph
+from polydl.models.kernels import PLACE_OF_NAME, as_written, named
+from polydl.models.layout import Image
+from polydl.models.layouts import choose
+from polydl.models.pooling import Pooling
+from polydl.models.products import LayerNorm, Linear, Softmax
+from polydl.models.program import lower, write_program
+
+DATA = np.random.default_rng(0)
+
+
+def values(*shape: int) -> Array:
+    return DATA.standard_normal(shape, dtype=np.float32)
+
+
+def compiled(graph: Graph, folder: Path) -> polydl.LoadedModel:
+    lowered = lower(graph)
+    kernels = {text: as_written(text, "a test") for text in lowered.texts}
+    write_program(lowered, kernels, folder, threads=1)
+    return polydl.load(folder)
+
+
+def windows(image: Array, kernel: tuple[int, int], stride: int, dilation: int = 1) -> Array:
+    """[images][channels][rows][columns][kernel rows][kernel columns]"""
+    extents = [(size - 1) * dilation + 1 for size in kernel]
+    seen: Array = np.lib.stride_tricks.sliding_window_view(image, extents, (2, 3))
+    return seen[:, :, ::stride, ::stride, ::dilation, ::dilation]
+
+
+def convolved(image: Array, filters: Array, padding: int, stride: int, groups: int, dilation: int) -> Array:
+    padded = np.pad(image, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    kernel = filters.shape[2:]
+    parts = zip(np.split(padded, groups, 1), np.split(filters, groups), strict=True)
+    sums = [
+        np.einsum("ncyxrs,kcrs->nkyx", windows(part, (kernel[0], kernel[1]), stride, dilation), kernels)
+        for part, kernels in parts
+    ]
+    return np.concatenate(sums, 1)
+
+
+def one_operator(kind: Any, inputs: Sequence[Array], shape: tuple[int, ...], constants: Sequence[Array] = ()) -> Graph:
+    builder = GraphBuilder()
+    for number, array in enumerate(inputs):
+        builder.input(f"x{number}", array.shape)
+    names = [builder.constant(f"c{number}", array) for number, array in enumerate(constants)]
+    add = builder.add_image if len(shape) == 4 else builder.add_rows
+    add("y", shape, kind, [f"x{number}" for number in range(len(inputs))], names)
+    return builder.graph(["y"])
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("channels", "filters", "kernel", "stride", "padding", "dilation", "groups"),
+    [
+        (3, 16, 3, 1, 1, 1, 1),
+        (16, 32, 3, 2, 1, 1, 1),
+        (32, 10, 1, 1, 0, 1, 1),
+        (16, 16, 3, 1, 2, 2, 1),
+        (24, 24, 3, 2, 1, 1, 24),
+        (64, 32, 3, 1, 1, 1, 2),
+        (16, 16, 1, 2, 0, 1, 1),
+    ],
+)
+def test_convolutions(
+    tmp_path: Path, channels: int, filters: int, kernel: int, stride: int, padding: int, dilation: int, groups: int
+) -> None:
+    image, weight, bias = (
+        values(2, channels, 9, 7),
+        values(filters, channels // groups, kernel, kernel),
+        values(filters),
+    )
+    right = convolved(image, weight, padding, stride, groups, dilation) + bias.reshape(-1, 1, 1)
+    kind = Convolution(
+        channels, filters, (kernel, kernel), (stride, stride), (padding, padding), (dilation, dilation), groups
+    )
+    assert kind.supported
+    run = compiled(one_operator(kind, [image], right.shape, [weight, bias]), tmp_path)
+    np.testing.assert_allclose(run(image), right, rtol=1e-4, atol=1e-4)
+
+
+def test_groups_must_be_whole_blocks() -> None:
+    assert not Convolution(32, 32, (3, 3), groups=4).supported
+    assert Convolution(32, 32, (3, 3), groups=32).supported
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("operation", ["maximum", "average"])
+@pytest.mark.parametrize("padding", [0, 1])
+def test_pooling(tmp_path: Path, operation: Any, padding: int) -> None:
+    image = values(1, 20, 9, 9)
+    border = -np.inf if operation == "maximum" else 0
+    padded = np.pad(image, ((0, 0), (0, 0), (padding, padding), (padding, padding)), constant_values=border)
+    seen = windows(padded, (3, 3), 2)
+    right = seen.max((4, 5)) if operation == "maximum" else seen.mean((4, 5))
+    graph = one_operator(Pooling(operation, (3, 3), (2, 2), (padding, padding)), [image], right.shape)
+    np.testing.assert_allclose(compiled(graph, tmp_path)(image), right, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.native
+def test_a_maximum_takes_windows_that_end_beyond_the_border(tmp_path: Path) -> None:
+    image = values(1, 16, 6, 6)
+    padded = np.pad(image, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-np.inf)
+    right = windows(padded, (3, 3), 2).max((4, 5))
+    graph = one_operator(Pooling("maximum", (3, 3), (2, 2)), [image], right.shape)
+    np.testing.assert_array_equal(compiled(graph, tmp_path)(image), right)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("channels", [(16, 32), (16, 8), (3, 5)])
+def test_concatenation(tmp_path: Path, channels: tuple[int, int]) -> None:
+    images = [values(2, count, 4, 5) for count in channels]
+    right = np.concatenate(images, 1)
+    run = compiled(one_operator(Concatenate(channels), images, right.shape), tmp_path)
+    np.testing.assert_array_equal(run(*images), right)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("shape", [(1, 12), (2, 5, 12)])
+def test_operators_on_rows(tmp_path: Path, shape: tuple[int, ...]) -> None:
+    rows, weight, bias = values(*shape), values(7, 12), values(7)
+    shift, scale = values(12), values(12)
+    builder = GraphBuilder()
+    builder.input("x", shape)
+    names = {"weight": weight, "bias": bias, "scale": scale, "shift": shift}
+    for name, array in names.items():
+        builder.constant(name, array)
+    builder.add_rows("normal", shape, LayerNorm(12, 1e-5), ["x"], ["scale", "shift"])
+    builder.add_rows("product", (*shape[:-1], 7), Linear(12, 7), ["normal"], ["weight", "bias"])
+    builder.add_rows("y", (*shape[:-1], 7), Softmax(), ["product"])
+    normal = (rows - rows.mean(-1, keepdims=True)) / np.sqrt(rows.var(-1, keepdims=True) + 1e-5) * scale + shift
+    powers = np.exp(normal @ weight.T + bias)
+    run = compiled(builder.graph(["y"]), tmp_path)
+    np.testing.assert_allclose(run(rows), powers / powers.sum(-1, keepdims=True), rtol=1e-4, atol=1e-5)
+
+
+def residual_graph() -> tuple[Graph, dict[str, Array]]:
+    """A convolution, another with a residual sum behind it, then a function and an average."""
+    builder = GraphBuilder()
+    builder.input("x", (1, 16, 8, 8))
+    arrays = {name: values(16, 16, 3, 3) * 0.1 for name in ("f", "g")} | {name: values(16) for name in ("a", "b")}
+    for name, array in arrays.items():
+        builder.constant(name, array)
+    kind = Convolution(16, 16, (3, 3), padding=(1, 1))
+    builder.add_image("first", (1, 16, 8, 8), kind, ["x"], ["f", "a"])
+    builder.add_element_wise("positive", ["first"], [Apply("relu")])
+    builder.add_image("second", (1, 16, 8, 8), kind, ["positive"], ["g", "b"])
+    builder.add_element_wise("sum", ["positive", "second"], [Combine("+")])
+    builder.add_element_wise("y", ["sum"], [Apply("silu")])
+    return with_steps(builder.graph(["y"])), arrays
+
+
+@pytest.mark.native
+def test_steps_are_computed_where_their_operand_is(tmp_path: Path) -> None:
+    graph, arrays = residual_graph()
+    assert [type(each.kind).__name__ for each in graph.operators] == [
+        "Reorder",
+        "Convolution",
+        "Convolution",
+        "Reorder",
+    ]
+    assert graph.operators[2].inputs == ("positive", "positive")
+    image = values(1, 16, 8, 8)
+    first = np.maximum(convolved(image, arrays["f"], 1, 1, 1, 1) + arrays["a"].reshape(-1, 1, 1), 0)
+    total = first + convolved(first, arrays["g"], 1, 1, 1, 1) + arrays["b"].reshape(-1, 1, 1)
+    run = compiled(graph, tmp_path)
+    for _ in range(2):
+        np.testing.assert_allclose(run(image), total / (1 + np.exp(-total)), rtol=1e-4, atol=1e-4)
+
+
+def test_values_that_are_needed_at_once_share_no_memory() -> None:
+    graph, _ = residual_graph()
+    layouts = choose(graph)
+    assert layouts["positive"] == Image(1, 16, 8, 8, 16, (1, 1))
+    planned = memory.plan(graph, layouts)
+    places = sorted((offset, offset + 4 * layouts[value].elements) for value, offset in planned.offsets.items())
+    assert len(places) == 3
+    assert all(offset % memory.ALIGNMENT == 0 for offset, _ in places)
+    positive = planned.offsets["positive"]
+    assert all(offset == positive or end <= positive or offset >= positive + 4 * 100 * 16 for offset, end in places)
+    assert planned.bytes >= places[-1][1]
+
+
+def test_expressions_of_steps() -> None:
+    assert expression("x", [Combine("+"), Apply("relu")], ["r"]) == "((x + r) < 0.0f ? 0.0f : (x + r))"
+    assert expression("x", [Scale(0.5, 1.0)], []) == "(x * 0.5f + 1.0f)"
+
+
+def test_the_name_of_a_kernel_follows_from_its_text() -> None:
+    graph, _ = residual_graph()
+    first, second = lower(graph).texts[1:3]
+    assert named(first)[0] != named(second)[0]
+    assert named(first) == named(first)
+    assert PLACE_OF_NAME in first
+    assert f"void {named(first)[0]}(" in named(first)[1]
+
+
+@pytest.mark.native
+def test_wrong_arguments_and_folders_are_named(tmp_path: Path) -> None:
+    image = values(1, 16, 4, 4)
+    run = compiled(one_operator(Pooling("average", (4, 4), (4, 4)), [image], (1, 16, 1, 1)), tmp_path)
+    with pytest.raises(polydl.PolydlError, match=r"'x0' is float64 of shape \(1, 16, 4, 4\)"):
+        run(image.astype(np.float64))
+    with pytest.raises(polydl.PolydlError, match="0 arguments"):
+        run()
+    (tmp_path / "model.weights").write_bytes(b"too many")
+    with pytest.raises(polydl.PolydlError, match="has 8 bytes and must have 0"):
+        polydl.load(tmp_path)
+    with pytest.raises(polydl.PolydlError, match="there is no model"):
+        polydl.load(tmp_path / "nothing")

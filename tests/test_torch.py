@@ -1,0 +1,213 @@
+"""PyTorch models as compiled programs, beside PyTorch itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polydl
+from polydl.models import program
+from polydl.models.kernels import as_written
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+@pytest.fixture
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nests are compiled as they are written, so that a test takes no search."""
+    monkeypatch.setattr(program, "kernel", lambda text, *_: as_written(text, "a test"))
+
+
+def optimized(model: Any, *inputs: Any, **options: Any) -> Any:
+    from polydl.torch import optimize
+
+    return optimize(model.eval(), inputs, threads=1, records=False, compare=False, **options)
+
+
+def check(model: Any, *inputs: Any) -> Any:
+    """The optimized model, once its results are PyTorch's."""
+    fast = optimized(model, *inputs)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(*inputs), model(*inputs), rtol=1e-4, atol=1e-5)
+    return fast
+
+
+def data(*shape: int) -> Any:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(1))
+
+
+def with_statistics(model: Any) -> Any:
+    """Batch normalizations that are not the identity."""
+    torch.manual_seed(2)
+    for layer in model.modules():
+        if isinstance(layer, nn.BatchNorm2d):
+            for tensor in (layer.weight, layer.bias, layer.running_mean):
+                nn.init.normal_(tensor)
+            nn.init.uniform_(layer.running_var, 0.5, 2)
+    return model
+
+
+class Small:
+    """A network with what ResNet has: batch normalization, a residual sum, pooling, a linear layer."""
+
+    def __new__(cls) -> Any:
+        class Network(nn.Module):  # type: ignore[misc]
+            def __init__(self) -> None:
+                super().__init__()
+                self.first = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1, bias=False), nn.BatchNorm2d(16))
+                self.second = nn.Conv2d(16, 16, 3, padding=1)
+                self.pool = nn.MaxPool2d(3, 2, 1)
+                self.last = nn.Linear(16, 10)
+
+            def forward(self, image: Any) -> Any:
+                value = torch.relu(self.first(image))
+                value = self.pool(torch.relu(value + self.second(value)))
+                return self.last(torch.flatten(nn.functional.adaptive_avg_pool2d(value, 1), 1))
+
+        torch.manual_seed(0)
+        return with_statistics(Network())
+
+
+def test_a_small_network_is_one_native_call(as_it_is: None, tmp_path: Path) -> None:
+    image = data(2, 3, 12, 12)
+    fast = check(Small(), image)
+    assert (fast.native_calls, fast.foreign_operators) == (1, 0)
+    kinds = [each.operator for each in fast.report().operators]
+    assert "convolution 3x3, 3 to 16 channels, relu" in kinds
+    assert "convolution 3x3, 16 to 16 channels, add, relu" in kinds
+    assert fast.report().accuracy.error < 1e-5
+    fast.save(tmp_path / "small")
+    saved = polydl.load(tmp_path / "small")(image.numpy())
+    np.testing.assert_array_equal(saved, fast(image).numpy())
+
+
+@pytest.mark.slow
+def test_kernels_are_searched_for_and_stored(tmp_path: Path) -> None:
+    from polydl.torch import optimize
+
+    model, image = nn.Sequential(nn.Conv2d(16, 16, 3, padding=1), nn.ReLU()).eval(), data(1, 16, 8, 8)
+    first = optimize(model, image, threads=1, records=tmp_path)
+    with torch.no_grad():
+        torch.testing.assert_close(first(image), model(image), rtol=1e-4, atol=1e-5)
+    second = optimize(model, image, threads=1, records=tmp_path)
+    known = [(each.kernel, each.seconds, each.reason) for each in first.report().operators]
+    assert [(each.kernel, each.seconds, each.reason) for each in second.report().operators] == known
+    assert "loops" in str(first.report())
+
+
+@pytest.mark.parametrize("name", ["SiLU", "Hardswish", "ReLU6", "GELU", "Sigmoid", "Hardsigmoid", "Tanh"])
+def test_functions_behind_a_convolution(as_it_is: None, name: str) -> None:
+    fast = check(nn.Sequential(nn.Conv2d(4, 8, 1), getattr(nn, name)()), 4 * data(1, 4, 5, 5))
+    assert fast.foreign_operators == 0
+    assert len(fast.report().operators) == 3
+
+
+def test_depthwise_convolutions_and_batch_normalization_without_one(as_it_is: None) -> None:
+    layers = [nn.BatchNorm2d(8), nn.ReLU(), nn.Conv2d(8, 8, 3, 2, 1, groups=8), nn.Conv2d(8, 4, 1, dilation=1)]
+    assert check(with_statistics(nn.Sequential(*layers)), data(1, 8, 9, 9)).foreign_operators == 0
+
+
+def test_branches_are_concatenated(as_it_is: None) -> None:
+    class Branches(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.one, self.two = nn.Conv2d(4, 16, 1), nn.Conv2d(4, 16, 3, padding=1)
+
+        def forward(self, image: Any) -> Any:
+            joined = torch.cat([self.one(image), self.two(image)], 1)
+            return joined, nn.functional.avg_pool2d(joined, 3, 1, 1).mean((2, 3))
+
+    assert check(Branches(), data(1, 4, 6, 6)).native_calls == 1
+
+
+def test_what_is_not_understood_stays_with_the_reason(as_it_is: None, tmp_path: Path) -> None:
+    class Sorting(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.Linear(8, 8), nn.Linear(8, 8)
+
+        def forward(self, rows: Any) -> Any:
+            return self.second(torch.sort(torch.relu(self.first(rows)))[0])
+
+    fast = check(Sorting(), data(3, 8))
+    assert fast.native_calls == 2
+    assert "no kernel for sort" in str(fast.report())
+    with pytest.raises(polydl.PolydlError, match="needs PyTorch for sort"):
+        fast.save(tmp_path)
+
+
+def test_programs_are_proper_operators_of_pytorch(as_it_is: None) -> None:
+    from polydl.torch.running import run
+
+    fast = check(nn.Linear(8, 4), data(3, 8))
+    number = fast._steps[0].number
+    torch.library.opcheck(run, ([data(3, 8)], number))
+
+
+def test_wrong_use_is_an_error_with_a_remedy(as_it_is: None) -> None:
+    from polydl.torch import optimize
+
+    layer, rows = nn.Linear(8, 4).eval(), data(3, 8)
+    with pytest.raises(polydl.PolydlError, match="training mode"):
+        optimize(nn.Linear(8, 4), rows)
+    with pytest.raises(polydl.PolydlError, match="float16"):
+        optimize(nn.Linear(8, 4).eval().half(), rows.half())
+    with pytest.raises(polydl.PolydlError, match="device meta"):
+        optimize(layer, rows.to("meta"))
+    fast = optimized(layer, rows)
+    with pytest.raises(polydl.PolydlError, match=r"of shape \(2, 8\)"):
+        fast(rows[:2])
+    with pytest.raises(polydl.PolydlError, match="float64"):
+        fast(rows.double())
+    with pytest.raises(polydl.PolydlError, match="gradient"):
+        fast(rows.clone().requires_grad_())
+
+    class Branching(nn.Module):  # type: ignore[misc]
+        def forward(self, value: Any) -> Any:
+            return value + 1 if value.sum() > 0 else value - 1
+
+    with pytest.raises(polydl.PolydlError, match=r"torch\.export"):
+        optimized(Branching(), rows)
+
+
+def test_what_dynamo_captures_becomes_programs(as_it_is: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from polydl.torch import backend
+
+    graphs: list[Any] = []
+
+    def recorded(model: Any, inputs: Any) -> Any:
+        graphs.append(optimized(model, *inputs))
+        return graphs[-1]
+
+    monkeypatch.setattr(backend, "optimize", recorded)
+
+    class Branching(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.linear = nn.Linear(8, 8)
+
+        def forward(self, rows: Any) -> Any:
+            rows = self.linear(rows)
+            return self.linear(rows + 1) if rows.sum() > 0 else self.linear(rows - 1)
+
+    torch._dynamo.reset()
+    model, rows = Branching().eval(), data(3, 8)
+    compiled = torch.compile(model, backend=backend.compile_graph, dynamic=False)
+    with torch.no_grad():
+        torch.testing.assert_close(compiled(rows), model(rows), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(compiled(rows[:2]), model(rows[:2]), rtol=1e-4, atol=1e-5)
+    assert len(graphs) >= 3
+    assert all(graph.native_calls >= 1 for graph in graphs)
+    before = len(graphs)
+    with pytest.warns(UserWarning, match="compiled with gradients"):
+        compiled(rows).sum().backward()
+    assert model.linear.weight.grad is not None
+    assert len(graphs) == before
