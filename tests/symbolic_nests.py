@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from polydl.ir.scop import Scop
 from polydl.libraries.build import read_symbolic
-from polydl.libraries.ranges import size_ranges
+from polydl.libraries.ranges import leading_dimensions, size_ranges
+from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.pipeline import parse
 
@@ -29,4 +31,9 @@ def symbolic(text: str, directory: Path, ranges: tuple[str, ...] = RANGES) -> Sy
     """The nest of a C text, read in a directory."""
     path = directory / "nest.c"
     path.write_text(text, encoding="utf-8")
-    return read_symbolic(lambda shape: parse(path, defines=shape), size_ranges(ranges))
+    texts, leading = leading_dimensions(ranges)
+
+    def read(shape: Shape) -> Scop:
+        return parse(path, defines={**{each.name: shape[each.least] for each in leading}, **shape})
+
+    return read_symbolic(read, size_ranges(texts), leading)

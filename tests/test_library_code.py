@@ -2,60 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
+from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
 from symbolic_nests import product, symbolic
 
 from polydl.errors import ArgumentError
-from polydl.execute.build import build
-from polydl.execute.toolchain import Toolchain
-from polydl.libraries.blocking import Blocking, Tile
-from polydl.libraries.callable import AnySize
-from polydl.libraries.decision import Condition, Leaf
+from polydl.libraries.decision import Leaf
 from polydl.libraries.product import symbolic_product
-from polydl.libraries.symbolic import SymbolicNest
-from polydl.libraries.unit import ORIGINAL, unit
+from polydl.libraries.unit import unit
 
 pytestmark = pytest.mark.native
 
-SMALL = Blocking((Tile("m", 40), Tile("k", 7), Tile("n", 5)), 2, 3)
-THREADS = Blocking((Tile("k", 20), Tile("n", 9, parallel=True), Tile("m", 64), Tile("m", 48), Tile("n", 4)), 2, 3)
-# By what of A and B is copied; the code of register blocks is the same.
-KERNELS = {
-    "none": SMALL,
-    "a": replace(THREADS, packed=("a",)),
-    "b": replace(SMALL, packed=("b",)),
-    "both": replace(THREADS, packed=("a", "b")),
-}
-# Each kernel gets its share of the sizes.
-DECISION = Condition(
-    ("M", "N"),
-    120,
-    Condition(("K",), 9, Leaf("a"), Leaf("b")),
-    Condition(("M",), 25, Leaf("both"), Condition(("N",), 40, Leaf("none"), Leaf(ORIGINAL))),
-)
 SHAPES = 400
-
-
-def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], width: int) -> AnySize:
-    decision = DECISION if len(kernels) == len(KERNELS) else Leaf(next(iter(kernels)))
-    source = unit(nest, symbolic_product(nest), decision, kernels, width, identity="library")
-    (built,) = build([source], Toolchain.find("gcc"), directory)
-    assert built.library is not None, built.message
-    return AnySize(nest, built.library, "gemm")
-
-
-def sizes(draw: Random) -> list[int]:
-    """Three sizes: mostly within ranges to 60, 50 and 40, at times at their borders or beyond."""
-    borders = ((1, 60, 61), (2, 50, 1, 51), (1, 40, 41))
-    return [
-        draw.choice(border) if draw.random() < 0.2 else round(most ** draw.random())
-        for most, border in zip((60, 50, 40), borders, strict=True)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +34,7 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
     # Rows of the product's A are not contiguous where the source's B is transposed: then A is always copied.
     kernels = dict(KERNELS)
     if b == "B[j][k]":
-        kernels = {name: replace(each, packed=tuple(sorted({"a", *each.packed}))) for name, each in KERNELS.items()}
+        kernels = copying_a()
     function = compiled(nest, tmp_path, kernels, 8)
     draw, random, dtype = Random(7), np.random.default_rng(7), np.dtype(element if element == "double" else "float32")
     wrong = []

@@ -63,7 +63,7 @@ def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:
         (product().replace("float C[M][N]", "float C[M + 1][N]"), "an extent of `C` is computed from a size"),
         (product().replace("C[M][N]", "C[M][2 * N]"), "an extent of `C` is computed from a size"),
         (product(element="int"), "a library multiplies float or double, not int into int"),
-        (product(before="C[i][j] = 0;").replace("C[i][j] += A", "C[i][j] -= A"), "has none"),
+        (product(before="C[i][j] = 0;").replace("C[i][j] += A", "C[i][j] *= A"), "has none"),
         (product(before="C[i][j] += A[i][0];"), None),
         (product().replace("C[i][j] +=", "C[0][j] +="), "moves along the rows of the result|three loops"),
     ],

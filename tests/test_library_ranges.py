@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polydl.errors import OptionError
-from polydl.libraries.ranges import SizeRange, size_ranges
+from polydl.libraries.ranges import SizeRange, leading_dimensions, size_ranges
 from polydl.libraries.shapes import sampled_shapes
 
 
@@ -79,3 +79,16 @@ def test_sampled_shapes_are_spread_and_the_same_for_the_same_seed() -> None:
 def test_a_small_range_has_as_many_shapes_as_it_has() -> None:
     shapes = sampled_shapes(size_ranges(["M=1..2", "N=3,5"]), 50, seed=0)
     assert {tuple(shape.values()) for shape in shapes} == {(1, 3), (1, 5), (2, 3), (2, 5)}
+
+
+def test_leading_dimensions_are_at_least_a_size() -> None:
+    texts, leading = leading_dimensions({"M": "1..4096", "K": "64,128", "lda": "K..", "ldc": "M.."})
+    assert texts == ("M=1..4096", "K=64,128")
+    assert [(each.name, each.least, str(each)) for each in leading] == [
+        ("lda", "K", "lda=K.."),
+        ("ldc", "M", "ldc=M.."),
+    ]
+    with pytest.raises(OptionError, match="--range lda=N..: N has no range"):
+        leading_dimensions(["M=1..9", "lda=N.."])
+    with pytest.raises(OptionError, match="--range lda is given twice"):
+        leading_dimensions(["M=1..9", "lda=M..", "lda=M.."])

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 @target_options
 @click.option(
     "--range", "ranges", metavar="NAME=SIZES", multiple=True,
-    help="Sizes that an integer parameter may have: M=1..4096, K=64..4096:64 (in steps) or N=64,256,1024. Repeated.",
+    help="Sizes that an integer parameter may have: M=1..4096, K=64..4096:64 (in steps) or N=64,256,1024; lda=K.. for "
+    "a leading dimension. Repeated.",
 )  # fmt: skip
 @click.option(
     "--max-kernels", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",

@@ -13,13 +13,22 @@ from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
+from polydl.libraries.accumulators import without_sums
 from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.callable import AnySize
 from polydl.libraries.cover import slowdowns, smallest_cover
 from polydl.libraries.decision import Decision, Leaf, Times, choose, fitted, kernels_of
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.product import SymbolicProduct, symbolic_product
-from polydl.libraries.ranges import SizeRange, check_parameters, not_a_parameter, size_ranges
+from polydl.libraries.ranges import (
+    LeadingDimension,
+    SizeRange,
+    check_parameters,
+    every_size,
+    leading_dimensions,
+    not_a_parameter,
+    size_ranges,
+)
 from polydl.libraries.shapes import Shape, sampled_shapes
 from polydl.libraries.symbolic import SymbolicNest, broken_dependence, distributed, symbolic_nest
 from polydl.libraries.unit import ORIGINAL, unit
@@ -78,11 +87,14 @@ class Library:
 
     def select(self, **sizes: int) -> str:
         """What runs at a shape: the id of a kernel, or "original". Raises OptionError for a size that is missing."""
-        if set(sizes) != set(self.nest.sizes):
+        names = [each.name for each in self.nest.ranges]
+        if not set(names) <= set(sizes) <= set(self.nest.sizes):
             raise OptionError(
-                f"select({', '.join(sizes)}): the sizes are {', '.join(self.nest.sizes)}", remedy="give each of them"
+                f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
-        inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges)
+        inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
+            sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
+        )
         return choose(self.decision, sizes) if inside else ORIGINAL
 
     @property
@@ -123,6 +135,7 @@ def library(
     """One library that is right for every size and fast for those in the ranges.
 
     ``ranges`` are those of integer parameters of the function, ``{"M": "1..4096", "N": "64,256", "K": "64..4096:64"}``.
+    A leading dimension, ``{"lda": "K.."}``, is at least a size, and has that value where shapes are measured.
     At each of ``shapes`` sampled shapes, ``top_k`` variants of the nest are optimized; the winner's tiles, loop order
     and threads become a kernel for any size, which isl proves legal for all sizes of the ranges at once. Each kernel is
     measured at all shapes. Of them, the fewest are taken, at most ``max_kernels``, of which one is within
@@ -138,13 +151,14 @@ def library(
         raise OptionError(f"max_slowdown is {max_slowdown}", remedy="at least 1: 1.10 is 10 % slower than the fastest")
     if shapes < 1:
         raise OptionError(f"shapes is {shapes}", remedy="at least 1")
-    sizes = size_ranges(ranges)
+    texts, leading = leading_dimensions(ranges)
+    sizes = size_ranges(texts)
 
     def read(shape: Shape) -> Scop:
-        fixed = {**(defines or {}), **shape}
+        fixed = {**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape}
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
-    nest = read_symbolic(read, sizes)
+    nest = read_symbolic(read, sizes, leading)
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     target = machine or Machine.detect()
@@ -211,22 +225,25 @@ def library(
     return emitted(result, Path(out) if out is not None else None)
 
 
-def read_symbolic(read: Callable[[Shape], Scop], ranges: Sequence[SizeRange]) -> SymbolicNest:
+def read_symbolic(
+    read: Callable[[Shape], Scop], ranges: Sequence[SizeRange], leading: Sequence[LeadingDimension] = ()
+) -> SymbolicNest:
     """The nest that ``read`` returns for a shape, with parameters for its sizes.
 
     Raises UserError if a library can't hold it: its statements must be able to run one after the other, each in loops
     of its own.
     """
     # Small, so that large arrays are no reason to refuse it; different, so that a size is told from a constant.
+    shape = {each.name: each.another for each in ranges}
     try:
-        scop = read({each.name: each.another for each in ranges})
+        scop = read({**shape, **{each.name: shape[each.least] + 1 for each in leading}})
     except OptionError as error:
-        for each in ranges:
+        for each in every_size(ranges, leading):
             if error.message.startswith(f"-D {each.name}="):
                 raise not_a_parameter(each, error.file or "", None, "the function") from None
         raise
-    check_parameters(scop, ranges)
-    nest = symbolic_nest(scop, read({each.name: each.low for each in ranges}), ranges)
+    check_parameters(scop, every_size(ranges, leading))
+    nest = without_sums(symbolic_nest(scop, read({each.name: each.low for each in ranges}), ranges, leading))
     broken = broken_dependence(nest, distributed(nest, {}))
     if broken:
         raise UnsupportedConstructError(

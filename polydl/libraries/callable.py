@@ -13,6 +13,7 @@ import numpy as np
 from polydl.errors import ArgumentError
 from polydl.execute.callable import LoadedKernel, load
 from polydl.ir.scop import Scop
+from polydl.libraries.linear import OPEN
 from polydl.libraries.symbolic import SymbolicNest
 
 
@@ -31,10 +32,25 @@ class AnySize:
         """Raises ArgumentError for arrays that don't fit together, and as a ``LoadedKernel`` does."""
         sizes = self._sizes(arguments)
         kernel: LoadedKernel = self._at(tuple(sizes.items()))
-        kernel(**{name: value for name, value in arguments.items() if name not in sizes})
+        kernel(**{name: self._reached(name, value, sizes) for name, value in arguments.items() if name not in sizes})
 
     def __repr__(self) -> str:
-        return f"<library function {self.name}({', '.join(each.name for each in self._nest.scop.function.parameters)})>"
+        return (
+            f"<library function {self.name}({', '.join(each.name for each in self._nest.source.function.parameters)})>"
+        )
+
+    def _reached(self, name: str, argument: Any, sizes: Mapping[str, int]) -> Any:
+        """The part of an argument that the nest may touch, where the source doesn't say how far an array reaches."""
+        parameter = next((each for each in self._nest.source.function.parameters if each.name == name), None)
+        array = parameter.array if parameter is not None else name
+        linear = any(view.view_of == array for view in self._nest.views)
+        if not (linear or OPEN in self._nest.extents.get(array, ())):
+            return argument
+        if not isinstance(argument, np.ndarray) or not argument.flags.c_contiguous or not argument.ndim:
+            return argument
+        extents = self._nest.source_extents(sizes)[array]
+        rows: np.ndarray[Any, Any] = argument.reshape(-1) if linear else argument
+        return rows[: extents[0]]
 
     def _sizes(self, arguments: Mapping[str, Any]) -> dict[str, int]:
         """The value of each size, from the arguments of that name and the extents of arrays."""
@@ -69,13 +85,9 @@ class AnySize:
 
 def _resized(nest: SymbolicNest, sizes: Mapping[str, int]) -> Scop:
     """The nest with the arrays and parameters that callers pass at some sizes; its statements stay symbolic."""
-    scop = nest.scop
-    arrays = tuple(
-        replace(each, extents=tuple(sizes.get(text) or int(text) for text in nest.extents[each.name]))
-        if each.name in nest.extents
-        else each
-        for each in scop.arrays
-    )
+    scop = nest.source
+    extents = nest.source_extents(sizes)
+    arrays = tuple(replace(each, extents=extents.get(each.name, each.extents)) for each in scop.arrays)
     parameters = tuple(
         replace(each, value=sizes[each.name]) if each.name in sizes else each for each in scop.function.parameters
     )

@@ -18,6 +18,7 @@ from polydl.files import write_atomically
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.decision import Condition, Decision, choose
+from polydl.libraries.ranges import every_size
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library
@@ -49,7 +50,9 @@ def library_document(library: Library) -> dict[str, Any]:
         "date": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
         "source": Path(scop.file).name,
         "function": library.exported,
-        "ranges": {each.name: str(each).partition("=")[2] for each in library.nest.ranges},
+        "ranges": {
+            each.name: str(each).partition("=")[2] for each in every_size(library.nest.ranges, library.nest.leading)
+        },
         "machine": {"name": library.machine.name, "threads": library.machine.threads},
         "compiler": " ".join((library.toolchain.command, *library.toolchain.flags)),
         "seed": library.seed,
@@ -102,5 +105,10 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
 
 def _interface(library: Library, plain: Interface) -> Interface:
     numerics = "Sums are added up in the order of the source, in its precision; the compiler may fuse multiply and add."
+    if library.product.scale:
+        numerics = (
+            f"The products of a tile are added up before they are multiplied by {library.product.scale}, in the "
+            "source's precision; the compiler may fuse multiply and add."
+        )
     tuned = processor_clause(library.machine, library.toolchain, plain, "make the library again")
     return replace(plain, clauses=(*plain.clauses, Clause("Numerics", numerics), tuned))

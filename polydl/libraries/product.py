@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from polydl.errors import UnsupportedConstructError
-from polydl.ir.statement import Access
+from polydl.ir.statement import Access, Expression, Statement
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.match.product import NoMatch, product_form
 
@@ -26,7 +26,7 @@ class Operand:
 
 @dataclass(frozen=True)
 class SymbolicProduct:
-    """``c[m, n] += a[m, k] * b[k, n]`` at any size. m is contiguous in C."""
+    """``c[m, n] += scale * a[m, k] * b[k, n]`` at any size. m is contiguous in C."""
 
     statement: str
     #: type of all elements
@@ -37,6 +37,8 @@ class SymbolicProduct:
     c: Operand
     a: Operand
     b: Operand
+    #: C of what all products are multiplied by; "" for 1
+    scale: str = ""
 
     def role(self, iterator: int) -> Role:
         """What the loop with that iterator is."""
@@ -46,7 +48,8 @@ class SymbolicProduct:
 def symbolic_product(nest: SymbolicNest) -> SymbolicProduct:
     """The product of a nest. Raises UnsupportedConstructError for a nest that hasn't exactly one in three loops."""
     scop = nest.scop
-    forms = [(statement, product_form(scop, statement)) for statement in scop.statements]
+    scaled = [unscaled(nest, statement) for statement in scop.statements]
+    forms = [(statement, product_form(scop, statement)) for statement, _ in scaled]
     products = [(statement, form) for statement, form in forms if not isinstance(form, NoMatch)]
     if len(products) != 1:
         reasons = "; ".join(f"line {one.line}: {form.reason}" for one, form in forms if isinstance(form, NoMatch))
@@ -78,16 +81,13 @@ def symbolic_product(nest: SymbolicNest) -> SymbolicProduct:
         if statement.depth != len(loops) or _stride(nest, oriented.c, loops["m"]) != "1":
             continue
         trips = nest.trips[statement.name]
-        return SymbolicProduct(
-            statement.name,
-            form.element,
-            loops,
-            {role: _long(trips[number]) for role, number in loops.items()},
-            *(
-                Operand(_address(access), {r: _stride(nest, access, loops[r]) for r in roles})
-                for access, roles in ((oriented.c, _C), (oriented.a, _A), (oriented.b, _B))
-            ),
+        scale = next(factors for each, factors in scaled if each is statement)
+        c, a, b = (
+            Operand(_address(access), {r: _stride(nest, access, loops[r]) for r in roles})
+            for access, roles in ((oriented.c, _C), (oriented.a, _A), (oriented.b, _B))
         )
+        lengths = {role: _long(trips[number]) for role, number in loops.items()}
+        return SymbolicProduct(statement.name, form.element, loops, lengths, c, a, b, " * ".join(scale))
     raise UnsupportedConstructError(
         "a library is for products in three loops, one of which moves along the rows of the result",
         file=scop.file,
@@ -95,6 +95,50 @@ def symbolic_product(nest: SymbolicNest) -> SymbolicProduct:
         construct=statement.text,
         remedy="write C[i][j] += A[i][k] * B[k][j], any operand transposed if you like",
     )
+
+
+def unscaled(nest: SymbolicNest, statement: Statement) -> tuple[Statement, tuple[str, ...]]:
+    """``x += alpha * y * z`` as ``x += y * z``, and C of the factors; ``x -= y * z`` has the factor -1.
+
+    A factor is a literal or a parameter of x's type that nothing writes. A statement of another form is returned as it
+    is, without factors.
+    """
+    body = statement.body
+    if body.text not in ("+=", "-=") or len(body.arguments) != 2 or body.arguments[0].kind != "access":
+        return statement, ()
+    target, value = body.arguments
+    element = nest.scop.array(statement.access(target.text, "write").array).element
+    operands: list[Expression] = []
+    factors = ["-1"] if body.text == "-=" else []
+    left = [value]
+    while left:
+        node = left.pop()
+        factor = scalar(nest, statement, node, element)
+        if node.kind == "op" and node.text == "*" and len(node.arguments) == 2:
+            left += reversed(node.arguments)
+        elif factor is not None:
+            factors.append(factor)
+        else:
+            operands.append(node)
+    if len(operands) != 2 or not factors:
+        return statement, ()
+    plain = Expression("op", "+=", (target, Expression("op", "*", tuple(operands))))
+    return replace(statement, body=plain), tuple(factors)
+
+
+def scalar(nest: SymbolicNest, statement: Statement, node: Expression, element: str) -> str | None:
+    """C of a literal, or of a parameter of that type that the nest doesn't write, or their negative; else None."""
+    if node.kind == "literal":
+        return node.text
+    if node.kind == "op" and node.text == "-" and len(node.arguments) == 1:
+        negated = scalar(nest, statement, node.arguments[0], element)
+        return None if negated is None else f"(-{negated})"
+    if node.kind != "access":
+        return None
+    array = nest.scop.array(statement.access(node.text, "read").array)
+    written = {access.array for each in nest.scop.statements for access in each.writes}
+    fits = array.storage == "parameter" and not array.extents and array.element == element
+    return array.name if fits and array.name not in written else None
 
 
 _C: tuple[Role, ...] = ("m", "n")

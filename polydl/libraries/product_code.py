@@ -78,11 +78,14 @@ class ProductCode:
     element: str
     width: int
     blockings: tuple[Blocking, ...]
+    #: whether all products are multiplied by a factor
+    scaled: bool = False
 
     def function(self, blocking: Blocking) -> str:
         """The name of a blocking's function: ``(m, n, k, a, am, ak, b, bk, bn, c, cn)``, all sizes at least 1.
 
-        ``am`` and so on are the elements by which A moves along m; along m, C moves by one.
+        ``am`` and so on are the elements by which A moves along m; along m, C moves by one. With ``scaled`` the factor
+        comes last.
         """
         return f"polydl_product{self.blockings.index(blocking) + 1}"
 
@@ -108,11 +111,15 @@ class ProductCode:
             *([_PACK_BLOCK] if any(each.packed for each in self.blockings) else []),
             *([_PACK_A] if any("a" in each.packed for each in self.blockings) else []),
             *([_PACK_B] if any("b" in each.packed for each in self.blockings) else []),
-            *(_register_block(*block) for block in register_blocks),
+            *(_register_block(*block, scaled=self.scaled) for block in register_blocks),
             *(self._tile(vectors, columns) for vectors, columns in blocks),
             *self._panels(),
             *map(self._loops, self.blockings),
         ]
+
+    @property
+    def _factor(self) -> str:
+        return ", scale" if self.scaled else ""
 
     def _blocks_of(self, vectors: int, columns: int) -> list[tuple[int, int, int]]:
         """Vectors, their width, and columns of the register blocks into which tiles are cut."""
@@ -141,12 +148,12 @@ class ProductCode:
                 name = _block_name(count, width, each)
                 calls.append(
                     f"      case {each}: {name}(k, rows - {width}, from, stride_a, place, stride_bk, stride_bn, to, "
-                    "cn); break;"
+                    f"cn{self._factor}); break;"
                 )
             calls.append("      }")
         body = "\n".join(f"  {line}" for line in calls)
         return f"""\
-static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a, int packed_b, {_OPERANDS})
+static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a, int packed_b, {_operands(self.scaled)})
 {{
   for (long row = 0, rows; row < m; row += rows) {{
     rows = polydl_rows(m - row, {vectors * self.width}, {self.width});
@@ -201,14 +208,15 @@ static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a,
         flags = ", ".join(str(int(name in blocking.packed)) for name in ("a", "b"))
         lines.append(
             f"{inner}polydl_tile{blocking.vectors}x{blocking.columns}({extents}, {flags}, {a}, ak, {b}, bk, bn, "
-            f"c + {low['m']} + {low['n']} * cn, cn);"
+            f"c + {low['m']} + {low['n']} * cn, cn{self._factor});"
         )
         lines += [f"{'  ' * depth}}}" for depth in range(len(blocking.tiles), 0, -1)]
         return "\n".join(
             [
                 f"/* {blocking.words()}. */",
                 f"static void {self.function(blocking)}(long m, long n, long k, const polydl_element *a, long am, "
-                "long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn)",
+                "long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
+                f"{', polydl_element scale' if self.scaled else ''})",
                 "{",
                 *(["  (void)am;"] if "a" not in blocking.packed else []),
                 *lines,
@@ -239,8 +247,15 @@ def _block_name(vectors: int, width: int, columns: int) -> str:
     return f"polydl_block{vectors}x{width}x{columns}"
 
 
-def _register_block(vectors: int, width: int, columns: int) -> str:
-    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``."""
+def _operands(scaled: bool) -> str:
+    return _OPERANDS + (", polydl_element scale" if scaled else "")
+
+
+def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> str:
+    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``.
+
+    With ``scaled`` the products are added up by themselves, multiplied by the factor, and added to C.
+    """
     vector = f"polydl_vector{width}" if width > 1 else "polydl_element"
     starts = [str(number * width) for number in range(vectors - 1)] + (["last"] if vectors > 1 else ["0"])
     pointers = range(0, columns, _SHARED)
@@ -258,12 +273,18 @@ def _register_block(vectors: int, width: int, columns: int) -> str:
 
     return "\n".join(
         [
-            f"static void {_block_name(vectors, width, columns)}(long k, long last, {_OPERANDS})",
+            f"static void {_block_name(vectors, width, columns)}(long k, long last, {_operands(scaled)})",
             "{",
             *(["  (void)last;"] if vectors == 1 else []),
             *(["  (void)bn;"] if columns == 1 else []),
             *(["  (void)cn;"] if columns == 1 else []),
-            *each("  {vector} c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn);"),
+            *each(
+                "  {vector} c{v}_{u} = {{0}};"
+                if scaled and width > 1
+                else "  {vector} c{v}_{u} = 0;"
+                if scaled
+                else "  {vector} c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn);"
+            ),
             *(f"  const polydl_element *b{first} = b + {first} * bn;" for first in pointers),
             "  for (long l = 0; l < k; ++l) {",
             *(f"    const {vector} a{v} = *(const {vector} *)(a + {start});" for v, start in enumerate(starts)),
@@ -275,6 +296,7 @@ def _register_block(vectors: int, width: int, columns: int) -> str:
             ),
             f"    {' '.join(f'b{first} += bk;' for first in pointers)}",
             "  }",
+            *(each("  c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn) + scale * c{v}_{u};") if scaled else []),
             *each("  *({vector} *)(c + {start} + {u} * cn) = c{v}_{u};"),
             "}",
         ]

@@ -1,4 +1,4 @@
-"""The sizes that a library is made for: one range for each integer parameter of a function."""
+"""The sizes that a library is made for: one range for each integer parameter of a function, and leading dimensions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _FORM = "NAME=LOW..HIGH, NAME=LOW..HIGH:STEP or NAME=SIZE,SIZE,..., such as M=1.
 _RANGE = re.compile(r"(?P<low>\d+)\.\.(?P<high>\d+)(?::(?P<step>\d+))?", re.ASCII)
 _LISTED = re.compile(r"\d+(?:,\d+)*", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_LEADING = re.compile(r"(?P<least>[A-Za-z_]\w*)\.\.", re.ASCII)
 # Of a signed int, in which loops count.
 _LARGEST = 2**31 - 1
 
@@ -88,6 +89,51 @@ def _check(text: str, sizes: Iterable[int]) -> None:
             raise OptionError(f"--range {text}: a size is {size}", remedy=f"sizes from 1 to {_LARGEST}")
 
 
+@dataclass(frozen=True)
+class LeadingDimension:
+    """The elements from one row of an array to the next: a parameter that is at least a size, and else anything."""
+
+    name: str
+    #: the size, which is also its value where shapes are measured
+    least: str
+
+    def __str__(self) -> str:
+        return f"{self.name}={self.least}.."
+
+
+#: An integer parameter that callers choose.
+Size = SizeRange | LeadingDimension
+
+
+def every_size(ranges: Sequence[SizeRange], leading: Sequence[LeadingDimension]) -> tuple[Size, ...]:
+    """All integer parameters that callers choose: those with a range first."""
+    return (*ranges, *leading)
+
+
+def leading_dimensions(
+    texts: Sequence[str] | Mapping[str, str],
+) -> tuple[tuple[str, ...], tuple[LeadingDimension, ...]]:
+    """The texts of ranges of sizes, and what is written as ``lda=K..``: at least K."""
+    written = [f"{name}={values}" for name, values in texts.items()] if isinstance(texts, Mapping) else texts
+    ranges, leading = [], []
+    for text in written:
+        name, _, values = (part.strip() for part in text.partition("="))
+        match = _LEADING.fullmatch(values)
+        if match and _NAME.fullmatch(name):
+            leading.append(LeadingDimension(name, match["least"]))
+        else:
+            ranges.append(text)
+    sizes = {text.partition("=")[0].strip() for text in ranges}
+    for each in leading:
+        if each.name in sizes or sum(other.name == each.name for other in leading) > 1:
+            raise OptionError(f"--range {each.name} is given twice", remedy="give each size one range")
+        if each.least not in sizes:
+            raise OptionError(
+                f"--range {each}: {each.least} has no range", remedy=f"give it one, such as {each.least}=1..4096"
+            )
+    return tuple(ranges), tuple(leading)
+
+
 def size_ranges(texts: Sequence[str] | Mapping[str, str]) -> tuple[SizeRange, ...]:
     """The ranges of several sizes, ``("M=1..64", "N=8,16")`` or ``{"M": "1..64", "N": "8,16"}``. Raises OptionError."""
     written = [f"{name}={values}" for name, values in texts.items()] if isinstance(texts, Mapping) else texts
@@ -101,7 +147,7 @@ def size_ranges(texts: Sequence[str] | Mapping[str, str]) -> tuple[SizeRange, ..
     return ranges
 
 
-def check_parameters(scop: Scop, ranges: Iterable[SizeRange]) -> None:
+def check_parameters(scop: Scop, ranges: Iterable[Size]) -> None:
     """Check that each range is of an integer parameter of the function. Raises UserError."""
     known = {each.name for each in scop.function.parameters if each.value is not None}
     for each in ranges:
@@ -109,7 +155,7 @@ def check_parameters(scop: Scop, ranges: Iterable[SizeRange]) -> None:
             raise not_a_parameter(each, scop.file, scop.function.line, scop.function.name)
 
 
-def not_a_parameter(sizes: SizeRange, file: str, line: int | None, function: str) -> UserError:
+def not_a_parameter(sizes: Size, file: str, line: int | None, function: str) -> UserError:
     """The error for a range of something that isn't an integer parameter of the function."""
     name = sizes.name
     return UserError(

@@ -37,8 +37,8 @@ def unit(
 
     ``blockings`` are those of all kernels in the decision but ``ORIGINAL``, with vectors of ``width`` elements.
     """
-    scop = nest.scop
-    code = ProductCode(product.element, width, tuple(blockings.values()))
+    scop = nest.source
+    code = ProductCode(product.element, width, tuple(blockings.values()), bool(product.scale))
     memory = KeptMemory(())
     threaded = any(tile.parallel for blocking in blockings.values() for tile in blocking.tiles)
     contents = _interface(nest, interface(scop, memory, threaded=threaded, exported=exported), blockings)
@@ -46,6 +46,7 @@ def unit(
     within = " && ".join(
         [
             *(f"{each.name} >= {each.low} && {each.name} <= {each.high}" for each in nest.ranges),
+            *(f"{each.name} >= {each.least}" for each in nest.leading),
             *(
                 f"{each.name} == {each.value}"
                 for each in scop.function.parameters
@@ -55,12 +56,13 @@ def unit(
     )
     tuned = [
         f"  if ({within}) {{",
+        *_views(nest),
         *_decided(nest, product, decision, blockings, code, "    "),
         "  } else {",
         function_text.region(scop),
         "  }",
     ]
-    statements = [assignment(scop, each, [Name(name) for name in each.iterators]) for each in scop.statements]
+    statements = [assignment(nest.scop, each, [Name(name) for name in each.iterators]) for each in nest.scop.statements]
     preamble = [
         "#include <stddef.h>",
         processor.definitions(),
@@ -102,7 +104,7 @@ def _decided(
             f"{indent}}}",
         ]
     if decision.kernel == ORIGINAL:
-        return [function_text.region(nest.scop)]
+        return [function_text.region(nest.source)]
     return [f"{indent}{line}" for line in _kernel(nest, product, decision, blockings, code)]
 
 
@@ -128,6 +130,7 @@ def _kernel(
                 product.b.strides["n"],
                 product.c.address,
                 product.c.strides["n"],
+                *([product.scale] if product.scale else []),
             ]
             lines.append(f"{code.function(blockings[leaf.kernel])}({', '.join(arguments)});")
         else:
@@ -136,9 +139,20 @@ def _kernel(
     return lines
 
 
+def _views(nest: SymbolicNest) -> list[str]:
+    """C of the arrays with one dimension as pointers to rows."""
+    constant = {each.array: each.is_const for each in nest.source.function.parameters}
+    lines = []
+    for view in nest.views:
+        element = f"{'const ' if constant.get(view.view_of) else ''}{view.element}"
+        rows = "".join(f"[{extent}]" for extent in nest.extents[view.name][1:])
+        lines.append(f"    {element} (*const {view.name}){rows} = ({element} (*){rows}){view.view_of};")
+    return lines
+
+
 def _interface(nest: SymbolicNest, plain: Interface, blockings: Mapping[str, Blocking]) -> Interface:
     """What callers are told of a function of any size, in place of what they are told of one for known sizes."""
-    scop = nest.scop
+    scop = nest.source
     parameters = [
         f"{'const ' if each.is_const else ''}{scop.array(each.array).element} *{each.name}"
         if scop.array(each.array).extents
@@ -150,6 +164,9 @@ def _interface(nest: SymbolicNest, plain: Interface, blockings: Mapping[str, Blo
         f"Any. From the smallest to the largest of {ranges} one of {len(blockings)} kernels runs, proved right for all "
         "of these sizes; for others the loops run as they were written."
     )
+    if nest.leading:
+        least = ", ".join(f"{each.name} of at least {each.least}" for each in nest.leading)
+        sizes += f" They take {least}."
     copied = " Copies of tiles are thread-local variables, which go with their threads."
     packs = any(each.packed for each in blockings.values())
     clauses = [
@@ -160,10 +177,13 @@ def _interface(nest: SymbolicNest, plain: Interface, blockings: Mapping[str, Blo
         else each
         for each in plain.clauses
     ]
+    linear = {view.view_of: nest.extents[view.name][1:] for view in nest.views}
     arrays = ", ".join(
-        f"{each.name} is {each.name}{''.join(f'[{extent}]' for extent in nest.extents[each.array])}"
+        f"{each.name} has rows of {' by '.join(linear[each.array])} elements"
+        if each.array in linear
+        else f"{each.name} is {each.name}{''.join(f'[{extent}]' for extent in nest.extents[each.array])}"
         for each in scop.function.parameters
-        if each.array in nest.extents
+        if each.array in nest.extents or each.array in linear
     )
     prototype = f"{scop.function.return_type} {plain.function}({', '.join(parameters)})"
     return Interface(plain.function, prototype, (Clause("Arrays", f"Rows of C: {arrays}."), *clauses))

@@ -1,0 +1,158 @@
+"""The ways in which people write SGEMM: alpha and beta, transpositions, leading dimensions, linear subscripts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
+from symbolic_nests import RANGES, symbolic
+
+from polydl.errors import ArgumentError, UserError
+from polydl.libraries.product import symbolic_product
+
+SHAPES = 100
+LEADING = ("lda=K..", "ldb=N..", "ldc=N..")
+SIZES = "int M, int N, int K"
+ROWS = f"{SIZES}, int lda, int ldb, int ldc, float alpha, float beta"
+
+
+def blas(a: str, b: str) -> str:
+    """The reference implementation of BLAS: pointers, linear subscripts, and a sum in a variable."""
+    return f"""\
+void gemm({ROWS}, const float *A, const float *B, float *C)
+{{
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {{
+      float sum = 0;
+      for (int k = 0; k < K; ++k)
+        sum += {a} * {b};
+      C[i * ldc + j] = alpha * sum + beta * C[i * ldc + j];
+    }}
+}}
+"""
+
+
+BLAS = blas("A[i * lda + k]", "B[k * ldb + j]")
+
+
+def nest(head: str, before: str, product: str, after: str = "") -> str:
+    return (
+        f"void gemm({head})\n{{\n  for (int i = 0; i < M; ++i)\n    for (int j = 0; j < N; ++j) {{\n      {before}\n"
+        f"      for (int k = 0; k < K; ++k)\n        {product}\n      {after}\n    }}\n}}\n"
+    )
+
+
+SCALARS = f"{SIZES}, float alpha, float beta"
+IN_ROWS = "const float A[M][K], const float B[K][N], float C[M][N]"
+SIMPLE = nest(f"{SCALARS}, {IN_ROWS}", "C[i][j] *= beta;", "C[i][j] += alpha * A[i][k] * B[k][j];")
+LINEAR = nest(
+    f"{SCALARS}, const float *A, const float *B, float *C",
+    "C[N * i + j] *= beta;", "C[N * i + j] += A[i * K + k] * B[j + k * N] * alpha;",
+)  # fmt: skip
+POINTERS = nest(
+    f"{ROWS}, const float (*A)[lda], const float B[][ldb], float C[restrict][ldc]",
+    "float sum = beta * C[i][j];", "sum += alpha * (A[i][k] * B[k][j]);", "C[i][j] = sum;",
+)  # fmt: skip
+IN_A_VARIABLE = nest(
+    f"{SCALARS}, const float *A, const float *B, float *C",
+    "float sum = C[i * N + j] * beta;", "sum += alpha * A[i * K + k] * B[j + k * N];", "C[i * N + j] = sum;",
+)  # fmt: skip
+UPDATE = nest(
+    f"{ROWS}, const float A[M][lda], const float B[K][ldb], float C[M][ldc]",
+    "C[i][j] = beta * C[i][j];", "C[i][j] -= -1.0f * alpha * A[i][k] * B[k][j];",
+)  # fmt: skip
+
+
+def check(text: str, directory: Path, *, rows: bool, transposed: tuple[bool, bool] = (False, False)) -> None:
+    """Compare all kernels with NumPy at random shapes within the ranges, at their borders and beyond."""
+    ranges = RANGES
+    if rows:
+        extents = {"lda": "M" if transposed[0] else "K", "ldb": "K" if transposed[1] else "N", "ldc": "N"}
+        ranges = (*RANGES, *(f"{name}={least}.." for name, least in extents.items()))
+    form = symbolic(text, directory, ranges)
+    function = compiled(form, directory, copying_a() if transposed[1] else KERNELS, 8)
+    draw, random = Random(3), np.random.default_rng(3)
+
+    def stored(matrix: np.ndarray, rows: int, *, transposed: bool) -> np.ndarray:
+        written = matrix.T if transposed else matrix
+        padded = np.full((written.shape[0], rows), 7, np.float32)
+        padded[:, : written.shape[1]] = written
+        return padded
+
+    for _ in range(SHAPES):
+        m, n, k = sizes(draw)
+        alpha, beta = draw.choice((0, 1, -1, 2.5)), draw.choice((0, 1, 0.5))
+        a, b, c = (random.random(shape).astype(np.float32) for shape in ((m, k), (k, n), (m, n)))
+        more = draw.randrange(4) if rows else 0
+        lda, ldb, ldc = (m if transposed[0] else k) + more, (k if transposed[1] else n) + more, n + more
+        given = {
+            "A": stored(a, lda, transposed=transposed[0]),
+            "B": stored(b, ldb, transposed=transposed[1]),
+            "C": stored(c, ldc, transposed=False),
+        }
+        extra = {"lda": lda, "ldb": ldb, "ldc": ldc} if rows else {}
+        function(M=m, N=n, K=k, alpha=alpha, beta=beta, **extra, **given)
+        assert np.allclose(given["C"][:, :n], alpha * (a @ b) + beta * c, rtol=1e-4, atol=1e-5), (m, n, k, alpha, beta)
+        assert (given["C"][:, n:] == 7).all()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("a", ["A[i * lda + k]", "A[i + k * lda]"])
+@pytest.mark.parametrize("b", ["B[k * ldb + j]", "B[k + (size_t)j * ldb]"])
+def test_blas_in_c_is_right_at_all_sizes(tmp_path: Path, a: str, b: str) -> None:
+    text = "#include <stddef.h>\n" + blas(a, b)
+    check(text, tmp_path, rows=True, transposed=("k * lda" in a, "k +" in b))
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [(SIMPLE, False), (LINEAR, False), (IN_A_VARIABLE, False), (POINTERS, True), (UPDATE, True)],
+    ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"],
+)  # fmt: skip
+def test_other_forms_are_right_at_all_sizes(tmp_path: Path, text: str, rows: bool) -> None:
+    check(text, tmp_path, rows=rows)
+
+
+@pytest.mark.native
+def test_rows_shorter_than_their_least_length_run_as_they_were_written(tmp_path: Path) -> None:
+    """Rows of A then overlap, which the C says, and kernels would read the same elements."""
+    function = compiled(symbolic(BLAS, tmp_path, (*RANGES, *LEADING)), tmp_path, {"none": SMALL}, 8)
+    a, b, c = np.arange(20, dtype=np.float32), np.ones((6, 7), np.float32), np.ones((5, 7), np.float32)
+    function(A=a, B=b, C=c, M=5, N=7, K=6, lda=2, ldb=7, ldc=7, alpha=1, beta=0)
+    assert c[:, 0].tolist() == [float(sum(a[2 * i : 2 * i + 6])) for i in range(5)]
+    with pytest.raises(ArgumentError, match="A"):
+        function(A=a[:9], B=b, C=c, M=5, N=7, K=6, lda=2, ldb=7, ldc=7, alpha=1, beta=0)
+
+
+def test_a_sum_goes_where_it_is_taken(tmp_path: Path) -> None:
+    form = symbolic(BLAS, tmp_path, (*RANGES, *LEADING))
+    assert [each.body.text for each in form.scop.statements] == ["=", "+="]
+    assert symbolic_product(form).scale == "alpha"
+    added = symbolic(BLAS.replace("= alpha * sum + beta * C[i * ldc + j]", "+= sum"), tmp_path, (*RANGES, *LEADING))
+    assert [each.body.text for each in added.scop.statements] == ["+="]
+    assert symbolic_product(added).scale == ""
+    squared = symbolic(POINTERS.replace("C[i][j] = sum", "C[i][j] = sum * sum"), tmp_path, (*RANGES, *LEADING))
+    assert [each.body.text for each in squared.scop.statements] == ["=", "+=", "="]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BLAS.replace("alpha * sum", "sum * sum"), "the variable `sum` lives from one statement"),
+        (BLAS.replace("alpha * sum", "(sum > 0 ? sum : 0)"), "the variable `sum` lives from one statement"),
+        (LINEAR.replace("A[i * K + k]", "A[i * i * K + k]"), "affine|computed from a size"),
+        (LINEAR.replace("A[i * K + k]", "A[i * K + 2 * k]"), "a subscript of `A` in .* is computed from a size"),
+        (LINEAR.replace("C[N * i + j] *= beta", "C[i] *= beta"), "a subscript of `C` in .* is computed from a size"),
+        (LINEAR.replace("A[i * K + k]", "A[i * N + k]"), "accesses elements outside of a row of `A`"),
+    ],
+)  # fmt: skip
+def test_what_is_no_such_product_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    ranges = (*RANGES, *LEADING) if "lda" in text else RANGES
+    with pytest.raises(UserError, match=message) as raised:
+        symbolic_product(symbolic(text, tmp_path, ranges))
+    assert raised.value.line is not None
+    assert raised.value.remedy
