@@ -15,6 +15,7 @@ import polydl
 from polydl.cli import main
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries import build
+from polydl.libraries.blocking import packings
 from polydl.libraries.decision import choose
 from polydl.libraries.held_out import held_out
 
@@ -41,6 +42,8 @@ def made(directory: Path, **options: Any) -> polydl.Library:
 def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # Which of a blocking's packings is taken depends on times, which differ once they are measured again.
+    monkeypatch.setattr(build, "packings", lambda *arguments: packings(*arguments)[:1])
     stages = []
     first = made(tmp_path, progress=lambda stage: stages.append((stage.name, stage.done, stage.total)))
     assert stages == [("optimize", 1, 2), ("optimize", 2, 2), ("measure", 1, 2), ("measure", 2, 2)]
