@@ -68,7 +68,7 @@ UPDATE = nest(
 
 def check(text: str, directory: Path, *, rows: bool, transposed: tuple[bool, bool] = (False, False)) -> None:
     """Compare all kernels with NumPy at random shapes within the ranges, at their borders and beyond."""
-    ranges = RANGES
+    ranges: tuple[str, ...] = RANGES
     if rows:
         extents = {"lda": "M" if transposed[0] else "K", "ldb": "K" if transposed[1] else "N", "ldc": "N"}
         ranges = (*RANGES, *(f"{name}={least}.." for name, least in extents.items()))
