@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,8 +53,8 @@ class Strike:
     exit_status: int
     #: until the last process was gone; None if some were left
     gone_seconds: float | None
-    #: entries of the temporary folder that it left
-    folders: int
+    #: names in the temporary folder that it left
+    left: frozenset[str]
     #: what was wrong, in words
     faults: tuple[str, ...]
 
@@ -88,7 +88,7 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
             faults.append(f"a traceback: {err.strip()[-500:]}")
         if left:
             faults.append(f"left: {', '.join(left)}")
-    return Strike(number.name, seconds, process.returncode, gone, len(left), tuple(faults))
+    return Strike(number.name, seconds, process.returncode, gone, frozenset(left), tuple(faults))
 
 
 def wait_until_caught(process: subprocess.Popen[str], number: signal.Signals) -> None:
@@ -110,8 +110,11 @@ def ordinary_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def whole(place: Workplace) -> tuple[float, tuple[str, ...]]:
-    """Run a command to its end. Its seconds, and what was wrong afterwards."""
+def whole(place: Workplace, charged: Collection[str] = ()) -> tuple[float, tuple[str, ...]]:
+    """Run a command to its end. Its seconds, and what was wrong afterwards.
+
+    ``charged`` are names in the temporary folder that count as faults of earlier strikes.
+    """
     mark, start, before = new_mark(), time.monotonic(), place.lines()
     ended = subprocess.run(
         place.command("--fresh"), cwd=place.root, env=place.environment(mark), capture_output=True, text=True,
@@ -123,7 +126,7 @@ def whole(place: Workplace) -> tuple[float, tuple[str, ...]]:
         faults.append(f"exit status {ended.returncode}: {ended.stderr.strip()[-500:]}")
     if seconds_until_gone(mark, _CHILD_SECONDS) is None:
         faults.append("processes are left by a command that was not struck")
-    left = [*place.left_in_temporary(), *place.unfinished()]
+    left = [name for name in (*place.left_in_temporary(), *place.unfinished()) if name not in charged]
     if left:
         faults.append(f"left after a command that was not struck: {', '.join(left)}")
     return seconds, tuple(faults)
@@ -136,18 +139,21 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
     chance.shuffle(order)
     longest, first_faults = whole(place)
     faults, strikes = list(first_faults), list[Strike]()
+    charged: set[str] = set()
     for number in order:
         if time.monotonic() - start > limit_seconds:
             break
         strikes.append(strike(place, number, chance.uniform(0, longest)))
         faults += strikes[-1].faults
+        if number != signal.SIGKILL:
+            charged |= strikes[-1].left
         for fault in strikes[-1].faults:
             print(f"{strikes[-1].signal} after {strikes[-1].seconds:.3f} s: {fault}", flush=True)
         if len(strikes) % _BETWEEN == 0:
-            seconds, whole_faults = whole(place)
+            seconds, whole_faults = whole(place, charged)
             faults += whole_faults
             print(f"{len(strikes)} of {len(order)}, {seconds:.1f} s a command, {len(faults)} faults", flush=True)
-    faults += whole(place)[1]
+    faults += whole(place, charged)[1]
     files = place.lines().values()
     return {
         "seed": seed,
@@ -158,7 +164,7 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
             name: summary([one.gone_seconds or 0.0 for one in strikes if one.signal == name])
             for name in sorted({one.signal for one in strikes})
         },
-        "kills_that_left_a_folder": sum(one.folders > 0 for one in strikes if one.signal == "SIGKILL"),
+        "kills_that_left_a_folder": sum(bool(one.left) for one in strikes if one.signal == "SIGKILL"),
         "records": sum(len(parsed(content)[0]) for content in files),
         "torn_lines": sum(parsed(content)[1] for content in files),
         "faults": faults,
