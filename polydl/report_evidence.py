@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from polydl.codegen.excerpt import function_text
-from polydl.codegen.prepared import running_name
+from polydl.codegen import function_text
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import Ranking
 from polydl.ir.working_sets import WorkingSets
@@ -68,16 +67,12 @@ def reuses(working_sets: WorkingSets) -> list[dict[str, Any]]:
 
 def code(result: Optimization) -> dict[str, str | None]:
     """The function as it was written, and as the fastest variant has it, without what it calls."""
-    scop, winner = result.scop, result.winner
+    scop, plain, winner = result.scop, result.plain, result.winner
     first, _, last = scop.definition
-    kernel = winner.kernel if winner is not None else None
-    if result.plain is not None:
-        kernel = result.plain.build.kernel
-    name = scop.function.name if not scop.constants else running_name(scop)
-    return {
-        "original": scop.source[first:last],
-        "winner": None if kernel is None else function_text(kernel.c, name),
-    }
+    fastest = None if winner is None else winner.kernel.excerpt
+    if plain is not None:
+        fastest = function_text.with_region(scop, [plain.build.region or function_text.region(scop)])
+    return {"original": scop.source[first:last], "winner": fastest}
 
 
 def arrays(result: Optimization) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ from click.testing import CliRunner
 from page_documents import document, old_document
 
 from polydl.cli import main
-from polydl.codegen.excerpt import function_text
 from polydl.errors import OptionError
 from polydl.ir.measurement import Sample
 from polydl.page import comparison, sources, units
@@ -297,12 +296,3 @@ def test_numbers_of_a_column_share_unit_and_decimals() -> None:
     assert units.size(4_544_000) == "4.33\u202fMiB"
     assert units.significant(2.1e-6, 3) == "2.1·10⁻⁶"
     assert units.operations(231_211_008) == "231.2\u202fMflop"
-
-
-def test_a_function_is_cut_out_of_its_file() -> None:
-    text = (
-        "#define F(x) f(x)\nint f(int);\nstatic int g(void) { return f(1); }\n"
-        "int f(int a) /* } */\n{\n  if (a) { puts(\"}\"); }\n  return '}';\n}\nint main(void) { return f(2); }\n"
-    )
-    assert function_text(text, "f") == "int f(int a) /* } */\n{\n  if (a) { puts(\"}\"); }\n  return '}';\n}"
-    assert function_text(text, "h") is None

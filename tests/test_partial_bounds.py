@@ -176,3 +176,17 @@ def test_what_no_cache_keeps_comes_from_memory(tmp_path: Path) -> None:
     fastest = 1.2 * machine.memory_bandwidth_bytes_per_second * machine.threads
     assert pipeline.least_seconds(space, {}, machine) >= moved / fastest
     assert pipeline.least_seconds(space, {}, MACHINE) < moved / fastest
+
+
+@pytest.mark.parametrize(("element", "bounded"), [("float", True), ("signed char", False)])
+def test_the_peak_of_float_bounds_no_narrower_elements(element: str, bounded: bool, tmp_path: Path) -> None:
+    source = f"""
+void f(int C[32][48], const {element} A[32][40], const {element} B[40][48]) {{
+#pragma scop
+  for (int i = 0; i < 32; i++) for (int j = 0; j < 48; j++) for (int k = 0; k < 40; k++) C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}}
+"""
+    source = source.replace("int C", f"{'float' if bounded else 'int'} C")
+    least = pipeline.least_seconds(space_of(source, MACHINE, tmp_path, "none"), {}, MACHINE)
+    assert (least > 0) == bounded

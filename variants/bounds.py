@@ -15,6 +15,8 @@ from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
 
+_FLOAT_BYTES = 4
+
 
 def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
     """What is known of a space's variants, if its nests are decided as far as ``partials`` say, by nest index.
@@ -29,7 +31,9 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
             partial = partials.get(nest.nest.index, nest.root)
             assert partial is not None
             calls = set(_calls(nest, partial, work))
-    return Outlook(scop.flops, scop.footprint, frozenset(calls))
+    # Of narrower elements an instruction takes more than the peak counts.
+    flops = 0 if any(array.element_bytes < _FLOAT_BYTES for array in scop.arrays) else scop.flops
+    return Outlook(flops, scop.footprint, frozenset(calls))
 
 
 def _calls(nest: NestSpace, partial: Partial, work: int) -> Iterator[Calls]:

@@ -24,6 +24,12 @@ def region(scop: Scop, source: str = "") -> str:
     return _OWN_PRAGMA.sub("", text[start : end + len(text) - len(scop.source)]).strip("\n")
 
 
+def with_region(scop: Scop, lines: Sequence[str]) -> str:
+    """The source's function with other lines in place of its region, for people to read."""
+    (first, _, last), (start, end) = scop.definition, scop.region
+    return "\n".join([scop.source[first:start].rstrip(" \t\n"), *lines, scop.source[end:last].lstrip("\n")])
+
+
 def with_both(scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported: str) -> str:
     """The source with a copy of its function, in which the lines ``tuned`` stand for the region.
 

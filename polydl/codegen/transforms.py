@@ -18,6 +18,7 @@ from polydl.ir.statement import Statement
 
 # Rows of a matrix that lie so many bytes apart are no pattern that hardware follows: they are fetched by calls before.
 _APART, _AHEAD = 2048, 4
+# Bytes between prefetches: no processor has shorter lines.
 _LINE = 64
 # Bytes of a strip of tiles whose lanes are brought together at a time.
 _STRIP_BYTES = 12 << 10

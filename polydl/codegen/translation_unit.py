@@ -133,6 +133,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         id=plan.variant.id,
         function=contents.function,
         c=text,
+        excerpt=function_text.with_region(scop, _guarded(scop, memory, body)),
         interface=contents,
         harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
         compile_flags=compile_flags(scop),

@@ -68,7 +68,8 @@ def distinct(one: int, stride: int, other: int, other_stride: int) -> int:
 class Outlook:
     """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
 
-    #: Floating-point operations of all nests together.
+    #: Floating-point operations of all nests together; 0 where their elements are narrower than ``float``, of which
+    #: instructions take more than the machine's peak counts.
     flops: int
     #: Bytes of all arrays that they use.
     footprint: int

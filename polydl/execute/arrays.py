@@ -6,6 +6,7 @@ Imported by the child processes: NumPy and the standard library only.
 from __future__ import annotations
 
 import ctypes
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,10 +19,11 @@ from polydl.errors import UnsupportedConstructError
 Values = np.ndarray[Any, np.dtype[Any]]
 
 GUARD_BYTES = 1 << 16
+# That of the largest vectors.
 ALIGNMENT = 64
 # Arrays that all begin at the same offset in a page would compete for the same sets of the first cache.
 _STAGGER = 17 * ALIGNMENT
-_PAGE = 4096
+_PAGE = mmap.PAGESIZE
 CHUNK = 1 << 20
 
 _DTYPES: dict[str, np.dtype[Any]] = {

@@ -23,7 +23,8 @@ from polydl.sandbox import limit
 
 # Elements per array that are inspected to see whether values drift.
 _INSPECTED = 1 << 16
-_LINE_BYTES = 64
+# Inputs are read at this distance, so that they are in the caches: no processor has shorter lines.
+_TOUCHED_BYTES = 64
 # Times as long as the invocations of a sample: what may lie between them.
 _MOST_COST = 10.0
 
@@ -213,7 +214,7 @@ class Worker:
             self._invocations(invocations)
             return
         for buffer in self._buffers:
-            buffer.values.view(np.uint8)[::_LINE_BYTES].max(initial=0)
+            buffer.values.view(np.uint8)[::_TOUCHED_BYTES].max(initial=0)
 
     def _drifted(self) -> bool:
         """Whether a value of the outputs is infinite, not a number, subnormal, or so large that it soon overflows."""

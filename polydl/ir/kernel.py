@@ -88,6 +88,8 @@ class KernelSource:
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()
+    #: the function as the source has it, but for its region, for people to read
+    excerpt: str = ""
 
     @property
     def prepared_bytes(self) -> int:

@@ -23,7 +23,8 @@ from polydl.ir.variant import Attach
 from polydl.match.product import PointProduct
 from polydl.match.zero import sets_to_zero
 
-# Bytes from one line of a set of the first cache to the next, and how far from that lines should be.
+# Bytes from one line of a set of the first cache to the next, and how far from that lines should be. A step must mean
+# the same on every machine, so these are constants of none: 64 sets of 64 bytes, as nearly all first-level caches have.
 _SAME_SET, _APART = 4096, 128
 
 

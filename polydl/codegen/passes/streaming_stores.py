@@ -40,6 +40,7 @@ from polydl.codegen.values import (
 
 # Elements that are computed before they are written past the caches: with more, loads wait for stores.
 _MOST_STREAMED = 256
+# Of x86-64, the only processors that emitted C has such stores for.
 _LINE_BYTES = 64
 
 
