@@ -1,17 +1,21 @@
 """Whole models, one native call each, beside PyTorch, ONNX Runtime and OpenVINO.
 
-    python -m experiments.models measure resnet50 --threads 1 --images 1 --rounds 20
+    python -m experiments.models measure resnet50 --threads 1 --images 1 --rounds 20 --out experiments/data/models.jsonl
+    python -m experiments.models table experiments/data/models.jsonl
 
-prints the time to optimize, then the least and the median milliseconds of each, interleaved, and the errors against the
-model in double. Peers that are not installed are left out. Run it where nothing else runs.
+The first command prints the time to optimize, then the least and the median milliseconds of each, interleaved, and the
+errors against the model in double, and adds a line with all samples to the file. The second prints these lines as a
+table. Peers that are not installed are left out. Run it where nothing else runs.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,6 +25,7 @@ import torch
 
 import polydl.torch
 from experiments.networks import MODELS, model
+from polydl.machine import Machine
 
 Run = Callable[[], Any]
 
@@ -81,15 +86,16 @@ def main() -> None:
 @click.option("--images", default=1, show_default=True, help="images, or sequences, at once")
 @click.option("--rounds", default=20, show_default=True)
 @click.option("--budget", help="how long each distinct nest is searched")
-def measure(name: str, threads: int, images: int, rounds: int, budget: str | None) -> None:
+@click.option("--out", type=click.Path(path_type=Path), help="add a line of JSON with all samples")
+def measure(name: str, threads: int, images: int, rounds: int, budget: str | None, out: Path | None) -> None:
     """One model end to end."""
     torch.set_num_threads(threads)
     network, data = model(name, images)
     begin, before = time.perf_counter(), os.times()
     fast = polydl.torch.optimize(network, data, threads=threads, budget=budget)
     after = os.times()
-    cpu = sum(after[:4]) - sum(before[:4])
-    click.echo(f"{name}: optimized in {time.perf_counter() - begin:.1f} s, {cpu:.1f} CPU s; {fast!r}")
+    elapsed, cpu = time.perf_counter() - begin, sum(after[:4]) - sum(before[:4])
+    click.echo(f"{name}: optimized in {elapsed:.1f} s, {cpu:.1f} CPU s; {fast!r}")
     click.echo(str(fast.report()))
     runs: dict[str, Run] = {"polydl": lambda: fast(data)}
     with torch.no_grad():
@@ -105,6 +111,36 @@ def measure(name: str, threads: int, images: int, rounds: int, budget: str | Non
                 samples[each].append(time.perf_counter() - begin)
     for each, times in samples.items():
         click.echo(f"{each:26} least {min(times) * 1e3:8.3f} ms, median {median(times) * 1e3:8.3f} ms")
+    if out is not None:
+        row = {
+            "model": name,
+            "images": images,
+            "threads": threads,
+            "budget": budget,
+            "date": datetime.now(UTC).date().isoformat(),
+            "machine": Machine.detect(threads=threads).name,
+            "optimize_seconds": round(elapsed, 1),
+            "optimize_processor_seconds": round(cpu, 1),
+            "seconds": samples,
+        }
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+def table(file: Path) -> None:
+    """Lines of Markdown: median milliseconds of each, and the best peer's over polydl's."""
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
+    heads = ["model", "images", "threads", *names, "best peer / polydl", "optimized in, s"]
+    click.echo(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    for row in rows:
+        medians = {name: median(times) for name, times in row["seconds"].items()}
+        ratio = min(seconds for name, seconds in medians.items() if name != "polydl") / medians["polydl"]
+        times = [f"{medians[name] * 1e3:.2f}" if name in medians else "" for name in names]
+        first, last = [row[key] for key in ("model", "images", "threads")], round(row["optimize_seconds"])
+        click.echo(f"| {' | '.join(map(str, [*first, *times, f'{ratio:.2f}', last]))} |")
 
 
 if __name__ == "__main__":
