@@ -107,7 +107,7 @@ def give_up_on(patch: pytest.MonkeyPatch, rows: tuple[int, ...]) -> None:
         table.failures.update(dict.fromkeys(rows, AnalysisError("isl gave up")))
         return table
 
-    patch.setattr("polydl.pipeline.working_sets_of_many", failing)
+    patch.setattr("polydl.reuse.variants.working_sets_of_many", failing)
 
 
 def test_larger_caches_never_hold_less() -> None:
