@@ -258,7 +258,7 @@ def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
 @pytest.mark.native
 @pytest.mark.slow
 def test_many_strikes_at_random_moments(kills: Any, place: Any) -> None:
-    numbers: list[Any] = [signal.SIGKILL] * 9 + [*SIGNALS] * 3
+    numbers: list[Any] = [signal.SIGKILL] * 6 + [*SIGNALS] * 2
     assert kills.run(place, numbers, seed=2, limit_seconds=900)["faults"] == []
 
 
