@@ -19,7 +19,7 @@ from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
 from polydl.models.kernels import PLACE_OF_NAME, as_written, named
 from polydl.models.layout import Image
-from polydl.models.layouts import choose
+from polydl.models.layout_choice import choose
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Linear, Softmax
 from polydl.models.program import lower, write_program

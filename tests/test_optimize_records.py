@@ -17,6 +17,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from sized_matmul import write_matmul
 
 import polydl
 from polydl.cli import main
@@ -29,25 +30,12 @@ from polydl.records.store import append, file_of, read
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
-MATMUL = """\
-#include "sizes.h"
-void matmul(float C[M][64], float A[M][80], float B[80][64]) {
-#pragma scop
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < 64; ++j)
-      for (int k = 0; k < 80; ++k)
-        C[i][j] += A[i][k] * B[k][j];
-#pragma endscop
-}
-"""
 
 
 @pytest.fixture
 def matmul(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "sizes.h").write_text("#define M 96\n")
-    (tmp_path / "matmul.c").write_text(MATMUL)
-    return tmp_path / "matmul.c"
+    return write_matmul(tmp_path)
 
 
 @pytest.fixture

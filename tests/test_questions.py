@@ -8,30 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sized_matmul import MATMUL, write_matmul
 
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
 from polydl.records.questions import own_files, question
 
-MATMUL = """\
-#include "sizes.h"
-void matmul(float C[M][64], float A[M][80], float B[80][64]) {
-#pragma scop
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < 64; ++j)
-      for (int k = 0; k < 80; ++k)
-        C[i][j] += A[i][k] * B[k][j];
-#pragma endscop
-}
-"""
-
 
 @pytest.fixture
 def matmul(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "sizes.h").write_text("#define M 96\n")
-    (tmp_path / "matmul.c").write_text(MATMUL)
-    return tmp_path / "matmul.c"
+    return write_matmul(tmp_path)
 
 
 def asked(source: str = MATMUL, **changes: Any) -> str | None:

@@ -11,7 +11,7 @@ from polydl.models.epilogue import Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import BLOCK, Image, Layout, Loops, brackets, declared, nest
-from polydl.models.layouts import block_of
+from polydl.models.layout_choice import block_of
 
 Pair = tuple[int, int]
 

@@ -9,7 +9,7 @@ from polydl.models.epilogue import Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
-from polydl.models.layouts import block_of
+from polydl.models.layout_choice import block_of
 
 Pair = tuple[int, int]
 

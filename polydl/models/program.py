@@ -19,7 +19,7 @@ from polydl.models.driver import Call, Driver
 from polydl.models.graph import Array, Graph, Operator
 from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, kernel, named, write_kernels
 from polydl.models.layout import Layout
-from polydl.models.layouts import choose
+from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
 
 Progress = Callable[[int, int], None]
