@@ -78,6 +78,7 @@ class Amx(Microkernel):
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "after"})
     family: str = "tile registers"
+    kept_memory: tuple[str, ...] = ("The copies of c-amx are thread-local variables, which go with their threads.",)
 
     @property
     def macros(self) -> frozenset[str]:

@@ -21,7 +21,6 @@ from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 _GROUP = 4
 # Rows of the widest vector; shorter tiles are left to other kernels.
 _LEAST_ROWS = 16
-_OVERHEAD = 20.0
 # Groups of k by which A is fetched ahead, as if all lay as far apart as the first two.
 _PREFETCH = 8
 
@@ -153,7 +152,7 @@ class Int8(Microkernel):
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
         tiling = tiling_of(shape, vector_elements, self.core)
-        return _OVERHEAD + tiling_cycles(tiling, shape.batch, 1, self.core, reads=not shape.overwrite)
+        return self.core.call_cycles + tiling_cycles(tiling, shape.batch, 1, self.core, reads=not shape.overwrite)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return tiling_of(shape, vector_elements, self.core).largest(vector_elements)

@@ -81,6 +81,10 @@ def _loops(site: GemmSite, name: str, reduces: bool) -> str:
     )
 
 
+#: What callers are told of every kernel of the library.
+KEPT_CODE = "LIBXSMM keeps the code that it makes at the first call until the process ends."
+
+
 @dataclass(frozen=True)
 class Libxsmm(Microkernel):
     """The ``libxsmm`` microkernel: float and double, alpha = 1, beta 0 or 1, B plain or transposed."""
@@ -96,6 +100,7 @@ class Libxsmm(Microkernel):
     abilities: frozenset[Ability] = frozenset({"overwrite"})
     family: str = "compiled at run time"
     library: str = "libxsmm"
+    kept_memory: tuple[str, ...] = (KEPT_CODE,)
     #: The cores that the code is for.
     core: Core = WIDE_CORE
 

@@ -25,7 +25,7 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.grouped_products import Kernel, first_wrong
-from polydl.microkernels.libxsmm import LIBXSMM
+from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name
 from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
 from polydl.microkernels.plain_c import PLAIN_C
@@ -105,6 +105,10 @@ class LibxsmmGroups(Microkernel):
     library: str = "libxsmm"
     #: The cores that the code is for.
     core: Core = WIDE_CORE
+
+    @property
+    def kept_memory(self) -> tuple[str, ...]:
+        return f"The copies of {self.name} are thread-local variables, which go with their threads.", KEPT_CODE
 
     @property
     def reference(self) -> str:

@@ -45,8 +45,6 @@ for (long q = 0; q < rows; ++q)
               a[a_offsets[r] + i + l * lda] * b[b_rows[q] + b_offsets[r] + j * stride_bn + l * stride_bk];
 """
 
-# Cycles of a call beside its register blocks.
-_OVERHEAD = 20.0
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
 _SCALAR_ROWS = 64
 # Columns of B a page or more apart are followed by themselves: so many steps of k ahead.
@@ -350,12 +348,12 @@ class PlainC(Microkernel):
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
         if shape.element not in VECTOR_BYTES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
-            return _OVERHEAD + products * _SCALAR_SLOWNESS / vector_elements
+            return self.core.call_cycles + products * _SCALAR_SLOWNESS / vector_elements
         tiling = tiling_of(shape, vector_elements, self.core)
         slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
         dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements, self.core)
         cycles = tiling_cycles(tiling, shape.k, shape.batch, self.core, reads=not shape.overwrite)
-        return _OVERHEAD + slowness * cycles + dots
+        return self.core.call_cycles + slowness * cycles + dots
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return tiling_of(shape, vector_elements, self.core).largest(vector_elements)

@@ -10,16 +10,7 @@ from polydl.contracts import GemmShape
 from polydl.divisors import divisors
 from polydl.machine.core import Core
 
-# What the loop over k and its loads cost beside their own bounds, in cycles a step and cycles a load.
-_STEP_OVERHEAD = 0.5
-_LOAD_SLOWDOWN = 0.1
 _MOST_COLUMNS = 28
-# Cycles to move on to the next product of a batch, in each register block.
-_PRODUCT_OVERHEAD = 6.0
-# What a block reads of A stays in the first cache for the next block's columns up to so many vectors; else each vector
-# that is read again costs so many cycles.
-_NEAR_VECTORS = 512
-_FAR_LOAD = 1.0
 
 
 def tile_sizes(role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:
@@ -74,7 +65,8 @@ def _block_step(vectors: int, columns: int, core: Core) -> float:
     """Core cycles of one step of k in a block: bound by FMA or by latency, and slowed a little by loads."""
     fma = vectors * columns / core.fma_per_cycle
     loads = vectors + columns
-    return max(fma, loads / core.loads_per_cycle, core.fma_latency_cycles) + _STEP_OVERHEAD + _LOAD_SLOWDOWN * loads
+    bound = max(fma, loads / core.loads_per_cycle, core.fma_latency_cycles)
+    return bound + core.block_step_cycles + core.block_load_cycles * loads
 
 
 def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, reads: bool = True) -> float:
@@ -84,9 +76,9 @@ def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, rea
         for columns in tiling.columns:
             moved = (1.5 if reads else 1.0) * vectors * columns
             steps = k * batch * _block_step(vectors, columns, core)
-            total += steps + moved + 2 * core.fma_latency_cycles + _PRODUCT_OVERHEAD * batch
-        if vectors * k * batch > _NEAR_VECTORS:
-            total += _FAR_LOAD * vectors * k * batch * (len(tiling.columns) - 1)
+            total += steps + moved + 2 * core.fma_latency_cycles + core.block_switch_cycles * batch
+        if vectors * k * batch > core.block_kept_vectors:
+            total += core.block_far_load_cycles * vectors * k * batch * (len(tiling.columns) - 1)
     return total
 
 
@@ -126,5 +118,5 @@ def cycles(shape: GemmShape, vector_elements: int, core: Core, overhead: float) 
             load = (vectors + columns) / core.loads_per_cycle
             waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
             total += steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0)
-            total += 1.5 * vectors * columns + core.fma_latency_cycles * 2 + _PRODUCT_OVERHEAD * shape.batch
+            total += 1.5 * vectors * columns + core.fma_latency_cycles * 2 + core.block_switch_cycles * shape.batch
     return total

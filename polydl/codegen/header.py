@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.errors import UnsupportedConstructError
@@ -12,8 +12,6 @@ from polydl.ir.interface import Clause, Interface, PreparedCalls
 from polydl.ir.scop import Parameter, Scop
 
 _WIDTH = 110
-# Microkernels that copy operands to memory of their own.
-_COPYING = frozenset({"c-amx", "libxsmm-bf16", "libxsmm-int8"})
 
 
 def prototype(scop: Scop, exported: str = "") -> str:
@@ -46,12 +44,13 @@ def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> Prepare
 
 
 def interface(
-    scop: Scop, memory: KeptMemory, kernels: Collection[str] = (), *, threaded: bool, exported: str = ""
+    scop: Scop, memory: KeptMemory, kept: Sequence[str] = (), *, threaded: bool, exported: str = ""
 ) -> Interface:
-    """What callers of a variant are told, which calls these microkernels.
+    """What callers of a variant are told.
 
-    ``threaded`` says whether it runs loops on OpenMP's threads, ``exported`` how the function is called there if not as
-    in the source. Raises UnsupportedConstructError if the source has names that the emitted functions need.
+    ``kept`` is what its microkernels say of memory of their own (``Microkernel.kept_memory``), ``threaded`` whether it
+    runs loops on OpenMP's threads, ``exported`` how the function is called there if not as in the source. Raises
+    UnsupportedConstructError if the source has names that the emitted functions need.
     """
     plain = Interface(exported or scop.function.name, prototype(scop, exported))
     renamed = [plain.function] if plain.function != scop.function.name else []
@@ -75,7 +74,7 @@ def interface(
             *_variables(scop),
             *_constants(scop, plain, memory),
             Clause("Threads", _threads(memory, threaded)),
-            Clause("Memory", _memory(plain, memory, kernels)),
+            Clause("Memory", _memory(plain, memory, kept)),
         ),
         _prepared_calls(scop, plain, memory),
     )
@@ -143,7 +142,7 @@ def _threads(memory: KeptMemory, threaded: bool) -> str:
     )
 
 
-def _memory(plain: Interface, memory: KeptMemory, kernels: Collection[str]) -> str:
+def _memory(plain: Interface, memory: KeptMemory, kept: Sequence[str]) -> str:
     if memory.arrays:
         text = (
             f"Each calling thread keeps {memory.bytes:,} bytes for its next call, until it ends, calls "
@@ -154,12 +153,7 @@ def _memory(plain: Interface, memory: KeptMemory, kernels: Collection[str]) -> s
             text += f" One that calls {plain.run} alone keeps {f'{needed:,} bytes' if needed else 'none'}."
     else:
         text = f"None is allocated and kept from one call to the next; {plain.release} has nothing to do."
-    copying = sorted(_COPYING.intersection(kernels))
-    if copying:
-        text += f" The copies of {', '.join(copying)} are thread-local variables, which go with their threads."
-    if any(name.startswith("libxsmm") for name in kernels):
-        text += " LIBXSMM keeps the code that it makes at the first call until the process ends."
-    return text
+    return " ".join([text, *dict.fromkeys(kept)])
 
 
 def _steps(content: Interface) -> list[str]:

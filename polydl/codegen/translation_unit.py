@@ -101,8 +101,8 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
             "\n".join(["static void polydl_setup(void)", "{", *setups, "}"]),
         ]
     functions = () if exact else from_library(scop, called(scop.statements))
-    kernels = {site.kernel.name for site in sites.values()}
-    contents = interface(scop, memory, kernels, threaded=_has_threads(code), exported=exported)
+    kept = [sentence for site in sites.values() for sentence in site.kernel.kept_memory]
+    contents = interface(scop, memory, kept, threaded=_has_threads(code), exported=exported)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     preamble = [
         *(f"#include <{name}>" for name in dict.fromkeys(includes)),

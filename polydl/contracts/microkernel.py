@@ -275,6 +275,11 @@ class Microkernel(Protocol):
         return ""
 
     @property
+    def kept_memory(self) -> tuple[str, ...]:
+        """Sentences of the emitted header on memory that the calls keep by themselves."""
+        return ()
+
+    @property
     def core(self) -> Core:
         """The cores that the kernel is for: what it was told by ``on``."""
         return WIDE_CORE

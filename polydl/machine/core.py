@@ -33,6 +33,9 @@ class Core:
     fma_per_cycle: float
     #: Cycles until the next multiply-add or addition can use a result. To measure: a chain of dependent ones.
     fma_latency_cycles: float
+    #: Part of the multiply-add peak that loops reach which no microkernel replaces, where they are only counted
+    #: (``polydl.model.groups``). To measure: plain nests of the committed measurements, over the peak.
+    plain_loop_share: float
     #: Vectors that are loaded from the first-level cache in a cycle. To measure: loads of a few lines again and again.
     loads_per_cycle: float
     #: Vectors that are stored to the first-level cache in a cycle. To measure: stores to a few lines again and again.
@@ -40,6 +43,27 @@ class Core:
     #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. To measure:
     #: loops of random lengths against one that is as long as all of them.
     loop_start_cycles: float
+
+    #: Cycles that calling a function and coming back take, its arguments and the registers it saves included. To
+    #: measure: calls of a microkernel for ever fewer steps, extrapolated to none.
+    call_cycles: float
+
+    # ---- register blocks of microkernels, in the first-level cache
+
+    #: Cycles that each step of the summed loop costs beside its multiply-adds and loads. To measure: products whose
+    #: blocks are bound by multiply-adds, over the steps that these alone would take.
+    block_step_cycles: float
+    #: Cycles that each load of such a step costs beside those that it is bound by. To measure: the same with blocks of
+    #: other shapes.
+    block_load_cycles: float
+    #: Cycles to go on to the next product of a batch within a block. To measure: batches of short products against one
+    #: long product.
+    block_switch_cycles: float
+    #: Vectors of the first operand that stay in the first-level cache from one block's columns to the next one's. To
+    #: measure: products with ever more steps.
+    block_kept_vectors: int
+    #: Cycles that each further vector costs, each time it is read again. To measure: the same products.
+    block_far_load_cycles: float
 
     # ---- registers of microkernels that don't say how they use them
 

@@ -17,9 +17,6 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.machine import Machine
 
-# The part of its peak that a core is taken to reach in loops without a microkernel.
-_PLAIN = 0.25
-
 
 @dataclass(frozen=True)
 class Prediction:
@@ -50,7 +47,7 @@ def predict(scop: Scop, groups: Sequence[Group], machine: Machine) -> Prediction
         threads = machine.threads if group.threaded else 1
         size = _bytes(scop, group, machine)
         flops = sum(statement.flops for statement in group.statements)
-        arithmetic = flops / (machine.peak_gflops * 1e9 * _PLAIN * threads)
+        arithmetic = flops / (machine.peak_gflops * 1e9 * machine.core.plain_loop_share * threads)
         starting = machine.core.thread_start_seconds if threads > 1 else 0.0
         seconds += max(size / (rate * threads), arithmetic) + starting
         moved += size

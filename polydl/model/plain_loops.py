@@ -12,9 +12,6 @@ from polydl.plan.nest_plan import NestPlan, trips
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, scalar_only
 
-# Cycles that a call of a function of the C library is taken to cost.
-_CALL = 20.0
-
 
 def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
     return [abs(scop.stride(each, iterator)) for each in statement.accesses if each.subscripts is not None]
@@ -59,7 +56,7 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         work = max(work, core.fma_latency_cycles / together) if waits else work
         width = 1 if not legal or scalar else min(vector_elements, counts[last])
         per_vector = work + scattered * width
-        total += statement.instances * (per_vector + calls * _CALL) / width
+        total += statement.instances * (per_vector + calls * core.call_cycles) / width
     iterations = prod(counts)
     executions = instances / iterations * prod(counts[:last]) if iterations else 1.0
     return total + executions * core.loop_start_cycles
