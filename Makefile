@@ -3,7 +3,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize check test test-slow test-all bench bench-analysis lint types format schema man clean FORCE
+.PHONY: help optimize check test test-slow test-all bench polybench bench-analysis lint types format schema man clean FORCE
 
 SOURCE ?= examples/conv.c
 CACHE_SIZES ?= 32K,1M,36608K
@@ -26,6 +26,10 @@ INSTALLED_DEV := .venv/installed-dev
 INSTALLED_BENCH := .venv/installed-bench
 INSTALLED_ALL := .venv/installed-all
 EVERYTHING := .[dev,bench,train,cluster]
+# polydl ships none of it; its licence is in the folder.
+POLYBENCH := build/polybench
+POLYBENCH_URL := https://github.com/MatthiasJReisinger/PolyBenchC-4.2.1
+POLYBENCH_COMMIT := 3e872547cef7e5c9909422ef1e6af03cf4e56072
 # A user-wide pip setting must not send packages outside of .venv.
 export PIP_USER := 0
 
@@ -47,8 +51,10 @@ test-slow: $(INSTALLED_DEV) ## the slow tests alone
 test-all: $(INSTALLED_ALL) ## install peers, clang and TensorFlow too, then run all tests; a skipped one fails
 	$(PYTEST) --complete
 
-bench: $(INSTALLED_BENCH) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
+bench: $(INSTALLED_BENCH) $(if $(filter polybench,$(SUITE)),$(POLYBENCH)) ## compare with oneDNN, PyTorch and others on SUITE, with THREADS
 	$(BIN)/polydl bench --suite $(SUITE) --threads $(THREADS)
+
+polybench: $(POLYBENCH) ## fetch PolyBench/C 4.2.1, the suite polybench of bench
 
 bench-analysis: $(INSTALLED_DEV) ## time per variant, growth and memory of the reuse analysis
 	$(BIN)/python -m experiments.analysis_benchmark --figure docs/figures/analysis-speed.svg
@@ -75,6 +81,12 @@ man: $(INSTALLED_DEV) ## manual pages of all commands, from what --help says, to
 clean: ## remove everything that was built or installed here
 	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(POLYBENCH):
+	@rm -rf $@.unfinished && mkdir -p $(@D)
+	git clone --quiet $(POLYBENCH_URL) $@.unfinished
+	git -C $@.unfinished checkout --quiet $(POLYBENCH_COMMIT)
+	@mv $@.unfinished $@
 
 # The folders at the root are one package only once installed; this is a picture of it for mypy.
 build/typed: FORCE

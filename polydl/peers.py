@@ -11,7 +11,9 @@ from polydl import registry
 from polydl.codegen.original import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
+from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
+from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import most_error
 from polydl.measuring import relayed
@@ -34,6 +36,8 @@ class PeerComparison:
     baseline: Measurement
     leaders: tuple[Tried, ...]
     peers: tuple[Measurement, ...]
+    #: of other kernels for the same nest
+    builds: tuple[Measurement, ...] = ()
 
 
 def leading(passed: Sequence[Tried], count: int) -> list[Tried]:
@@ -57,6 +61,7 @@ def compare_with_peers(
     records: str | Path | bool = True,
     workload: str | None = None,
     progress: ProgressCallback | None = None,
+    builds: Sequence[tuple[KernelSource, Toolchain]] = (),
 ) -> PeerComparison:
     """Measure the fastest ``leaders`` of an optimization once more, in the same rounds as the peers.
 
@@ -64,7 +69,8 @@ def compare_with_peers(
     product are measured, too.
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
     here. With ``cold``, caches are flushed before each computation, the peers' as the leaders'. All of these go to
-    ``records`` under ``workload``, as for ``optimize``. Raises ExecutionError if no candidate passed, OptionError for
+    ``records`` under ``workload``, as for ``optimize``. ``builds`` are further kernels for the same nest, each with its
+    compiler, and are verified as the leaders are. Raises ExecutionError if no candidate passed, OptionError for
     ``leaders`` or ``rounds`` below 1.
     """
     if leaders < 1:
@@ -82,8 +88,9 @@ def compare_with_peers(
         )
         variants = {tried.kernel.id: tried.ranked.variant for tried in best}
         built = executor.build(kernels, result.toolchain, directory, progress=relayed(progress))
+        others = [each for kernel, compiler in builds for each in executor.build([kernel], compiler, directory)]
         measured = executor.measure(
-            built[1:],
+            [*built[1:], *others],
             built[0],
             result.scop,
             threads=result.machine.threads,
@@ -95,11 +102,13 @@ def compare_with_peers(
             most_error=most_error(result.numerics),
         )
     count = len(best) + 1
+    end = count + len(builds)
     return PeerComparison(
         baseline=measured[0],
         leaders=tuple(
             replace(tried, measurement=measurement, record=None)
             for tried, measurement in zip(best, measured[1:count], strict=True)
         ),
-        peers=tuple(measured[count:]),
+        peers=tuple(measured[end:]),
+        builds=tuple(measured[count:end]),
     )

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from polydl.bench.peers.compilers import COMPILERS, CompilerPeer
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
+from polydl.bench.polybench import DEFAULT_DATASET, Dataset, Program, is_program, program
 from polydl.bench.ratios import Document
 from polydl.bench.results import SCHEMA
-from polydl.errors import PolydlError
+from polydl.errors import AnalysisError, PolydlError
+from polydl.execute.contract import Peer
+from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
+from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
-from polydl.optimization import optimize
-from polydl.peers import compare_with_peers
+from polydl.optimization import Optimization, optimize
+from polydl.peers import PeerComparison, compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.workloads import Layout, Padding, Workload, workload
@@ -52,25 +57,51 @@ class Settings:
     #: whether caches are flushed before each invocation
     cold: bool = False
     padding: Padding | None = None
+    #: of programs of PolyBench; None without any
+    dataset: Dataset | None = None
 
     def to_json(self) -> Document:
         return {**asdict(self), "peers": list(self.peers)}
 
 
-def installed(names: Sequence[str], setting: Setting) -> tuple[list[PeerKind], dict[str, MissingPeerError]]:
-    """The peers that are installed, and the errors of the others by name."""
+@dataclass(frozen=True)
+class Peers:
+    """The peers that take part."""
+
+    #: beside layers and products
+    kinds: Sequence[PeerKind] = ()
+    #: beside programs of PolyBench
+    compilers: Sequence[CompilerPeer] = ()
+    #: why others don't, by name
+    missing: Mapping[str, MissingPeerError] = field(default_factory=dict)
+
+
+def known_peers(names: Iterable[str]) -> tuple[str, ...]:
+    """The peers that can be compared with at least one of these workloads."""
+    programs = {is_program(name) for name in names}
+    return tuple(dict.fromkeys((*(KINDS if False in programs else ()), *(COMPILERS if True in programs else ()))))
+
+
+def installed(names: Iterable[str], settings: Settings, setting: Setting) -> Peers:
+    """Which of the settings' peers are installed, of those for these workloads."""
+    programs = {is_program(name) for name in names}
     kinds: list[PeerKind] = []
+    compilers: list[CompilerPeer] = []
     missing: dict[str, MissingPeerError] = {}
-    for name in names:
+    for peer in settings.peers:
         try:
-            KINDS[name].check(setting)
-            kinds.append(KINDS[name])
+            if False in programs and peer in KINDS:
+                KINDS[peer].check(setting)
+                kinds.append(KINDS[peer])
+            if True in programs and peer in COMPILERS:
+                COMPILERS[peer].toolchain()
+                compilers.append(COMPILERS[peer])
         except MissingPeerError as error:
-            missing[name] = error
-    return kinds, missing
+            missing[peer] = error
+    return Peers(kinds, compilers, missing)
 
 
-def new_document(settings: Settings, machine: Machine, missing: dict[str, MissingPeerError]) -> Document:
+def new_document(settings: Settings, machine: Machine, missing: Mapping[str, MissingPeerError]) -> Document:
     return {
         "schema": SCHEMA,
         "started": _now(),
@@ -98,11 +129,18 @@ def workload_of(name: str, settings: Settings) -> Workload:
     )
 
 
+def subject(name: str, settings: Settings, polybench: Path) -> Workload | Program:
+    """What to measure; programs of PolyBench are in the folder ``polybench``. Raises OptionError."""
+    if is_program(name):
+        return program(name, polybench, settings.dataset or DEFAULT_DATASET)
+    return workload_of(name, settings)
+
+
 def measure(
-    names: Iterable[str],
+    subjects: Iterable[Workload | Program],
     settings: Settings,
     machine: Machine,
-    kinds: Sequence[PeerKind],
+    peers: Peers,
     records: Path | bool = True,
     progress: ProgressCallback | None = None,
 ) -> Iterator[tuple[str, Document]]:
@@ -110,12 +148,12 @@ def measure(
 
     Measurements go to ``records`` as for ``optimize``, which reuses them; the rounds with the peers are always new.
     """
-    for name in names:
-        nest = workload_of(name, settings)
+    run = _Run(settings, machine, peers, records, progress)
+    for each in subjects:
         start = time.perf_counter()
         result: Document = {
-            "description": nest.description,
-            "flops": nest.flops,
+            "description": each.description,
+            "flops": each.flops if isinstance(each, Workload) else 0,
             "date": _now(),
             "status": "ok",
             "message": "",
@@ -124,51 +162,109 @@ def measure(
             "peers": {},
         }
         try:
-            result |= _one(nest, settings, machine, kinds, records, progress)
+            result |= run.of_program(each) if isinstance(each, Program) else run.of_workload(each)
         except PolydlError as error:
             result |= {"status": "failed", "message": str(error)}
         result["seconds_spent"] = round(time.perf_counter() - start, 2)
-        yield name, result
+        yield each.name, result
 
 
-def _one(
-    nest: Workload,
-    settings: Settings,
-    machine: Machine,
-    kinds: Sequence[PeerKind],
-    records: Path | bool,
-    progress: ProgressCallback | None,
-) -> Document:
-    setting = Setting(settings.threads, settings.accumulate, settings.cold, machine.cpu_id)
-    with temporary_directory() as directory:
-        optimization = optimize(
-            nest.write(directory),
-            function=nest.function,
-            machine=machine,
+@dataclass(frozen=True)
+class _Run:
+    """What the measurements of all workloads have in common."""
+
+    settings: Settings
+    machine: Machine
+    peers: Peers
+    records: Path | bool
+    progress: ProgressCallback | None
+
+    def of_workload(self, nest: Workload) -> Document:
+        settings = self.settings
+        setting = Setting(settings.threads, settings.accumulate, settings.cold, self.machine.cpu_id)
+        with temporary_directory() as directory:
+            optimization = self._optimized(nest.write(directory), nest.name, nest.function)
+            able = [kind for kind in self.peers.kinds if nest.layout in kind.layouts]
+            compared = self._compared(optimization, nest.name, [kind.program(nest, setting) for kind in able])
+        peers = {
+            kind.name: _peer(kind.direct, kind.caveat(nest, setting), measurement)
+            for kind, measurement in zip(able, compared.peers, strict=True)
+        }
+        return {**_result(optimization, compared), "peers": peers}
+
+    def of_program(self, wanted: Program) -> Document:
+        """A compiler that makes nothing of the nest has a result that says why."""
+        optimization = self._optimized(
+            wanted.path, wanted.name, wanted.function, wanted.defines, wanted.include_directories
+        )
+        builds: list[tuple[KernelSource, Toolchain]] = []
+        peers: Document = {}
+        for compiler in self.peers.compilers:
+            try:
+                builds.append((compiler.kernel(optimization), compiler.toolchain()))
+            except AnalysisError as error:
+                peers[compiler.name] = _peer(False, "", Measurement(compiler.name, "unsupported", message=str(error)))
+        compared = self._compared(optimization, wanted.name, builds=builds)
+        for (kernel, toolchain), measurement in zip(builds, compared.builds, strict=True):
+            flags = [flag for flag in kernel.compile_flags if not flag.startswith("-I")]
+            words = " ".join((toolchain.kind, toolchain.version, *toolchain.flags, *flags))
+            timing = _peer(False, "", measurement)
+            peers[kernel.id] = {**timing, "note": "; ".join(filter(None, (words, timing["note"])))}
+        return {**_result(optimization, compared), "flops": optimization.scop.flops, "peers": peers}
+
+    def _optimized(
+        self,
+        path: Path,
+        name: str,
+        function: str,
+        defines: Mapping[str, str | int] | None = None,
+        include_directories: Sequence[Path] = (),
+    ) -> Optimization:
+        settings = self.settings
+        return optimize(
+            path,
+            function=function,
+            defines=defines,
+            include_directories=include_directories,
+            machine=self.machine,
             top_k=settings.top_k,
             max_variants=settings.max_variants,
             seed=settings.seed,
             timeout_seconds=settings.timeout_seconds,
             cold=settings.cold,
-            records=records,
-            workload=nest.name,
-            progress=progress,
+            records=self.records,
+            workload=name,
+            progress=self.progress,
         )
-        able = [kind for kind in kinds if nest.layout in kind.layouts]
-        compared = compare_with_peers(
+
+    def _compared(
+        self,
+        optimization: Optimization,
+        name: str,
+        peers: Sequence[Peer] = (),
+        builds: Sequence[tuple[KernelSource, Toolchain]] = (),
+    ) -> PeerComparison:
+        settings = self.settings
+        return compare_with_peers(
             optimization,
-            [kind.program(nest, setting) for kind in able],
+            peers,
+            builds=builds,
             leaders=settings.leaders,
             rounds=settings.rounds,
             budget_seconds=settings.budget_seconds,
             timeout_seconds=settings.timeout_seconds,
             seed=settings.seed,
             cold=settings.cold,
-            records=records,
-            workload=nest.name,
-            progress=progress,
+            records=self.records,
+            workload=name,
+            progress=self.progress,
         )
-    everyone = [compared.baseline, *(leader.measurement for leader in compared.leaders), *compared.peers]
+
+
+def _result(optimization: Optimization, compared: PeerComparison) -> Document:
+    """What every workload's result has, but for its peers."""
+    leaders = (leader.measurement for leader in compared.leaders)
+    everyone = [compared.baseline, *leaders, *compared.peers, *compared.builds]
     probes = [rate for measurement in everyone for sample in measurement.samples for rate in sample.probe_gflops]
     toolchain = optimization.toolchain
     return {
@@ -188,17 +284,13 @@ def _one(
             }
             for leader in compared.leaders
         ],
-        "peers": {
-            kind.name: _peer(kind, kind.caveat(nest, setting), measurement)
-            for kind, measurement in zip(able, compared.peers, strict=True)
-        },
     }
 
 
-def _peer(kind: PeerKind, caveat: str, measurement: Measurement) -> Document:
+def _peer(direct: bool, caveat: str, measurement: Measurement) -> Document:
     timing = _timing(measurement)
     note = "; ".join(filter(None, (timing["note"], caveat)))
-    return {"direct": kind.direct, "caveat": caveat, **timing, "note": note}
+    return {"direct": direct, "caveat": caveat, **timing, "note": note}
 
 
 def _timing(measurement: Measurement) -> Document:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.bench.polybench import DATASETS, FOLDER
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_unless_storable
 from polydl.errors import OptionError
@@ -31,20 +32,27 @@ if TYPE_CHECKING:
     from polydl.bench.ratios import Document
     from polydl.shards import Shard
 
-_PEERS = "onednn,onednn-direct,torch,onnxruntime,openvino,openblas,gcc,clang"
-
 
 @click.command(short_help="Time the best picks of ready workloads beside other libraries.")
 @click.option(
-    "--suite", "suite_names", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes."
+    "--suite",
+    "suite_names",
+    multiple=True,
+    metavar="NAME",
+    help="A suite (resnet, polybench, …) or a CSV of sizes.",
 )
 @click.option("--workload", "names", multiple=True, metavar="NAME", help="Such as resnet_03, or conv_3x64x9x9x3x3s1p1.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads.")
-@click.option("--peers", default=_PEERS, show_default=True, metavar="NAMES", help="Peers, with commas.")
+@click.option("--peers", metavar="NAMES", help="Peers, with commas (all that know the workloads).")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
 @click.option("--padding", type=click.Choice(PADDINGS), help="Whether the nests go over rows of padding.")
+@click.option("--dataset", type=click.Choice(DATASETS), help="Of PolyBench's programs (LARGE).")
+@click.option(
+    "--polybench", type=click.Path(path_type=Path, file_okay=False), default=FOLDER, show_default=True, metavar="DIR",
+    help="Where PolyBench is.",
+)  # fmt: skip
 @click.option("--accumulate", is_flag=True, help="Nests add to their result, and so do the peers of products.")
 @cold_option
 @click.option("--top-k", type=click.IntRange(min=1), default=10, show_default=True, metavar="K", help="Picks to try.")
@@ -71,7 +79,8 @@ def bench(
     suite_names: tuple[str, ...],
     names: tuple[str, ...],
     limit: int | None,
-    peers: str,
+    peers: str | None,
+    polybench: Path,
     out: Path | None,
     shard: Shard | None,
     only_show: bool,
@@ -97,14 +106,15 @@ def bench(
             raise OptionError("--show needs --out", remedy="name the file that holds the results")
         document = concluded(read(out))
     else:
-        chosen = _workloads(suite_names, names)[:limit]
+        chosen = _workloads(suite_names, names, polybench)[:limit]
         part = "" if shard is None else f"-{shard.number}-of-{shard.count}"
         chosen = chosen if shard is None else list(shard.of(chosen))
-        settings = _settings(tuple(name for name in peers.split(",") if name), options)
+        settings = _settings(chosen, peers, options)
         if out is None:
             stems = [Path(name).stem for name in suite_names]
+            part = part if settings.dataset is None else f"-{settings.dataset}{part}"
             out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
-        document = _run(chosen, settings, out, records or True, screen)
+        document = _run(chosen, settings, polybench, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
     _print(document, screen)
     if json_path is not None:
@@ -112,9 +122,11 @@ def bench(
     return 0
 
 
-def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, screen: Console) -> Document:
+def _run(
+    names: list[str], settings: Settings, polybench: Path, out: Path, records: Path | bool, screen: Console
+) -> Document:
     """Measure what the file does not hold yet. Raises PolydlError."""
-    from polydl.bench.driver import installed, measure, new_document, workload_of
+    from polydl.bench.driver import installed, measure, new_document, subject
     from polydl.bench.peers.kinds import Setting
     from polydl.bench.results import concluded, continued, read, write
     from polydl.machine import Machine
@@ -122,18 +134,18 @@ def _run(names: list[str], settings: Settings, out: Path, records: Path | bool, 
     from polydl.presentation.bench import missing_text, result_line
     from polydl.presentation.progress import progress_bar
 
-    for name in names:
-        workload_of(name, settings)
+    subjects = {name: subject(name, settings, polybench) for name in names}
     machine = Machine.detect(threads=settings.threads)
-    kinds, missing = installed(settings.peers, Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id))
-    for name, error in missing.items():
+    setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id)
+    peers = installed(names, settings, setting)
+    for name, error in peers.missing.items():
         screen.print(missing_text(name, error.reason, error.remedy), highlight=False)
-    document = new_document(settings, machine, missing)
+    document = new_document(settings, machine, peers.missing)
     if out.exists():
         document = continued(read(out), document, str(out))
     left = [name for name in names if name not in document["results"]]
     with progress_bar(wanted=not screen.quiet) as progress:
-        for name, result in measure(left, settings, machine, kinds, records, progress):
+        for name, result in measure([subjects[name] for name in left], settings, machine, peers, records, progress):
             document["results"][name] = result
             write(concluded(document), out)
             screen.print(result_line(name, result, settings.peers), highlight=False)
@@ -149,21 +161,41 @@ def _print(document: Document, screen: Console) -> None:
     print_table(summary_table(document), screen)
 
 
-def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...]) -> list[str]:
+def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...], polybench: Path) -> list[str]:
+    from polydl.bench.polybench import SUITE
+    from polydl.bench.polybench import names as programs
     from polydl.workloads import suite, suites
 
-    chosen = [name for name_of_suite in suite_names for name in suite(name_of_suite)] + list(names)
+    chosen = [
+        name
+        for name_of_suite in suite_names
+        for name in (programs(polybench) if name_of_suite == SUITE else suite(name_of_suite))
+    ] + list(names)
     if not chosen:
-        raise OptionError("there is nothing to measure", remedy=f"name a --suite ({', '.join(suites())}) or --workload")
+        known = ", ".join((*suites(), SUITE))
+        raise OptionError("there is nothing to measure", remedy=f"name a --suite ({known}) or --workload")
     return list(dict.fromkeys(chosen))
 
 
-def _settings(asked: tuple[str, ...], options: dict[str, Any]) -> Settings:
-    from polydl.bench.driver import Settings
+def _settings(names: list[str], peers: str | None, options: dict[str, Any]) -> Settings:
+    from polydl.bench.driver import Settings, known_peers
+    from polydl.bench.peers.compilers import COMPILERS
     from polydl.bench.peers.kinds import KINDS
+    from polydl.bench.polybench import DEFAULT_DATASET, is_program
 
-    unknown = [name for name in asked if name not in KINDS]
+    asked = known_peers(names) if peers is None else tuple(name for name in peers.split(",") if name)
+    known = dict.fromkeys((*KINDS, *COMPILERS))
+    unknown = [name for name in asked if name not in known]
     if unknown:
-        raise OptionError(f"there is no peer {unknown[0]!r}", remedy=f"the peers are {', '.join(KINDS)}")
+        raise OptionError(f"there is no peer {unknown[0]!r}", remedy=f"the peers are {', '.join(known)}")
+    programs, dataset = any(is_program(name) for name in names), options.pop("dataset")
+    if dataset is not None and not programs:
+        raise OptionError("--dataset is for programs of PolyBench", remedy="leave it out, or add --suite polybench")
     budget, timeout = options.pop("budget"), options.pop("timeout")
-    return Settings(peers=asked, budget_seconds=budget, timeout_seconds=timeout, **options)
+    return Settings(
+        peers=asked,
+        budget_seconds=budget,
+        timeout_seconds=timeout,
+        dataset=(dataset or DEFAULT_DATASET) if programs else None,
+        **options,
+    )

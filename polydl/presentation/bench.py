@@ -26,7 +26,9 @@ _FOOTNOTES = "¹²³⁴⁵⁶⁷⁸⁹"
 def workloads_table(document: Document) -> Table:
     """One row per workload."""
     settings, results = document["settings"], document["results"]
-    title = f"{document['machine']['name']}, {settings['threads']} thread(s), {settings['images']} image(s)"
+    title = f"{document['machine']['name']}, {settings['threads']} thread(s), "
+    dataset = settings.get("dataset")
+    title += f"{settings['images']} image(s)" if dataset is None else f"PolyBench {dataset}"
     title += ", empty caches" if settings["cold"] else ""
     caveats = _caveats(document)
     caption = "\n".join([_CAPTION, *(f"{mark} {caveat}." for caveat, mark in caveats.items())])

@@ -95,7 +95,7 @@ class RescheduleRewrite:
         band = _contiguous_last(scop, band)
         members = [scop.statement(name) for name in band.statements]
         rows = tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
-        loops = _names(members, band.rows)
+        loops = loop_names(members, band.rows)
         for sizes in tile_sizes(scop, members, band.rows, band.permutable, request.machine):
             step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1)
             yield Proposal((step,), for_microkernel=False)
@@ -281,7 +281,7 @@ def _contiguous_last(scop: Scop, band: Band) -> Band:
     return replace(band, rows=tuple(tuple(rows[place] for place in order) for rows in band.rows))
 
 
-def _names(members: Sequence[Statement], rows: Sequence[Sequence[Affine]]) -> tuple[str, ...]:
+def loop_names(members: Sequence[Statement], rows: Sequence[Sequence[Affine]]) -> tuple[str, ...]:
     """Names of the common loops: those of the loops of the source that they are, skewed or not."""
     for statement, forms in zip(members, rows, strict=True):
         places = places_of(forms, statement.depth)

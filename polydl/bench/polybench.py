@@ -1,0 +1,84 @@
+"""PolyBench/C 4.2.1: its programs as workloads.
+
+polydl ships none of them. ``make polybench`` fetches the public repository at the commit that results refer to.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from polydl.errors import OptionError
+
+Dataset = Literal["MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE"]
+
+SUITE = "polybench"
+DATASETS: tuple[Dataset, ...] = get_args(Dataset)
+DEFAULT_DATASET: Dataset = "LARGE"
+#: where ``make polybench`` puts it
+FOLDER = Path("build/polybench")
+
+_PREFIX = f"{SUITE}_"
+_LIST = Path("utilities/benchmark_list")
+# Bounds that are the constants of the data set, and arrays that are arrays.
+_MACROS = ("POLYBENCH_USE_SCALAR_LB", "POLYBENCH_STACK_ARRAYS")
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program of PolyBench with a data set."""
+
+    name: str
+    path: Path
+    #: that holds the nest
+    function: str
+    #: macros by name
+    defines: dict[str, str | int]
+    include_directories: tuple[Path, ...]
+    description: str
+
+
+def is_program(name: str) -> bool:
+    """Whether a workload's name is that of a program of PolyBench."""
+    return name.startswith(_PREFIX)
+
+
+def names(folder: Path) -> tuple[str, ...]:
+    """The workloads of a folder with PolyBench, in the order of its list. Raises OptionError if it is not there."""
+    return tuple(_sources(folder))
+
+
+def program(name: str, folder: Path, dataset: Dataset) -> Program:
+    """Raises OptionError where the folder has no PolyBench, or PolyBench no such program."""
+    sources = _sources(folder)
+    path = sources.get(name)
+    if path is None:
+        close = difflib.get_close_matches(name, sources, n=3, cutoff=0.5) or [*sources]
+        raise OptionError(f"PolyBench has no program for {name!r}", remedy=f"one of {', '.join(close)}")
+    if not path.is_file():
+        raise OptionError("PolyBench's list names a file that is not there", file=str(path), remedy=_remedy())
+    return Program(
+        name=name,
+        path=path,
+        function=f"kernel_{name.removeprefix(_PREFIX)}",
+        defines={f"{dataset}_DATASET": 1, **dict.fromkeys(_MACROS, 1)},
+        include_directories=(folder / "utilities",),
+        description=f"{path.stem} of PolyBench/C, {dataset}",
+    )
+
+
+def _sources(folder: Path) -> dict[str, Path]:
+    """The files of the programs, by workload."""
+    try:
+        lines = (folder / _LIST).read_text(encoding="utf-8").split()
+    except (OSError, UnicodeDecodeError):
+        raise OptionError(
+            "PolyBench is not there, which polydl does not ship", file=str(folder / _LIST), remedy=_remedy()
+        ) from None
+    return {_PREFIX + Path(line).stem.replace("-", "_"): folder / line for line in lines}
+
+
+def _remedy() -> str:
+    return "run `make polybench` in polydl's folder, or name a folder with PolyBench/C 4.2.1 by --polybench"
