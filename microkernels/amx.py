@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import functools
 from ctypes import CDLL, c_long
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Literal
@@ -33,6 +33,8 @@ from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.divisors import divisors
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
+from polydl.machine.core import Core
+from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.amx_code import SIGNS, Writer
 from polydl.microkernels.amx_operands import FORMATS, PRODUCT_CYCLES, SIDE, SPLIT_SHARE, padded
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
@@ -79,6 +81,8 @@ class Amx(Microkernel):
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "after"})
     family: str = "tile registers"
     kept_memory: tuple[str, ...] = ("The copies of c-amx are thread-local variables, which go with their threads.",)
+    #: The cores that the code is for.
+    core: Core = WIDE_CORE
 
     @property
     def macros(self) -> frozenset[str]:
@@ -133,6 +137,9 @@ class Amx(Microkernel):
         if element == BFLOAT16:
             return Rounding("nothing", 1.0, (FLUSHED,))
         return EXACT
+
+    def on(self, core: Core) -> Amx:
+        return replace(self, core=core)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"

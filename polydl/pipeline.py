@@ -1,7 +1,7 @@
 """The job's steps as plain functions: parse, generate, analyse, rank, and the C of a variant.
 
-This is the only module that joins the parts: plug-ins come from the registry, the search and fusion are imported when
-they are needed. ``polydl.optimization`` takes all of the steps.
+Plug-ins come from the registry; the search and fusion are imported when they are needed. ``polydl.optimization`` takes
+all of the steps, and adds measuring, searching and writing out.
 """
 
 from __future__ import annotations

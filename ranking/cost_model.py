@@ -1,4 +1,4 @@
-"""The default ranker: predicted time from arithmetic and from what moves between the caches.
+"""The ``cost-model`` ranker, which the default one corrects: time from arithmetic and from what caches are filled with.
 
 The paper's equation 1 weighs what each cache holds but not how often it is filled, nor how well the
 microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread hides what
@@ -25,11 +25,6 @@ from polydl.ranking.equation_1 import cost
 from polydl.ranking.ordering import ordered, where_reused
 
 Numbers = np.ndarray[Any, np.dtype[Any]]
-
-# How much of the time for what moves between the caches beyond the first still shows: of what comes when it is asked
-# for, and of what a microkernel's calls fetched ahead.
-EXPOSED = 0.5
-EXPOSED_AHEAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -107,11 +102,12 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
         first += len(each.cycles)
     fetched = transfers[1:] * np.minimum(1.0, early / np.maximum(1.0, moved[1:]))
     total = np.maximum(arithmetic, transfers[0])
-    shown = [EXPOSED] * (caches - 2) + [1.0]
+    core = machine.core
+    shown = [core.exposed_share] * (caches - 2) + [1.0]
     for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
-        total += part * seconds - (part - EXPOSED_AHEAD) * ahead
+        total += part * seconds - (part - core.exposed_ahead_share) * ahead
     starts = np.array([own for each in candidates for own in each.starts], np.float64)
-    starting = machine.core.thread_start_seconds * starts if machine.threads > 1 else np.zeros(len(share))
+    starting = core.thread_start_seconds * starts if machine.threads > 1 else np.zeros(len(share))
     return Times(counts, arithmetic, transfers, fetched, starting, total + starting)
 
 

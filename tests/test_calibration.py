@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,14 @@ from polydl.calibration.fit import fitted
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
 from polydl.calibration.worker import Worker
-from polydl.contracts import GemmShape
+from polydl.contracts import GemmShape, Microkernel
 from polydl.errors import ExecutionError, MachineError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine, Throughput
 from polydl.machine.profile import Profile, read, read_for, write
 from polydl.machine.system import find
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.model.calibrated import calibrated
+from polydl.model.calibrated import Calibrated, calibrated
 from polydl.presentation.calibration import core_text
 
 STORED = Path(__file__).parent / "data" / "calibration.toml"
@@ -109,6 +109,13 @@ def test_a_calibrated_kernel_differs_in_its_predictions_alone(table: Throughput)
     assert kernel.predicted_cycles(other, 8) == plain.predicted_cycles(other, 8)
     assert (kernel.name, kernel.patterns, kernel.elements) == (plain.name, plain.patterns, plain.elements)
     assert calibrated(PLAIN_C, [table]) is PLAIN_C
+
+
+def test_a_calibrated_kernel_leaves_no_member_of_the_contract_to_its_usual_answer(table: Throughput) -> None:
+    members = {name for name in vars(Microkernel) if not name.startswith("_")}
+    answered = {*vars(Calibrated), *(field.name for field in fields(Calibrated))}
+    assert "kept_memory" in members
+    assert members <= answered
 
 
 def test_a_fit_finds_the_coefficients_again() -> None:

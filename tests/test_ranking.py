@@ -12,7 +12,7 @@ from polydl.contracts import Candidate, Ranker
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import CacheLevel, Machine
-from polydl.ranking.cost_model import COST_MODEL, EXPOSED, nest_times
+from polydl.ranking.cost_model import COST_MODEL, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
 
@@ -144,7 +144,7 @@ def test_arithmetic_hides_transfers_into_the_first_cache_some_between_the_others
     (time,) = nest_times(loaded, MACHINE)
     assert time.arithmetic == pytest.approx(0.25)
     assert time.transfers == pytest.approx((0.1, 0.05, 0.1))
-    assert time.total == pytest.approx(0.25 + EXPOSED * 0.05 + 0.1)
+    assert time.total == pytest.approx(0.25 + MACHINE.core.exposed_share * 0.05 + 0.1)
     filling = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((128 * 10**9, 0, 4 * 10**9),))
     assert nest_times(filling, MACHINE)[0].total == pytest.approx(0.4 + 0.1)
 

@@ -147,10 +147,10 @@ def build_space(
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
-    ``kernels`` are tried in order for each nest; the first that matches is used. ``numerics`` says
-    what may be done to sums and products. Each of ``fusions`` is tried, with the other rewrites after it. A nest
-    whose arrays don't fit into the second cache may write those past the caches that take a quarter of it.
-    Without ``fewer_products`` all products of the source are computed one by one.
+    Shapes of all ``kernels`` that match a nest are pooled, and those kept that are predicted to take least
+    (``best_shapes``). ``numerics`` says what may be done to sums and products. Each of ``fusions`` is tried, with the
+    other rewrites after it. A nest whose arrays don't fit into the second cache may write those past the caches that
+    take a quarter of it. Without ``fewer_products`` all products of the source are computed one by one.
     """
     about = _About(tuple(kernels), machine, numerics, fusions)
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())

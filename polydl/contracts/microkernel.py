@@ -3,11 +3,12 @@
 A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels
 compute, for one output tile in column-major terms,
 
-    C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[k + n*ldb]      (or B[n + k*ldb], transposed)
+    C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[n*stride_bn + k*stride_bk]
 
-A *role* is one of ``m``, ``n``, ``rows``, ``k`` and ``batch``; a loop that plays a role disappears from the
-generated nest, because the call runs it. Strides and leading dimensions are in elements. The columns of C may
-come in several rows of n columns (the output rows of a small image), at any distance from each other.
+so that B is transposed where ``stride_bn`` is 1. A *role* is one of ``m``, ``n``, ``rows``, ``k`` and ``batch``; a
+loop that plays a role disappears from the generated nest, because the call runs it. Strides and leading dimensions are
+in elements. The columns of C may come in several rows of n columns (the output rows of a small image), at any distance
+from each other.
 """
 
 from __future__ import annotations
@@ -43,23 +44,28 @@ class StridePattern:
 
 @dataclass(frozen=True)
 class GemmShape:
-    """The sizes of one call. ``stride_bn`` and ``stride_bk`` say how B is walked along n and k.
+    """The sizes of one call."""
 
-    There are ``rows`` times ``n`` columns. With ``overwrite`` C is written without being read (beta = 0). ``element``
-    is the type of A's elements, and of B's unless ``element_b`` names another.
-    """
-
+    #: type of A's elements, and of B's unless ``element_b`` names another
     element: str
+    #: type of C's elements
     accumulator: str
     m: int
+    #: columns of one row
     n: int
+    #: terms of each sum, of one product of the batch
     k: int
+    #: products that are summed up
     batch: int
     lda: int
     ldc: int
+    #: how B is walked along n
     stride_bn: int
+    #: how B is walked along k
     stride_bk: int
+    #: rows of ``n`` columns
     rows: int = 1
+    #: whether C is written without being read (beta = 0)
     overwrite: bool = False
     element_b: str = ""
 
@@ -68,28 +74,25 @@ class GemmShape:
 class GemmSite:
     """One place in the generated code where a microkernel is called.
 
-    ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two
-    are equal where the tile divides the loop. ``offsets_a`` and ``offsets_b`` place each product of the
-    batch relative to the first, in elements; ``rows_b`` and ``rows_c`` each row of n columns. ``overwrites`` says
-    that some calls are the first for their tile of C and must not read it. Each call should fetch ``ahead`` bytes from
-    an address that it is given, for later calls, into the second-level cache. Each should copy at most ``copied``
-    columns of m elements that lie ``copied_lda`` apart to where they lie side by side; if it does, all tiles of m and k
-    are full ones, and the batch is one product. ``prefix`` starts every name the site defines in C. ``element`` is the
-    type of A's elements, and of B's unless ``element_b`` names another.
-    ``again_a`` and ``again_b`` say that several calls read the same tile of
-    an operand, with nothing that writes it from the nest's first call to the last. With ``after`` there is a C function
-    ``<prefix>_after(operands, sums, apart, first, columns, row, rows)``, and a call that is the last for its tile of C
-    calls it once for each of the blocks that make up the tile, to put something else there than the sums: for ``rows``
-    rows from ``row`` on, of ``columns`` columns from ``first`` on, counted through all rows of n columns. The sums lie
-    at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere. ``<prefix>_after_column(operands,
-    sums, column, row, rows)`` does that for at most a vector's rows of one column, and becomes part of what calls it.
-    What lies in two blocks may be finished by both if neither takes its sums from C. ``after_calls`` says that both
-    call functions, over which few registers keep their values. With ``ordered`` every sum is taken in the order of the
-    batch and of k.
+    ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two are
+    equal where the tile divides the loop.
+
+    With ``after`` there are two functions in the generated C, of which each call that is the last for its tile of C
+    uses one, to put something else there than the sums:
+
+    ``<prefix>_after(operands, sums, apart, first, columns, row, rows)`` is called once for each of the blocks that
+    make up the tile, of ``rows`` rows from ``row`` on by ``columns`` columns from ``first`` on, counted through all
+    rows of n columns. The sums lie at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
+
+    ``<prefix>_after_column(operands, sums, column, row, rows)`` does that for at most a vector's rows of one column,
+    and becomes part of what calls it. What lies in two blocks may be finished by both if neither takes its sums from C.
     """
 
+    #: starts every name that the site defines in C
     prefix: str
+    #: type of A's elements, and of B's unless ``element_b`` names another
     element: str
+    #: type of C's elements
     accumulator: str
     m: tuple[int, int]
     n: tuple[int, int]
@@ -97,21 +100,37 @@ class GemmSite:
     batch: tuple[int, int]
     lda: int
     ldc: int
+    #: how B is walked along n
     stride_bn: int
+    #: how B is walked along k
     stride_bk: int
+    #: where A of each product of the batch begins, after that of the first
     offsets_a: tuple[int, ...]
+    #: where B of each product of the batch begins, after that of the first
     offsets_b: tuple[int, ...]
+    #: where each row of n columns begins in B, after the first
     rows_b: tuple[int, ...] = (0,)
+    #: where each row of n columns begins in C, after the first
     rows_c: tuple[int, ...] = (0,)
+    #: whether some calls are the first for their tile of C, and must not read it
     overwrites: bool = False
+    #: bytes that each call should fetch into the second-level cache for later calls, from an address that it is given
     ahead: int = 0
     element_b: str = ""
+    #: whether several calls read the same tile of A, with nothing that writes it from the nest's first call to the last
     again_a: bool = False
+    #: the same of B
     again_b: bool = False
+    #: columns of m elements that each call should copy, at most, to where they lie side by side; if it is not 0, all
+    #: tiles of m and k are full ones, and the batch is one product
     copied: int = 0
+    #: elements from one of these columns to the next, where they are copied from
     copied_lda: int = 0
+    #: whether something else is put in the place of the sums, as said above
     after: bool = False
+    #: whether both functions of ``after`` call functions, over which few registers keep their values
     after_calls: bool = False
+    #: whether every sum must be taken in the order of the batch and of k
     ordered: bool = False
 
     @property
@@ -148,35 +167,47 @@ class GemmSite:
 
 @dataclass(frozen=True)
 class CallArguments:
-    """C expressions for one call: operand addresses, which tiles are last ("0" or "1" or a condition), batch length,
-    whether the call is the first for its tile of C ("0" or "1" or a condition), what to fetch ahead, which may lie
-    beyond the array, and what to copy to where, with the number of columns, which may be zero or less. Whether the call
-    is the last for its tile of C, and what ``<prefix>_after`` is given then."""
+    """C expressions for one call. Conditions are "0", "1" or an expression that is one of them when it runs."""
 
+    #: address of A
     a: str
+    #: address of B
     b: str
+    #: address of C
     c: str
+    #: condition: the tile is the last of its loop
     last_m: str
     last_n: str
     last_k: str
+    #: products of the batch
     batch: str
+    #: condition: the call is the first for its tile of C
     first: str = "0"
+    #: address of what to fetch ahead, which may lie beyond the array
     ahead: str = "0"
+    #: address of what to copy
     copy_from: str = "0"
+    #: address of where to copy it
     copy_to: str = "0"
+    #: columns to copy, zero or less for none
     copy_columns: str = "0"
+    #: condition: the call is the last for its tile of C
     last: str = "0"
+    #: what ``<prefix>_after`` is given then
     operands: str = "0"
 
 
 @dataclass(frozen=True)
 class EmittedSite:
-    """C for one site: includes, definitions at file scope, statements that run once in a process before the first call,
-    and those that run whenever the function starts."""
+    """C for one site."""
 
+    #: headers in angle brackets
     includes: tuple[str, ...]
+    #: definitions at file scope
     definitions: str
+    #: statements that run once in a process, before the first call
     setup: str
+    #: statements that run whenever the function starts
     start: str = ""
 
 

@@ -116,6 +116,12 @@ class Core:
     #: page or more apart.
     line_restart_cycles: float
 
+    #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
+    #: come when they are asked for. To measure: fitted to the committed measurements, as the next one.
+    exposed_share: float
+    #: The same of what a microkernel's calls fetched ahead.
+    exposed_ahead_share: float
+
     # ---- threads
 
     #: Seconds until all threads have begun on a parallel loop, and waited for the last of them at its end. ``polydl

@@ -113,6 +113,8 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "prefetch_start_bytes": 128,
         "prefetch_most_in_vain": 2.0,
         "line_restart_cycles": 20.0,
+        "exposed_share": 0.5,
+        "exposed_ahead_share": 0.1,
         "thread_start_seconds": 3e-6,
     }
 )

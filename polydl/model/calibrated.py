@@ -107,6 +107,10 @@ class Calibrated(Microkernel):
     def library(self) -> str:
         return self.kernel.library
 
+    @property
+    def kept_memory(self) -> tuple[str, ...]:
+        return self.kernel.kept_memory
+
     def version(self) -> str:
         return self.kernel.version()
 

@@ -1,4 +1,4 @@
-"""How much a plan moves into each level of cache, estimated from footprints (``refills``, ``footprints``).
+"""How much a plan moves into each level of cache, estimated from footprints (``misses``, ``footprints``).
 
 ``fills`` predicts which lines miss, nest by nest, and knows what an earlier nest has left in a cache. ``traffic``
 weighs them for rankers. Estimates, fast enough to rank hundreds of thousands of variants; how much each reuse needs
