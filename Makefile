@@ -25,7 +25,7 @@ INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev
 INSTALLED_BENCH := .venv/installed-bench
 INSTALLED_ALL := .venv/installed-all
-EVERYTHING := .[dev,bench,train,cluster]
+EVERYTHING := .[dev,bench,train,cluster,onnx]
 # polydl ships none of it; its licence is in the folder.
 POLYBENCH := build/polybench
 POLYBENCH_URL := https://github.com/MatthiasJReisinger/PolyBenchC-4.2.1

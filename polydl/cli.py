@@ -22,6 +22,7 @@ from polydl.commands.fuse import fuse
 from polydl.commands.fuzz import fuzz
 from polydl.commands.learning import evaluate, train
 from polydl.commands.library import library
+from polydl.commands.model import model
 from polydl.commands.optimize import optimize
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
 from polydl.commands.records import records
@@ -156,6 +157,7 @@ main.add_command(tune)
 main.add_command(bench)
 main.add_command(fuse)
 main.add_command(library)
+main.add_command(model)
 main.add_command(fuzz)
 main.add_command(collect)
 main.add_command(train)

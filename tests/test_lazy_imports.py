@@ -10,7 +10,7 @@ import pytest
 
 import polydl
 
-HEAVY = ("islpy", "numpy", "rich", "tensorflow", "clang", "cffi", "torch")
+HEAVY = ("islpy", "numpy", "rich", "tensorflow", "clang", "cffi", "torch", "onnx")
 
 
 def loaded_after(code: str) -> set[str]:

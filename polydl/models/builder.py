@@ -94,8 +94,9 @@ class GraphBuilder:
         self._rows[name] = name
 
     def add_element_wise(self, name: str, inputs: Sequence[str], steps: Sequence[Step]) -> None:
-        """Steps on values of one shape, in the form in which the first is there."""
-        add = self.add_image if any(each in self._image for each in inputs) else self.add_rows
+        """Steps on values, the first of which has the result's shape; images if any of them is there so."""
+        images = any(each in self._image for each in inputs) or len({self.shape(each) for each in inputs}) > 1
+        add = self.add_image if images else self.add_rows
         add(name, self.shape(inputs[0]), ElementWise(), inputs, (), steps)
 
     def add_view(self, name: str, shape: tuple[int, ...], value: str) -> None:
@@ -110,20 +111,24 @@ class GraphBuilder:
             if value in forms:
                 forms[name] = forms[value]
 
-    def replace_constants(self, value: str, constants: Sequence[str], name: str) -> bool:
-        """Whether the last operator computes a value; it then does so with other constants, under another name."""
-        last = self._operators[-1] if self._operators else None
-        if last is None or last.output != self._image.get(value):
-            return False
-        self._operators[-1] = Operator(
-            last.kind, last.inputs, name, tuple(constants), last.steps, (*last.sources, name)
+    def producer(self, value: str) -> Operator | None:
+        """The operator that computes a value as such, not as a view or in another layout."""
+        return next((each for each in self._operators if each.output == value), None)
+
+    def replace_constants(self, value: str, constants: Sequence[str], name: str) -> None:
+        """Let the value's producer have other constants, and compute ``name`` instead. Nothing else needs the value."""
+        producer = self.producer(value)
+        assert producer is not None
+        self._operators[self._operators.index(producer)] = Operator(
+            producer.kind, producer.inputs, name, tuple(constants), producer.steps, (*producer.sources, name)
         )
-        self._shapes[name] = self._shapes.pop(last.output)
-        self._images.remove(last.output)
-        self._images.add(name)
-        del self._image[value]
-        self._image[name] = name
-        return True
+        self._shapes[name] = self._shapes.pop(value)
+        forms = self._image if value in self._image else self._rows
+        del forms[value]
+        forms[name] = name
+        if value in self._images:
+            self._images.remove(value)
+            self._images.add(name)
 
     def graph(self, outputs: Sequence[str]) -> Graph:
         """The graph with these values as outputs, each of which an operator computes."""

@@ -27,6 +27,8 @@ class Convolution:
     padding: Pair = (0, 0)
     dilation: Pair = (1, 1)
     groups: int = 1
+    #: row and column of the padded image where the first window begins
+    first: Pair = (0, 0)
 
     @property
     def depthwise(self) -> bool:
@@ -82,8 +84,8 @@ class Convolution:
         return output.tiles, image.tiles // self.groups, *self.kernel, image.block, output.block
 
     def _sums(self, image: Image, output: Image) -> str:
-        row = _position("y", self.stride[0], "r", self.dilation[0])
-        column = _position("x", self.stride[1], "s", self.dilation[1])
+        row = _position("y", self.stride[0], "r", self.dilation[0], self.first[0])
+        column = _position("x", self.stride[1], "s", self.dilation[1], self.first[1])
         taps: Loops = (("r", self.kernel[0]), ("s", self.kernel[1]))
         images, rows, columns = ("n", output.images), ("y", output.height), ("x", output.width)
         if self.depthwise:
@@ -115,7 +117,8 @@ class Convolution:
         return [np.ascontiguousarray(blocked), bias]
 
 
-def _position(outer: str, stride: int, inner: str, dilation: int) -> str:
+def _position(outer: str, stride: int, inner: str, dilation: int, begin: int) -> str:
     """The row or column of the input that one of the output needs for one of the filter."""
     first = outer if stride == 1 else f"{outer} * {stride}"
-    return f"{first} + {inner}" if dilation == 1 else f"{first} + {inner} * {dilation}"
+    position = f"{first} + {inner}" if dilation == 1 else f"{first} + {inner} * {dilation}"
+    return f"{position} + {begin}" if begin else position

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 Function = Literal["relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh"]
@@ -32,7 +33,10 @@ class Apply:
 
 @dataclass(frozen=True)
 class Combine:
-    """The element with that of another value of the same shape, the next of the operator's further inputs."""
+    """The element with that of another value, the next of the operator's further inputs.
+
+    Its shape is the same, or that of images of one pixel, which goes with all of the element's image.
+    """
 
     operation: Literal["+", "*"]
 
@@ -45,7 +49,15 @@ class Scale:
     summand: float = 0.0
 
 
-Step = Apply | Combine | Scale
+@dataclass(frozen=True)
+class Clamp:
+    """The element, or the limit that it is beyond."""
+
+    least: float
+    most: float
+
+
+Step = Apply | Combine | Scale | Clamp
 
 
 def number(value: float) -> str:
@@ -66,6 +78,9 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
                 text = f"({text} {operation} {left.pop(0)})"
             case Scale(factor, summand):
                 text = f"({text} * {number(factor)} + {number(summand)})" if summand else f"({text} * {number(factor)})"
+            case Clamp(least, most):
+                text = f"({text} < {number(least)} ? {number(least)} : {text})" if least > -inf else text
+                text = f"({text} > {number(most)} ? {number(most)} : {text})" if most < inf else text
     assert not left
     return text
 
@@ -75,6 +90,7 @@ def in_words(steps: Sequence[Step]) -> str:
     words = [
         step.function if isinstance(step, Apply)
         else "scale" if isinstance(step, Scale)
+        else "clamp" if isinstance(step, Clamp)
         else "add" if step.operation == "+" else "multiply"
         for step in steps
     ]  # fmt: skip

@@ -43,6 +43,8 @@ def _merged(graph: Graph, operators: list[Operator], position: int) -> tuple[int
         value = producer.output
         if value not in operator.inputs or uses[value] != 1 or isinstance(producer.kind, Concatenate | Reorder):
             continue
+        if graph.shapes[value] != graph.shapes[operator.output]:
+            continue
         if value not in graph.images and any(graph.stored(each) == value for each in graph.views):
             continue
         if len(producer.steps) + len(operator.steps) > _MOST_STEPS:

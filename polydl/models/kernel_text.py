@@ -42,10 +42,18 @@ def element_wise(output: Layout, source: str, steps: Sequence[Step], operands: S
         return ""
     block = channels_together(output, operands)
     names = operand_names(steps)
-    values = [layout.element(name, block) for name, layout in zip(names, operands, strict=True)]
+    values = [_operand(name, layout, output, block) for name, layout in zip(names, operands, strict=True)]
     target = output.element("output", block)
     loops = output.loops(block) if isinstance(output, Image) else output.loops()
     return nest(loops, f"{target} = {expression(source or target, steps, values)};")
+
+
+def _operand(name: str, layout: Layout, output: Layout, block: int) -> str:
+    """The element of an operand that goes with one of the output: the only one of its channel, where it has one."""
+    if isinstance(layout, Image) and isinstance(output, Image):
+        same = (layout.height, layout.width) == (output.height, output.width)
+        return layout.element(name, block) if same else layout.element(name, block, pixel=(0, 0))
+    return layout.element(name, block)
 
 
 def channels_together(output: Layout, operands: Sequence[Layout]) -> int:

@@ -102,16 +102,16 @@ class Image:
         block = block or self.block
         return ("n", self.images), ("t", self.channels // block), ("y", self.height), ("x", self.width), ("k", block)
 
-    def element(self, name: str, channels: int = 0, first: int = 0) -> str:
+    def element(self, name: str, channels: int = 0, first: int = 0, pixel: tuple[object, object] = ("y", "x")) -> str:
         """The element in the body of ``loops`` over blocks of ``channels``, after the first channels.
 
         ``channels`` is a divisor of the block, which is then that of all channels, or the block itself.
         """
         if not channels or channels == self.block:
             tile = "t" if not first else f"t + {first // self.block}"
-            return name + brackets("n", tile, "y", "x", "k")
+            return name + brackets("n", tile, *pixel, "k")
         channel = f"t * {channels} + k" + (f" + {first}" if first else "")
-        return name + brackets("n", 0, "y", "x", channel)
+        return name + brackets("n", 0, *pixel, channel)
 
 
 Layout = RowMajor | Image

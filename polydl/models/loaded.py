@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from polydl.errors import ArgumentError, MissingComponentError, OptionError, ResourceError
+from polydl.files import write_atomically
 from polydl.models.graph import Array
 from polydl.models.manifest import Manifest, read_manifest
 from polydl.models.memory import ALIGNMENT
@@ -22,6 +23,12 @@ def load(folder: str | Path) -> LoadedModel:
     Raises OptionError if there is none or it is not complete, MissingComponentError if its library can't be loaded.
     """
     return LoadedModel(Path(folder).resolve())
+
+
+def copied(program: Path, folder: Path) -> None:
+    """Copy a written program to a folder, which is made if it is not there. Raises ResourceError."""
+    for path in sorted(program.iterdir()):
+        write_atomically(folder / path.name, path.read_bytes())
 
 
 class LoadedModel:

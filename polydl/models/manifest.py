@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -30,8 +31,6 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds: float | None
     #: what was chosen
     choice: str
-    #: PyTorch's time for the same, if it was measured
-    library_seconds: float | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -46,6 +45,18 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory_bytes: int
     threads: int
     operators: tuple[Entry, ...]
+
+
+def operator_rows(entries: Sequence[Entry]) -> list[str]:
+    """A table with a line for each operator."""
+    rows = [("operator", "ms", "chosen"), *((e.operator, milliseconds(e.seconds), e.choice) for e in entries)]
+    wide, narrow = (max(len(row[column]) for row in rows) for column in range(2))
+    return [f"{row[0]:{wide}}  {row[1]:>{narrow}}  {row[2]}" for row in rows]
+
+
+def milliseconds(seconds: float | None) -> str:
+    """A time for people; "-" where it was not measured."""
+    return "-" if seconds is None else f"{seconds * 1e3:.3g}"
 
 
 def read_manifest(folder: Path) -> Manifest:

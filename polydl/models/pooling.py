@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from polydl.models.epilogue import Scale, Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, declared, nest
+from polydl.models.layout import Image, Layout, brackets, declared, nest
 
 Pair = tuple[int, int]
 # Less than any finite element of a window.
@@ -18,12 +20,15 @@ _LEAST = "-3.402823466e+38f"
 
 @dataclass(frozen=True)
 class Pooling:
-    """An average counts zeros of the padding; a maximum passes over it."""
+    """A maximum passes over the padding; an average counts its zeros, or, without ``counts_padding``, does not."""
 
     operation: Literal["maximum", "average"]
     kernel: Pair
     stride: Pair
     padding: Pair = (0, 0)
+    #: of an average: row and column of the padded image where the first window begins
+    first: Pair = (0, 0)
+    counts_padding: bool = True
 
     @property
     def label(self) -> str:
@@ -43,24 +48,26 @@ class Pooling:
         assert isinstance(image, Image)
         assert isinstance(output, Image)
         average = self.operation == "average"
-        rows = _positions("y", self.stride[0], "r", 0 if average else self.padding[0])
-        columns = _positions("x", self.stride[1], "s", 0 if average else self.padding[1])
+        rows = _positions("y", self.stride[0], "r", self.first[0] if average else -self.padding[0])
+        columns = _positions("x", self.stride[1], "s", self.first[1] if average else -self.padding[1])
         target, pixel = output.element("output"), f"input[n][t][{rows}][{columns}][k]"
         *outer, channels = output.loops()
         loops = (*outer, ("r", self.kernel[0]), ("s", self.kernel[1]), channels)
         body = f"{target} += {pixel};" if average else f"{target} = {target} > {pixel} ? {target} : {pixel};"
         after: Sequence[Step] = steps
-        condition = ""
-        if average:
+        condition, mean, shares = "", "", []
+        if not average:
+            condition = self._inside(image, output, rows, columns)
+        elif self.counts_padding:
             after = (Scale(1.0 / (self.kernel[0] * self.kernel[1])), *steps)
         else:
-            condition = self._inside(image, output, rows, columns)
+            mean, shares = f"{target} * share[y][x]", ["share" + brackets(output.height, output.width)]
         nests = [
             nest(output.loops(), f"{target} = {'0.0f' if average else _LEAST};"),
             nest(loops, body, condition),
-            element_wise(output, "", after, operands),
+            element_wise(output, mean, after, operands),
         ]
-        parameters = [declared("input", image), *operand_parameters(steps, operands)]
+        parameters = [declared("input", image), *operand_parameters(steps, operands), *shares]
         return function_text(function, output, parameters, [each for each in nests if each])
 
     def _inside(self, image: Image, output: Image, rows: str, columns: str) -> str:
@@ -75,10 +82,22 @@ class Pooling:
         return " && ".join(conditions)
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
+        """The share of each pixel in its window's average, [rows][columns], where that depends on the window."""
+        image = inputs[0]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        if self.counts_padding:
+            return list(constants)
+        rows = self._pixels(0, image.height, output.height)
+        return [1.0 / np.outer(rows, self._pixels(1, image.width, output.width))]
+
+    def _pixels(self, axis: int, extent: int, outputs: int) -> Array:
+        """How many rows, or columns, of each window are inside of the image."""
+        begin = np.arange(outputs) * self.stride[axis] + self.first[axis] - self.padding[axis]
+        inside: Array = np.minimum(begin + self.kernel[axis], extent) - np.maximum(begin, 0)
+        return inside
 
 
-def _positions(outer: str, stride: int, inner: str, padding: int) -> str:
+def _positions(outer: str, stride: int, inner: str, begin: int) -> str:
     first = outer if stride == 1 else f"{outer} * {stride}"
-    return f"{first} + {inner}" + (f" - {padding}" if padding else "")
+    return f"{first} + {inner}" + (f" {'+' if begin > 0 else '-'} {abs(begin)}" if begin else "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from polydl.errors import ArgumentError, OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.models.kernels import Kernel, KernelOptions
-from polydl.models.loaded import LoadedModel
+from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
 from polydl.torch.comparison import kept_for_speed
 from polydl.torch.export import Exported, exported
@@ -116,8 +115,7 @@ class OptimizedModel:
             raise OptionError(
                 f"the model needs PyTorch for {kept}", remedy="save the parts that need none as models of their own"
             )
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        shutil.copytree(self._folders[0], folder, dirs_exist_ok=True)
+        copied(self._folders[0], Path(folder))
 
 
 def optimize(

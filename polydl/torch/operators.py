@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import torch
 from torch.fx import Node
 
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
 from polydl.models.elementwise import Concatenate
-from polydl.models.epilogue import FUNCTIONS, Apply, Combine, Scale
+from polydl.models.epilogue import FUNCTIONS, Apply, Clamp, Scale
 from polydl.models.graph import Array
 from polydl.models.pooling import Pooling
-from polydl.models.products import LayerNorm, Linear, Softmax
+from polydl.models.products import LayerNorm, Softmax
+from polydl.models.translation import (
+    NotUnderstoodError,
+    add_channelwise,
+    add_combined,
+    add_convolution,
+    add_linear,
+    need,
+)
 
 Parameters = dict[str, torch.Tensor]
-
-
-class NotUnderstoodError(Exception):
-    """The operator stays PyTorch's; the message says why."""
 
 
 class Translation:
@@ -54,14 +59,15 @@ class Translation:
             raise NotUnderstoodError(f"{name} is no value of type float")
         return str(node.name)
 
-    def parameter(self, name: str) -> torch.Tensor | None:
+    def parameter(self, name: str) -> Array | None:
         """A parameter of the model in double, None if the argument is None."""
         node = self.argument(name)
         if node is None:
             return None
         if not isinstance(node, Node) or node.name not in self._parameters:
             raise NotUnderstoodError(f"{name} is computed, not a parameter")
-        return self._parameters[node.name].detach().double()
+        array: Array = self._parameters[node.name].detach().double().numpy()
+        return array
 
     def pair(self, name: str) -> tuple[int, int]:
         value = self.argument(name)
@@ -70,68 +76,34 @@ class Translation:
             raise NotUnderstoodError(f"{name} is not constant")
         return (values[0], values[-1]) if values else (0, 0)
 
-    def constant(self, what: str, tensor: torch.Tensor) -> str:
-        return self.builder.constant(f"{self.name}.{what}", _array(tensor))
-
-
-def _array(tensor: torch.Tensor) -> Array:
-    array: Array = tensor.contiguous().float().numpy()
-    return array
-
-
-def _need(condition: bool, reason: str) -> None:
-    if not condition:
-        raise NotUnderstoodError(reason)
-
 
 def _convolution(t: Translation) -> None:
     value, weight, bias = t.value("input"), t.parameter("weight"), t.parameter("bias")
     assert weight is not None
     filters, _, *kernel = weight.shape
-    channels = t.builder.shape(value)[1]
     kind = Convolution(
-        channels, filters, (kernel[0], kernel[1]),
+        t.builder.shape(value)[1], filters, (kernel[0], kernel[1]),
         t.pair("stride"), t.pair("padding"), t.pair("dilation"), int(t.argument("groups")),
     )  # fmt: skip
-    _need(kind.supported, f"groups of {channels // kind.groups} channels are no whole blocks of 16")
-    constants = [t.constant("filter", weight), t.constant("bias", torch.zeros(filters) if bias is None else bias)]
-    t.builder.add_image(t.name, t.shape, kind, [value], constants)
+    add_convolution(t.builder, t.name, t.shape, value, kind, weight, np.zeros(filters) if bias is None else bias)
 
 
 def _batch_norm(t: Translation) -> None:
     value, mean, variance = t.value("input"), t.parameter("running_mean"), t.parameter("running_var")
-    _need(len(t.shape) == 4, "it is not over images")
+    need(len(t.shape) == 4, "it is not over images")
     assert mean is not None
     assert variance is not None
     weight, bias = t.parameter("weight"), t.parameter("bias")
-    scale = (1 if weight is None else weight) / torch.sqrt(variance + t.argument("eps"))
+    scale = (1 if weight is None else weight) / np.sqrt(variance + t.argument("eps"))
     shift = (0 if bias is None else bias) - mean * scale
-    last = t.builder.operators[-1] if t.builder.operators else None
-    users = len(t._node.args[0].users) if isinstance(t._node.args[0], Node) else 0
-    if (
-        last is not None
-        and last.output == value
-        and isinstance(last.kind, Convolution)
-        and not last.steps
-        and users == 1
-    ):
-        filters, before = (torch.from_numpy(t.builder.constant_value(each)).double() for each in last.constants)
-        folded = [
-            t.constant("filter", filters * scale.reshape(-1, 1, 1, 1)),
-            t.constant("bias", before * scale + shift),
-        ]
-        if t.builder.replace_constants(value, folded, t.name):
-            return
-    channels = t.shape[1]
-    kind = Convolution(channels, channels, (1, 1), groups=channels)
-    _need(kind.depthwise, "it has one channel")
-    constants = [t.constant("filter", scale.reshape(-1, 1, 1, 1)), t.constant("bias", shift)]
-    t.builder.add_image(t.name, t.shape, kind, [value], constants)
+    node = t._node.args[0]
+    only_use = isinstance(node, Node) and len(node.users) == 1
+    add_channelwise(t.builder, t.name, value, scale, shift, only_use=only_use)
 
 
 def _getitem(t: Translation) -> None:
     source, index = t._node.args
-    _need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
+    need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
     assert isinstance(source, Node)
     t.builder.alias(t.name, source.name)
 
@@ -149,35 +121,32 @@ def _function(name: str) -> Callable[[Translation], None]:
 
 def _hardtanh(t: Translation) -> None:
     limits = t.argument("min_val"), t.argument("max_val")
-    _need(limits == (0, 6) or limits == (0.0, 6.0), f"limits {limits}")
-    t.builder.add_element_wise(t.name, [t.value("self")], [Apply("relu6")])
+    step = Apply("relu6") if limits == (0, 6) else Clamp(float(limits[0]), float(limits[1]))
+    t.builder.add_element_wise(t.name, [t.value("self")], [step])
 
 
-def _combine(operation: str) -> Callable[[Translation], None]:
+def _combine(operation: Literal["+", "*"]) -> Callable[[Translation], None]:
     def add(t: Translation) -> None:
         if operation == "+":
-            _need(t.argument("alpha") == 1, "alpha is not 1")
+            need(t.argument("alpha") == 1, "alpha is not 1")
         other = t.argument("other")
         if isinstance(other, int | float):
             step = Scale(float(other)) if operation == "*" else Scale(1.0, float(other))
             t.builder.add_element_wise(t.name, [t.value("self")], [step])
             return
-        values = [t.value("self"), t.value("other")]
-        same = all(t.builder.shape(each) == t.shape for each in values)
-        _need(same, "its operands have different shapes")
-        t.builder.add_element_wise(t.name, values, [Combine("+" if operation == "+" else "*")])
+        add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
 
     return add
 
 
 def _divide(t: Translation) -> None:
     other = t.argument("other")
-    _need(isinstance(other, int | float) and other != 0, "it divides by a tensor")
+    need(isinstance(other, int | float) and other != 0, "it divides by a tensor")
     t.builder.add_element_wise(t.name, [t.value("self")], [Scale(1.0 / float(other))])
 
 
 def _max_pool(t: Translation) -> None:
-    _need(t.pair("dilation") == (1, 1), "dilated windows")
+    need(t.pair("dilation") == (1, 1), "dilated windows")
     kernel = t.pair("kernel_size")
     stride = t.pair("stride")
     kind = Pooling("maximum", kernel, kernel if stride == (0, 0) else stride, t.pair("padding"))
@@ -186,10 +155,11 @@ def _max_pool(t: Translation) -> None:
 
 def _average_pool(t: Translation) -> None:
     kernel, stride, padding = t.pair("kernel_size"), t.pair("stride"), t.pair("padding")
-    _need(not t.argument("ceil_mode"), "windows beyond the border")
-    _need(padding == (0, 0) or bool(t.argument("count_include_pad")), "windows count what is inside of the image alone")
-    _need(t.argument("divisor_override") is None, "another divisor")
-    kind = Pooling("average", kernel, kernel if stride == (0, 0) else stride, padding)
+    need(not t.argument("ceil_mode"), "windows beyond the border")
+    need(t.argument("divisor_override") is None, "another divisor")
+    counted = padding == (0, 0) or bool(t.argument("count_include_pad"))
+    steps = kernel if stride == (0, 0) else stride
+    kind = Pooling("average", kernel, steps, padding, counts_padding=counted)
     t.builder.add_image(t.name, t.shape, kind, [t.value("self")])
 
 
@@ -197,7 +167,7 @@ def _adaptive_average(t: Translation) -> None:
     value = t.value("self")
     _, _, height, width = t.builder.shape(value)
     rows, columns = t.shape[2:]
-    _need(height % rows == 0 and width % columns == 0, "windows of different sizes")
+    need(height % rows == 0 and width % columns == 0, "windows of different sizes")
     window = height // rows, width // columns
     t.builder.add_image(t.name, t.shape, Pooling("average", window, window), [value])
 
@@ -206,7 +176,7 @@ def _mean(t: Translation) -> None:
     value = t.value("self")
     shape = t.builder.shape(value)
     axes = sorted(axis % len(shape) for axis in t.argument("dim") or range(len(shape)))
-    _need(len(shape) == 4 and axes == [2, 3], "a mean over other dimensions than rows and columns")
+    need(len(shape) == 4 and axes == [2, 3], "a mean over other dimensions than rows and columns")
     window = shape[2], shape[3]
     pooled = t.name if t.argument("keepdim") else f"{t.name}.mean"
     t.builder.add_image(pooled, (*shape[:2], 1, 1), Pooling("average", window, window), [value])
@@ -216,7 +186,7 @@ def _mean(t: Translation) -> None:
 
 def _view(t: Translation) -> None:
     node = t._node.args[0]
-    _need(isinstance(node, Node) and node.name in t.builder, "it is no value of type float")
+    need(isinstance(node, Node) and node.name in t.builder, "it is no value of type float")
     assert isinstance(node, Node)
     if t.builder.shape(node.name) == t.shape:
         t.builder.alias(t.name, node.name)
@@ -227,9 +197,9 @@ def _view(t: Translation) -> None:
 def _concatenate(t: Translation) -> None:
     nodes = t.argument("tensors")
     names = [each.name for each in nodes]
-    _need(len(t.shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
-    _need(all(name in t.builder for name in names), "an operand is no value of type float")
-    _need(len(set(names)) == len(names), "an operand comes twice")
+    need(len(t.shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
+    need(all(name in t.builder for name in names), "an operand is no value of type float")
+    need(len(set(names)) == len(names), "an operand comes twice")
     kind = Concatenate(tuple(t.builder.shape(name)[1] for name in names))
     t.builder.add_image(t.name, t.shape, kind, names)
 
@@ -237,23 +207,20 @@ def _concatenate(t: Translation) -> None:
 def _linear(t: Translation) -> None:
     weight, bias = t.parameter("weight"), t.parameter("bias")
     assert weight is not None
-    outputs, inputs = weight.shape
-    constants = [t.constant("weight", weight), t.constant("bias", torch.zeros(outputs) if bias is None else bias)]
-    t.builder.add_rows(t.name, t.shape, Linear(inputs, outputs), [t.value("input")], constants)
+    add_linear(t.builder, t.name, t.value("input"), weight, np.zeros(len(weight)) if bias is None else bias)
 
 
 def _softmax(t: Translation) -> None:
-    _need(int(t.argument("dim")) in (-1, len(t.shape) - 1), "it is not over the last dimension")
+    need(int(t.argument("dim")) in (-1, len(t.shape) - 1), "it is not over the last dimension")
     t.builder.add_rows(t.name, t.shape, Softmax(), [t.value("self")])
 
 
 def _layer_norm(t: Translation) -> None:
     weight, bias, extents = t.parameter("weight"), t.parameter("bias"), list(t.argument("normalized_shape"))
-    _need(len(extents) == 1, "it is over several dimensions")
-    ones = torch.ones(extents[0])
+    need(len(extents) == 1, "it is over several dimensions")
     constants = [
-        t.constant("weight", ones if weight is None else weight),
-        t.constant("bias", ones * 0 if bias is None else bias),
+        t.builder.constant(f"{t.name}.weight", np.ones(extents[0]) if weight is None else weight),
+        t.builder.constant(f"{t.name}.bias", np.zeros(extents[0]) if bias is None else bias),
     ]
     kind = LayerNorm(extents[0], float(t.argument("eps")))
     t.builder.add_rows(t.name, t.shape, kind, [t.value("input")], constants)

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from polydl.models.manifest import Entry
+from polydl.models.manifest import Entry, milliseconds
 from polydl.torch.segments import Kept
 
 
@@ -69,7 +69,7 @@ class Report:
     def __str__(self) -> str:
         rows = [("operator", "kernel ms", "PyTorch ms", "chosen")]
         rows += [
-            (each.operator, _milliseconds(each.seconds), _milliseconds(each.library_seconds),
+            (each.operator, milliseconds(each.seconds), milliseconds(each.library_seconds),
              each.reason if each.kernel else f"PyTorch: {each.reason}")
             for each in (*self.operators, *self.kept)
         ]  # fmt: skip
@@ -82,10 +82,6 @@ class Report:
                 f"error {self.accuracy.error:.2g}, PyTorch's {self.accuracy.library_error:.2g}, against double"
             )
         return "\n".join(lines)
-
-
-def _milliseconds(seconds: float | None) -> str:
-    return "-" if seconds is None else f"{seconds * 1e3:.3g}"
 
 
 def accuracy_of(model: torch.nn.Module, given: Sequence[Any], fast: Callable[..., Any]) -> Accuracy | None:

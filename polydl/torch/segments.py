@@ -11,7 +11,8 @@ from torch.fx import Node
 from polydl.models.builder import GraphBuilder
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Graph
-from polydl.torch.operators import NotUnderstoodError, Parameters, add, is_float
+from polydl.models.translation import NotUnderstoodError
+from polydl.torch.operators import Parameters, add, is_float
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,181 @@
+"""ONNX models as they are stored: read, checked, and with weights in the place of those whose file is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polydl.errors import MissingComponentError, OptionError, SourceError
+from polydl.models.graph import Array
+from polydl.onnx.nodes import Shape
+
+try:
+    import onnx
+    from google.protobuf.message import DecodeError
+    from onnx import external_data_helper, numpy_helper
+except ImportError:
+    raise MissingComponentError(
+        "the package onnx is not installed", remedy="install it with: pip install 'polydl[onnx]'"
+    ) from None
+
+OLDEST_OPSET = 7
+#: shapes of inputs by name, or that of the only one
+GivenShapes = Mapping[str, Sequence[int]] | Sequence[int] | None
+
+
+@dataclass(frozen=True)
+class StoredModel:
+    """``model`` has all weights in it. ``path`` is where it came from, for messages."""
+
+    model: Any
+    path: str
+    #: weights that were missing, and are random
+    random: tuple[str, ...] = ()
+
+    @property
+    def opset(self) -> int:
+        """The version of the standard's own operators."""
+        return max((each.version for each in self.model.opset_import if each.domain in ("", "ai.onnx")), default=0)
+
+
+def read_model(source: Any) -> StoredModel:
+    """A file, or a model that was read already.
+
+    Weights in further files that are missing are drawn at random. Raises SourceError for a file that can't be read or
+    is no ONNX model.
+    """
+    random: list[str] = []
+    if not isinstance(source, str | Path):
+        model, path = source, "<model>"
+        if not isinstance(model, onnx.ModelProto):
+            raise OptionError(f"{type(source).__name__} is no model", remedy="pass a path or an onnx.ModelProto")
+    else:
+        path = str(source)
+        try:
+            model = onnx.load(path, load_external_data=False)
+        except OSError as error:
+            raise SourceError(f"can't be read: {error.strerror}", file=path, remedy="name an ONNX file") from None
+        except (DecodeError, ValueError) as error:
+            raise _damaged(path, error) from None
+        random = _complete(model, Path(path))
+    try:
+        onnx.checker.check_model(model)
+    except (onnx.checker.ValidationError, ValueError) as error:
+        raise _damaged(path, error) from None
+    stored = StoredModel(model, path, tuple(random))
+    if stored.opset < OLDEST_OPSET:
+        text = f"its operators are those of version {stored.opset}; {OLDEST_OPSET} and later are understood"
+        raise SourceError(text, file=path, remedy="convert it with onnx.version_converter")
+    return stored
+
+
+def _damaged(path: str, error: Exception) -> SourceError:
+    return SourceError(f"is no ONNX model, or damaged: {first_line(error)}", file=path, remedy="export it again")
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first, or its name."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _complete(model: Any, path: Path) -> list[str]:
+    """Put weights of further files into a model; the names of those whose file is missing, which become random."""
+    random: list[str] = []
+    for tensor in model.graph.initializer:
+        if not external_data_helper.uses_external_data(tensor):
+            continue
+        location = external_data_helper.ExternalDataInfo(tensor).location
+        if (path.parent / location).exists():
+            try:
+                external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
+            except (onnx.checker.ValidationError, ValueError, OSError) as error:
+                raise _damaged(str(path), error) from None
+        elif tensor.data_type == onnx.TensorProto.FLOAT:
+            tensor.raw_data = random_weights(tuple(tensor.dims), len(random)).tobytes()
+            random.append(tensor.name)
+        else:
+            text = f"the file {location} with the constant {tensor.name!r} is missing"
+            raise SourceError(text, file=str(path), remedy="put it beside the model")
+        tensor.data_location = onnx.TensorProto.DEFAULT
+        del tensor.external_data[:]
+    return random
+
+
+def random_weights(shape: Shape, seed: int) -> Array:
+    """Weights that keep values about as large as they come in; vectors are positive, as variances must be."""
+    generator = np.random.default_rng(seed)
+    if len(shape) < 2:
+        return generator.uniform(0.5, 1.5, shape).astype(np.float32)
+    deviation = 1 / sqrt(max(1, prod(shape[1:])))
+    array: Array = generator.standard_normal(shape, dtype=np.float32) * np.float32(deviation)
+    return array
+
+
+def weights(stored: StoredModel) -> dict[str, Array]:
+    """The model's constants. Raises SourceError for one that has not as many bytes as its shape says."""
+    arrays = {}
+    for tensor in stored.model.graph.initializer:
+        try:
+            arrays[tensor.name] = numpy_helper.to_array(tensor)
+        except (ValueError, TypeError) as error:
+            raise _damaged(stored.path, ValueError(f"the constant {tensor.name!r}: {error}")) from None
+    return arrays
+
+
+def input_shapes(stored: StoredModel, given: GivenShapes) -> dict[str, Shape]:
+    """The shape of each input: what is given, where the model leaves it open.
+
+    ``given`` are shapes by name, or that of the only input. Raises OptionError for a shape that doesn't fit, that is
+    not known, or for an input that is not there, and SourceError for an input of another type than float.
+    """
+    graph = stored.model.graph
+    constants = {tensor.name for tensor in graph.initializer}
+    inputs = {each.name: each.type.tensor_type for each in graph.input if each.name not in constants}
+    for name, tensor in inputs.items():
+        if tensor.elem_type != onnx.TensorProto.FLOAT:
+            kind = onnx.TensorProto.DataType.Name(tensor.elem_type).lower()
+            text = f"the input {name!r} is of type {kind}; only float is understood"
+            raise SourceError(text, file=stored.path, remedy="cut the model behind what takes it")
+    shapes = _by_name(given, list(inputs))
+    return {name: _shape(name, tensor, shapes.get(name)) for name, tensor in inputs.items()}
+
+
+def _by_name(given: GivenShapes, names: list[str]) -> Mapping[str, Sequence[int]]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        if len(names) != 1:
+            remedy = f"name the input of each: {', '.join(f'{name}=SHAPE' for name in names)}"
+            raise OptionError(f"one shape, and {len(names)} inputs", remedy=remedy)
+        return {names[0]: given}
+    for name in given:
+        if name not in names:
+            raise OptionError(f"the model has no input {name!r}", remedy=f"its inputs are {', '.join(names)}")
+    return given
+
+
+def _shape(name: str, tensor: Any, given: Sequence[int] | None) -> Shape:
+    """The shape of an input, of which the model may know some extents or not even the rank."""
+    extents = list(tensor.shape.dim) if tensor.HasField("shape") else None
+    known = None if extents is None else [each.dim_value if each.HasField("dim_value") else 0 for each in extents]
+    shown = None if extents is None else _in_words(str(each.dim_value or each.dim_param or "?") for each in extents)
+    if given is None:
+        if known is None or not all(known):
+            text = f"the shape of the input {name!r} is open" + (f": {shown}" if shown else "")
+            raise OptionError(text, remedy=f"give it, such as --input {name}=1,3,224,224")
+        return tuple(known)
+    shape = tuple(given)
+    fits = known is None or (len(known) == len(shape) and all(k in (0, g) for k, g in zip(known, shape, strict=True)))
+    if not fits or not all(extent > 0 for extent in shape):
+        text = f"the input {name!r} is of shape {shown}, and {_in_words(map(str, shape))} is given"
+        raise OptionError(text, remedy="give what fits, or export the model for that shape")
+    return shape
+
+
+def _in_words(extents: Iterable[str]) -> str:
+    return f"({', '.join(extents)})"

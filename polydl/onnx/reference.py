@@ -1,0 +1,61 @@
+"""What another implementation of ONNX computes for a model, to compare with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
+
+from polydl.models.graph import Array
+from polydl.onnx.nodes import Shape
+from polydl.onnx.reading import StoredModel
+
+_LARGEST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``error`` is the norm-wise relative difference of the worst output; ``reference`` is who computed the others."""
+
+    error: float
+    reference: str
+
+
+def example_inputs(shapes: Mapping[str, Shape]) -> dict[str, Array]:
+    """Random data for a model, the same each time."""
+    generator = np.random.default_rng(0)
+    return {name: generator.standard_normal(shape, dtype=np.float32) for name, shape in shapes.items()}
+
+
+def compared(stored: StoredModel, inputs: Mapping[str, Array], outputs: Sequence[Array]) -> Comparison:
+    """``outputs``, computed from ``inputs``, beside those of ONNX Runtime, or, without it, of the package ``onnx``."""
+    expected, name = _expected(stored, inputs)
+    return Comparison(max(_difference(*pair) for pair in zip(outputs, expected, strict=True)), name)
+
+
+def _expected(stored: StoredModel, inputs: Mapping[str, Array]) -> tuple[Sequence[Array], str]:
+    if stored.model.ByteSize() <= _LARGEST:
+        try:
+            import onnxruntime
+        except ImportError:
+            pass
+        else:
+            options = onnxruntime.SessionOptions()
+            options.log_severity_level = 4
+            try:
+                session = onnxruntime.InferenceSession(
+                    stored.model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+                )
+                return session.run(None, dict(inputs)), f"ONNX Runtime {onnxruntime.__version__}"
+            # It knows fewer versions of the format than the package onnx does, and says so in several ways.
+            except Exception:
+                pass
+    return ReferenceEvaluator(stored.model).run(None, dict(inputs)), f"onnx.reference {onnx.__version__}"
+
+
+def _difference(given: Array, wanted: Array) -> float:
+    norm = float(np.linalg.norm(wanted.astype(np.float64)))
+    return float(np.linalg.norm(given.astype(np.float64) - wanted)) / (norm or 1.0)

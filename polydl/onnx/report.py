@@ -1,0 +1,55 @@
+"""What an optimized model says of itself: a line for each operator, and how right its results are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import msgspec
+
+from polydl.models.manifest import Manifest, operator_rows
+from polydl.onnx.reference import Comparison
+
+
+@dataclass(frozen=True)
+class Report:
+    """``comparison`` is None if nothing was compared."""
+
+    manifest: Manifest
+    #: weights that were missing, and are random
+    random: tuple[str, ...] = ()
+    comparison: Comparison | None = None
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as JSON has it."""
+        shown = None if self.comparison is None else asdict(self.comparison)
+        return {**msgspec.to_builtins(self.manifest), "random_weights": list(self.random), "comparison": shown}
+
+    def __str__(self) -> str:
+        """A table of all operators, then the summary."""
+        return "\n".join([*operator_rows(self.manifest.operators), "", self.summary])
+
+    @property
+    def summary(self) -> str:
+        """A few lines: sizes, how right it is, and what was not there."""
+        manifest = self.manifest
+        kernels = len({each.kernel for each in manifest.operators})
+        lines = [
+            f"Model   {len(manifest.operators)} operators, {kernels} distinct kernels, {_threads(manifest.threads)}",
+            f"Memory  weights {_megabytes(manifest.weights_bytes)}, values {_megabytes(manifest.memory_bytes)}",
+        ]
+        if self.comparison is not None:
+            lines.append(f"Right   {self.comparison.error:.1e} from {self.comparison.reference}, on random data")
+        if self.random:
+            names = ", ".join(self.random[:3]) + (", …" if len(self.random) > 3 else "")
+            lines.append(f"Note    {len(self.random)} weights were missing, and are random: {names}")
+        return "\n".join(lines)
+
+
+def _threads(count: int) -> str:
+    return "1 thread" if count == 1 else f"{count} threads"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:.1f} MB"

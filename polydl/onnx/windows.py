@@ -1,0 +1,96 @@
+"""Convolutions and pooling: which pixels their windows have, and what becomes of them in a graph."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from polydl.models.convolution import Convolution
+from polydl.models.pooling import Pooling
+from polydl.models.translation import add_convolution, need
+from polydl.onnx.translation import Translation
+
+Pair = tuple[int, int]
+
+
+def add_conv(t: Translation) -> None:
+    value, filters = t.value(), t.numbers(1)
+    need(filters.ndim == 4, f"it has {filters.ndim - 2} dimensions; there are kernels for two")
+    bias = t.numbers(2) if t.has(2) else np.zeros(filters.shape[0])
+    kernel, stride, dilation = (filters.shape[2], filters.shape[3]), _pair(t, "strides"), _pair(t, "dilations")
+    before, behind = _padding(t, kernel, stride, dilation)
+    channels, groups = t.builder.shape(value)[1], int(t.attribute("group", 1))
+    fits = channels == filters.shape[1] * groups and filters.shape[0] % groups == 0
+    need(fits, f"its filters are {filters.shape}, in {groups} groups, and its images have {channels} channels")
+    padding, first = _symmetric(before, behind)
+    kind = Convolution(
+        channels, filters.shape[0], kernel, stride, padding, dilation, groups, first
+    )  # fmt: skip
+    add_convolution(t.builder, t.name, t.shape, value, kind, filters, bias)
+
+
+def add_max_pool(t: Translation) -> None:
+    need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
+    kernel, stride = _window(t), _pair(t, "strides")
+    before, _ = _padding(t, kernel, stride, (1, 1))
+    # Windows may end behind the image, wherever that is.
+    t.builder.add_image(t.name, t.shape, Pooling("maximum", kernel, stride, before), [t.value()])
+
+
+def add_average_pool(t: Translation) -> None:
+    need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
+    kernel, stride = _window(t), _pair(t, "strides")
+    before, behind = _padding(t, kernel, stride, (1, 1))
+    extents = t.builder.shape(t.value())[2:]
+    for axis in range(2):
+        last = (t.shape[2 + axis] - 1) * stride[axis] + kernel[axis]
+        need(last <= extents[axis] + before[axis] + behind[axis], "its windows end behind the padding (ceil_mode)")
+    padding, first = _symmetric(before, behind)
+    counted = bool(t.attribute("count_include_pad", 0)) or padding == (0, 0)
+    t.builder.add_image(t.name, t.shape, Pooling("average", kernel, stride, padding, first, counted), [t.value()])
+
+
+def add_global(operation: Literal["maximum", "average"], t: Translation) -> None:
+    """Over all rows and columns of an image."""
+    shape = t.builder.shape(t.value())
+    need(len(shape) == 4, "it is not over images")
+    window = shape[2], shape[3]
+    kind = Pooling(operation, window, window)
+    t.builder.add_image(t.name, t.shape, kind, [t.value()])
+
+
+def _pair(t: Translation, name: str) -> Pair:
+    values = t.attribute(name, [1, 1])
+    need(len(values) == 2, f"{name} are not of two dimensions")
+    return int(values[0]), int(values[1])
+
+
+def _window(t: Translation) -> Pair:
+    need(len(t.shape) == 4, "it is not over images")
+    return _pair(t, "kernel_shape")
+
+
+def _padding(t: Translation, kernel: Pair, stride: Pair, dilation: Pair) -> tuple[Pair, Pair]:
+    """Rows and columns of padding before the image, and those behind it."""
+    way = t.attribute("auto_pad", "NOTSET")
+    if way == "NOTSET":
+        pads = [int(each) for each in t.attribute("pads", [0, 0, 0, 0])]
+        need(min(pads) >= 0, f"its padding is negative: {pads}")
+        return (pads[0], pads[1]), (pads[2], pads[3])
+    if way == "VALID":
+        return (0, 0), (0, 0)
+    extents = t.builder.shape(t.value())[2:]
+    both = []
+    for axis in range(2):
+        last = (t.shape[2 + axis] - 1) * stride[axis] + (kernel[axis] - 1) * dilation[axis] + 1
+        both.append(max(0, last - extents[axis]))
+    less = both[0] // 2, both[1] // 2
+    more = both[0] - less[0], both[1] - less[1]
+    return (less, more) if way == "SAME_UPPER" else (more, less)
+
+
+def _symmetric(before: Pair, behind: Pair) -> tuple[Pair, Pair]:
+    """Padding on both sides that has room for either, and where the first window begins in it."""
+    padding = max(before[0], behind[0]), max(before[1], behind[1])
+    return padding, (padding[0] - before[0], padding[1] - before[1])

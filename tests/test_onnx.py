@@ -1,0 +1,262 @@
+"""ONNX models as compiled programs, beside the reference implementation of ONNX."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polydl
+from polydl.cli import main
+from polydl.models import program
+from polydl.models.kernels import as_written
+
+pytest.importorskip("onnx")
+
+import onnx
+from onnx import numpy_helper
+from onnx.reference import ReferenceEvaluator
+from onnx_models import MODELS, ModelMaker
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+@pytest.fixture
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nests are compiled as they are written, so that a test takes no search."""
+    monkeypatch.setattr(program, "kernel", lambda text, *_: as_written(text, "a test"))
+
+
+def optimized(source: Any, inputs: Any = None, **options: Any) -> Any:
+    from polydl.onnx import optimize
+
+    return optimize(source, inputs, threads=1, records=False, compare=False, **options)
+
+
+def check(model: Any, *shapes: tuple[int, ...]) -> Any:
+    """The optimized model, once its results are those of the reference implementation."""
+    names = [each.name for each in model.graph.input]
+    fast = optimized(model, dict(zip(names, shapes, strict=True)) if shapes else None)
+    inputs = fast.report().manifest.inputs
+    given = {each.name: np.random.default_rng(1).standard_normal(each.shape, dtype=np.float32) for each in inputs}
+    wanted = ReferenceEvaluator(model).run(None, given)
+    results = fast(*given.values())
+    for one, other in zip(results if isinstance(results, tuple) else (results,), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    return fast
+
+
+def labels(fast: Any) -> list[str]:
+    return [each.operator for each in fast.report().manifest.operators]
+
+
+def test_a_residual_network_is_one_native_call(as_it_is: None, tmp_path: Path) -> None:
+    fast = check(MODELS["residual"](), (2, 3, 12, 12))
+    shown = labels(fast)
+    assert "convolution 3x3, 3 to 16 channels, relu" in shown
+    assert "convolution 3x3, 16 to 16 channels, add, relu" in shown
+    assert len(shown) == 8
+    fast.save(tmp_path / "saved")
+    image = np.random.default_rng(2).standard_normal((2, 3, 12, 12), dtype=np.float32)
+    np.testing.assert_array_equal(polydl.load(tmp_path / "saved")(image), fast(image))
+
+
+def test_blocks_of_a_mobile_network(as_it_is: None) -> None:
+    shown = labels(check(MODELS["mobile"]()))
+    assert "depthwise convolution 3x3, 32 to 32 channels, stride 2, hardswish" in shown
+    assert "convolution 3x3, 32 to 32 channels, dilation 2, 2 groups, silu" in shown
+    assert "convolution 1x1, 8 to 32 channels, scale, clamp" in shown
+
+
+def test_linear_layers_on_sequences(as_it_is: None) -> None:
+    assert labels(check(MODELS["perceptron"]())) == [
+        "linear, 12 to 24, gelu", "linear, 24 to 12, add", "layer normalization of 12"
+    ]  # fmt: skip
+
+
+def test_several_inputs_and_outputs(as_it_is: None) -> None:
+    m = ModelMaker(x=(1, 4, 6, 6), y=(1, 4, 6, 6))
+    joined = m.add("Add", "x", "y")
+    fast = check(m.model(joined, m.add("Tanh", m.add("Mul", joined, m.constant(2.0)))))
+    image = np.ones((1, 4, 6, 6), np.float32)
+    assert [each.shape for each in fast(image, image)] == [image.shape] * 2
+
+
+def test_old_forms_of_operators(as_it_is: None) -> None:
+    m = ModelMaker(opset=9, x=(1, 4, 6, 6))
+    limited = m.add("Clip", "x", min=0.0, max=6.0)
+    pooled = m.add("AveragePool", limited, kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    flat = m.add("Reshape", pooled, m.constant(np.array([0, -1])))
+    m.add("Softmax", m.add("Gemm", flat, m.weights(144, 5), m.weights(5), alpha=0.5, beta=2.0))
+    check(m.model())
+
+
+def convolution(**attributes: Any) -> Any:
+    m = ModelMaker(x=(1, 4, 7, 8))
+    m.add("Conv", "x", m.weights(8, 4, 3, 3), m.weights(8), **attributes)
+    return m.model()
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"pads": [0, 1, 2, 0]},
+        {"auto_pad": "SAME_UPPER", "strides": [2, 2]},
+        {"auto_pad": "SAME_LOWER", "strides": [2, 2]},
+        {"auto_pad": "VALID", "dilations": [2, 1]},
+    ],
+    ids=str,
+)
+def test_padding_of_convolutions(as_it_is: None, attributes: dict[str, Any]) -> None:
+    check(convolution(**attributes))
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes"),
+    [
+        ("MaxPool", {"pads": [0, 1, 1, 0]}),
+        ("MaxPool", {"ceil_mode": 1, "strides": [2, 2]}),
+        ("AveragePool", {"pads": [0, 1, 1, 0]}),
+        ("AveragePool", {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    ],
+    ids=str,
+)
+def test_padding_of_windows(as_it_is: None, operator: str, attributes: dict[str, Any]) -> None:
+    m = ModelMaker(x=(1, 4, 7, 8))
+    m.add(operator, "x", kernel_shape=[3, 3], **attributes)
+    check(m.model())
+
+
+def test_results_are_compared_and_reported(as_it_is: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    from polydl.onnx import model, optimize
+    from polydl.onnx.reference import Comparison
+
+    fast = optimize(convolution(), threads=1, records=False)
+    comparison = fast.report().comparison
+    assert comparison is not None
+    assert comparison.error < 1e-5
+    assert fast.report().document["comparison"] == {"error": comparison.error, "reference": comparison.reference}
+    assert "convolution 3x3, 4 to 8 channels" in str(fast.report())
+    monkeypatch.setattr(model, "compared", lambda *_: Comparison(0.5, "a test"))
+    with pytest.raises(polydl.PolydlError, match=r"differ from those of a test by 0\.5"):
+        optimize(convolution(), threads=1, records=False)
+
+
+def test_the_command_writes_what_load_runs(as_it_is: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "small.onnx", tmp_path / "out"
+    onnx.save(MODELS["residual"](), path)
+    arguments = ["model", str(path), "--input", "1,3,12,12", "--threads", "1", "--records", str(tmp_path / "records")]
+    assert main([*arguments, "--out", str(out), "--name", "small", "--report"], standalone_mode=False) == 0
+    shown = capsys.readouterr().out
+    assert "convolution 3x3, 3 to 16 channels, relu" in shown
+    assert "Model   8 operators, 8 distinct kernels, 1 thread" in shown
+    assert "libsmall.so" in shown
+    assert polydl.load(out).manifest.outputs[0].shape == (1, 10)
+    assert main([*arguments, "--out", str(out), "--json", "-"], standalone_mode=False) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["inputs"] == [{"name": "x", "shape": [1, 3, 12, 12]}]
+    assert document["comparison"]["error"] < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        (["1,a"], "'1,a' is no shape"),
+        (["1,3", "y=1,3"], "several inputs need names"),
+        (["x=1,3,12,12", "z=1"], "no input 'z'"),
+    ],
+)
+def test_wrong_options_of_the_command(tmp_path: Path, inputs: list[str], message: str) -> None:
+    path = tmp_path / "small.onnx"
+    onnx.save(MODELS["residual"](), path)
+    options = [word for each in inputs for word in ("--input", each)]
+    records = ["--records", str(tmp_path / "records")]
+    with pytest.raises(polydl.PolydlError, match=message):
+        main(["model", str(path), *options, *records, "--debug"], standalone_mode=False)
+
+
+@pytest.mark.slow
+def test_kernels_are_searched_for(tmp_path: Path) -> None:
+    from polydl.onnx import optimize
+
+    m = ModelMaker(x=(1, 16, 8, 8))
+    m.add("Relu", m.add("Conv", "x", m.weights(16, 16, 3, 3), m.weights(16), pads=[1, 1, 1, 1]))
+    fast = optimize(m.model(), threads=1, records=tmp_path)
+    comparison = fast.report().comparison
+    assert comparison is not None
+    assert comparison.error < 1e-5
+    assert all(each.seconds is not None for each in fast.report().manifest.operators)
+
+
+def test_weights_whose_file_is_missing_are_random(as_it_is: None, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(convolution(), path, save_as_external_data=True, location="weights", size_threshold=0)
+    assert optimized(path).report().random == ()
+    (tmp_path / "weights").unlink()
+    report = optimized(path).report()
+    assert report.random == ("constant0", "constant1")
+    assert "2 weights were missing, and are random" in report.summary
+
+
+def test_wrong_shapes_are_named() -> None:
+    with pytest.raises(polydl.PolydlError, match=r"'x' is of shape \(1, 4, 7, 8\), and \(1, 4, 7\) is given"):
+        optimized(convolution(), (1, 4, 7))
+    with pytest.raises(polydl.PolydlError, match=r"shape of the input 'x' is open: \(N, 3, 12, 12\)"):
+        optimized(MODELS["residual"]())
+    with pytest.raises(polydl.PolydlError, match="no input 'image'"):
+        optimized(convolution(), {"image": (1, 4, 7, 8)})
+    m = ModelMaker(x=("N", "C", 4, 4))
+    m.add("Conv", "x", m.weights(8, 4, 3, 3))
+    with pytest.raises(polydl.PolydlError, match=r"'conv0' \(Conv\): its filters are \(8, 4, 3, 3\).* have 5 channels"):
+        optimized(m.model(), (1, 5, 4, 4))
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes", "message"),
+    [
+        ("Sort", {}, "damaged: No Op registered for Sort"),
+        ("Sort", {"domain": "custom"}, r"node 'sort0' \(custom.Sort\): there is no kernel for custom.Sort"),
+        ("Sin", {}, r"node 'sin0' \(Sin\): there is no kernel for Sin\n  remedy: there are kernels for Add, "),
+        ("Erf", {}, r"node 'erf0' \(Erf\): there is no kernel for Erf alone"),
+        ("Softmax", {"axis": 1}, r"over dimension 1 of 4, not over the last"),
+        ("Transpose", {"perm": [0, 2, 3, 1]}, "it moves elements"),
+    ],
+)
+def test_what_has_no_kernel_is_refused(operator: str, attributes: dict[str, Any], message: str) -> None:
+    m = ModelMaker(x=(1, 4, 7, 8))
+    m.add(operator, "x", **attributes)
+    with pytest.raises(polydl.PolydlError, match=message):
+        optimized(m.model())
+
+
+def test_operands_that_must_be_constant() -> None:
+    m = ModelMaker(x=(3, 4), y=(4, 5))
+    m.add("MatMul", "x", "y")
+    with pytest.raises(polydl.PolydlError, match="operand 2 is computed, and must be constant"):
+        optimized(m.model())
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    content = convolution().SerializeToString()
+    path = tmp_path / "model.onnx"
+    for damaged in (b"", b"no model", content[: len(content) // 2]):
+        path.write_bytes(damaged)
+        with pytest.raises(polydl.PolydlError, match=r"model\.onnx: is no ONNX model, or damaged"):
+            optimized(path)
+    with pytest.raises(polydl.PolydlError, match=r"can't be read: No such file"):
+        optimized(tmp_path / "nothing.onnx")
+    model = convolution()
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.zeros((8, 4, 3, 3), np.float32), "constant0"))
+    model.graph.initializer[0].raw_data = b"1234"
+    with pytest.raises(polydl.PolydlError, match="damaged"):
+        optimized(model)
+
+
+def test_inputs_must_be_floats() -> None:
+    model = convolution()
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
+    with pytest.raises(polydl.PolydlError, match="'x' is of type double; only float"):
+        optimized(model)
