@@ -30,7 +30,7 @@ def known(
         vector=frozenset({1}),
         counts={1: count, 2: unrolled},
         lanes=16,
-        unrolled={2: True},
+        unrolled={2: unrolled},
         streamed=frozenset(streamed),
     )
     return context(*ARRAYS, exact=False, precise=False, **dict.fromkeys(statements, facts))

@@ -134,7 +134,7 @@ def test_what_is_left_of_unknown_bounds_is_found_when_it_runs() -> None:
 
 
 def test_copies_have_sums_of_their_own() -> None:
-    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90, 2: 2}, lanes=16, unrolled={2: True})
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90, 2: 2}, lanes=16, unrolled={2: 2})
     known = context(*ARRAYS, S=facts)
     nest = (loop("j", 1, 89, loop("i", 2, 1, adds("S", at("z", "i"), PRODUCT))),)
     lines = summed(unroll_and_jam.run(nest, known), known, lane_accumulators)

@@ -9,11 +9,11 @@ from polydl.codegen.loop_ir import Body, Call, For, nodes
 from polydl.codegen.passes import unroll_and_jam, vectorize
 from polydl.codegen.values import Binary, Expr, Integer, Integral, Name
 
-ARRAYS = (array("z", 12), array("A", 12, 90), array("x", 90))
+ARRAYS = (array("z", 12), array("A", 12, 90), array("x", 90), array("B", 14, 90))
 
 
-def known(unrolled: dict[int, bool], *, vector: tuple[int, ...] = (0,)) -> Context:
-    facts = StatementFacts(vector=frozenset(vector), counts={0: 90, 1: 3}, unrolled=unrolled)
+def known(unrolled: dict[int, int], *, vector: tuple[int, ...] = (0,)) -> Context:
+    facts = StatementFacts(vector=frozenset(vector), counts={0: 90, 1: 3, 2: 2}, unrolled=unrolled)
     return context(*ARRAYS, S=facts)
 
 
@@ -24,7 +24,7 @@ def nest(last: int | Expr, first: int | Expr = 0) -> Body:
 
 
 def test_all_iterations_run_side_by_side() -> None:
-    assert c(unroll_and_jam.run(nest(2), known({1: False}))) == [
+    assert c(unroll_and_jam.run(nest(2), known({1: 3}))) == [
         "for (int j = 0; j <= 89; ++j) {",
         "z[0] += A[0][j] * x[j];",
         "z[1] += A[1][j] * x[j];",
@@ -32,15 +32,15 @@ def test_all_iterations_run_side_by_side() -> None:
         "}",
     ]
     start, end = Binary("*", Integer(3), Name("t")), Binary("+", Binary("*", Integer(3), Name("t")), Integer(2))
-    (made,) = unroll_and_jam.run(nest(end, start), known({1: False}))
+    (made,) = unroll_and_jam.run(nest(end, start), known({1: 3}))
     assert c((made,))[2] == "z[3 * t + 1] += A[3 * t + 1][j] * x[j];"
     assert isinstance(made, For)
     assert [getattr(each, "copy", "") for each in made.body] == ["_0", "_1", "_2"]
 
 
-def test_where_iterations_may_be_missing_the_loops_change_places() -> None:
+def test_a_shorter_last_tile_has_a_body_of_its_own() -> None:
     end = Integral("min", Integer(11), Name("t"))
-    assert c(unroll_and_jam.run(nest(end), known({1: True}))) == [
+    assert c(unroll_and_jam.run(nest(end), known({1: 2}))) == [
         "if (polydl_min(11, t) - 0 == 2) {",
         "for (int j = 0; j <= 89; ++j) {",
         "z[0] += A[0][j] * x[j];",
@@ -48,25 +48,51 @@ def test_where_iterations_may_be_missing_the_loops_change_places() -> None:
         "z[2] += A[2][j] * x[j];",
         "}",
         "} else {",
-        "for (int i = 0; i <= polydl_min(11, t); ++i) {",
         "for (int j = 0; j <= 89; ++j) {",
-        "z[i] += A[i][j] * x[j];",
-        "}",
+        "z[0] += A[0][j] * x[j];",
+        "z[1] += A[1][j] * x[j];",
         "}",
         "}",
     ]
 
 
+def taps(last: int | Expr) -> Body:
+    """Three neighbours are added to each of several rows, in a vector loop."""
+    row = loop(
+        "i", 2, last, adds("S", at("A", "i", "j"), times(at("z", "k"), at("B", Binary("+", Name("i"), Name("k")), "j")))
+    )
+    return (loop("j", 0, 89, loop("k", 1, 1, row)),)
+
+
+def test_all_loops_inside_of_a_vector_loop_run_side_by_side() -> None:
+    (made,) = unroll_and_jam.run(taps(1), known({1: 2, 2: 2}))
+    assert c((made,)) == [
+        "for (int j = 0; j <= 89; ++j) {",
+        "A[0][j] += z[0] * B[0][j];",
+        "A[1][j] += z[0] * B[1][j];",
+        "A[0][j] += z[1] * B[1][j];",
+        "A[1][j] += z[1] * B[2][j];",
+        "}",
+    ]
+    assert isinstance(made, For)
+    assert [getattr(each, "copy", "") for each in made.body] == ["_0_0", "_0_1", "_1_0", "_1_1"]
+    # The inner one could fill vectors itself, but is unrolled in the other.
+    assert unroll_and_jam.run(taps(1), known({1: 2, 2: 2}, vector=(0, 2))) == (made,)
+
+
 def test_other_loops_stay() -> None:
     clipped = nest(Integral("min", Integer(11), Name("t")))
-    # They may not change places.
-    assert unroll_and_jam.run(clipped, known({1: False})) is clipped
+    # What is left in the last tile is not known.
+    assert unroll_and_jam.run(clipped, known({1: 0})) is clipped
     # It isn't to be unrolled, or the loop around it can't fill vectors.
     assert unroll_and_jam.run(clipped, known({})) is clipped
-    assert unroll_and_jam.run(clipped, known({1: True}, vector=())) is clipped
+    assert unroll_and_jam.run(clipped, known({1: 2}, vector=())) is clipped
+    # Only one of two loops is to be unrolled.
+    both = taps(1)
+    assert unroll_and_jam.run(both, known({2: 2})) is both
     # Its bounds depend on the loop around it.
     triangle = nest(Name("j"))
-    assert unroll_and_jam.run(triangle, known({1: True})) is triangle
+    assert unroll_and_jam.run(triangle, known({1: 3})) is triangle
 
 
 def vectors(ir: Body, facts: StatementFacts) -> list[str]:

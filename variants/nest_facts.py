@@ -75,7 +75,7 @@ class NestFacts:
     @cached_property
     def plain(self) -> bool:
         """Whether the loops are plain ones to the innermost: neither a microkernel nor a call of the source's own."""
-        return self.shapes[0].match is None and self.nest.call is None
+        return self.shapes[0].plain and self.nest.call is None
 
     @cached_property
     def call_loops(self) -> tuple[str, ...]:
@@ -87,7 +87,12 @@ class NestFacts:
         return self.nest.loops[iterator - self.nest.depth]
 
     def roles(self, shape: Shape) -> dict[str, int]:
-        """Loops that the microkernel runs, with the size of their innermost tile."""
+        """Loops that the microkernel runs, or that are in a register block, with the size of their innermost tile."""
+        if shape.block is not None:
+            block = shape.block
+            sizes = {self.name(loop): self.extents[self.name(loop)] for loop in block.terms}
+            sizes |= {self.name(loop): size for loop, size in block.outputs}
+            return {self.name(block.vector): block.span, **sizes}
         if shape.match is None:
             return {name: self.extents[name] for name in self.call_loops}
         names = [self.name(loop) for loop in (shape.match.m, shape.match.n, shape.match.k)]
@@ -146,7 +151,9 @@ class NestFacts:
     def time_order(self, shape: Shape, order: Sequence[str]) -> list[int]:
         """Each time dimension by the position of its loop in the nest, the microkernel's loops last."""
         inner: list[int] = []
-        if shape.match is not None:
+        if shape.block is not None:
+            inner = list(shape.block.loops)
+        elif shape.match is not None:
             inner = [*shape.batch, *(loop for loop, _ in shape.rows), shape.match.n, shape.match.k, shape.match.m]
         called = [self._positions[name] for name in self.call_loops]
         return [self._positions[name] for name in order] + [loop - self.nest.depth for loop in inner] + called
@@ -176,7 +183,7 @@ class NestFacts:
     @cached_property
     def straight(self) -> tuple[str, ...] | None:
         """The one order of the loops that run more than once that plain loops need; None if there are more."""
-        if self.nest.call is not None or not self.nest.loops:
+        if not self.plain or not self.nest.loops:
             return None
         order = layout_order(
             self.scop,

@@ -27,14 +27,17 @@ def steps(facts: NestFacts, choice: Choice) -> tuple[NestStep, ...]:
         batch = tuple(facts.name(loop) for loop in choice.shape.batch)
         rows = tuple(facts.name(loop) for loop, _ in choice.shape.rows)
         result.append(UseMicrokernel(index, match.kernel, m, n, k, batch, rows))
-    if choice.order:
-        result.append(Interchange(index, choice.order))
+    block = choice.shape.block
+    inner_loops = tuple(facts.name(loop) for loop in block.loops) if block is not None else ()
+    if choice.order or inner_loops:
+        result.append(Interchange(index, (*choice.order, *inner_loops)))
     if choice.parallel is not None:
         on = choice.parallel
         sums = combined(facts, choice.shape, choice.order, on)
         result.append(Parallel(index, on.loop, sums, on.inner, on.dynamic))
     if choice.together is not None:
         result.append(Unroll(index, choice.together[0]))
+    result += [Unroll(index, loop) for loop in inner_loops[1:]]
     if choice.streamed:
         result.append(Stream(index, choice.streamed))
     if choice.vector_bytes:

@@ -47,7 +47,7 @@ def parallel_choices(
             legal[Threads(name)] = trips[name]
             inner = "".join(order[place + 1 : place + 2])
             # The innermost of plain loops is for vectors.
-            outside = shape.match is not None or place + 2 < len(order)
+            outside = not shape.plain or place + 2 < len(order)
             together = trips.get(inner, 1) > 1 and outside and idles(facts, trips, Threads(name))
             if together and parallel_is_legal(facts.directions, time, place + 1):
                 legal[Threads(name, inner)] = trips[name] * trips[inner]

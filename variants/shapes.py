@@ -21,6 +21,7 @@ from math import prod
 from polydl.contracts import GemmShape, Microkernel
 from polydl.divisors import divisors
 from polydl.match.product import GemmMatch
+from polydl.variants.register_blocks import RegisterBlock
 
 SHAPE_SLACK = 1.35
 MANY_COLUMNS = 128
@@ -32,7 +33,7 @@ WIDE_COLUMNS = 1024
 
 @dataclass(frozen=True)
 class Shape:
-    """A microkernel with its roles and tile sizes; None for ``match`` means plain loops.
+    """A microkernel with its roles and tile sizes, or a register block of plain loops; neither means plain loops.
 
     ``rows`` are loops that give a call more columns, each with its tile size.
     """
@@ -44,6 +45,12 @@ class Shape:
     n: int = 0
     k: int = 0
     cycles_per_operation: float = 0.0
+    block: RegisterBlock | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether all loops are still to be put in order."""
+        return self.match is None and self.block is None
 
 
 def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:

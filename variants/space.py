@@ -174,7 +174,7 @@ class NestSpace(NestFacts):
         If its iterations leave threads idle, the first one or two that don't.
         """
         trips = self.loop_trips(shape, {})
-        names = {name.removesuffix("_t1"): name for name in trips} if shape.match else {name: name for name in trips}
+        names = {name if shape.plain else name.removesuffix("_t1"): name for name in trips}
         loops = [names[loop] for loop in self.nest.loops if loop in names]
         order = (*(name for name in loops if trips[name] == 1), *(name for name in loops if trips[name] > 1))
         choices = parallel_choices(self, shape, (), order)

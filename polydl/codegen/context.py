@@ -31,8 +31,9 @@ class StatementFacts:
     lanes: int = 1
     #: Whether all that it touches is ``float`` or ``double``.
     real: bool = True
-    #: The loop whose iterations run in one of the loop around it, and whether the two may change places.
-    unrolled: Mapping[int, bool] = field(default_factory=dict)
+    #: The loops whose iterations run in one of the vector loop around them, with the number of those in the last tile:
+    #: 0 if that is not the same every time.
+    unrolled: Mapping[int, int] = field(default_factory=dict)
     #: Arrays that are written past the caches.
     streamed: frozenset[str] = frozenset()
 

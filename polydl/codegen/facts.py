@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.lowering import assignment
@@ -11,9 +12,9 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keep
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.plan.nest_plan import NestPlan, Plan, trips
+from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
 from polydl.poly.dependences import addition, moves, reduction_array
-from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal, sums_are_legal
+from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, scalar_only
 
 
@@ -44,7 +45,7 @@ def context_of(
     exact, precise = keeps_products(numerics), wide or keeps_precision(numerics)
     context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
-    return Context(context.arrays, facts, exact, precise)
+    return Context(context.arrays, _with_shared_vectors(scop, plan, names, facts), exact, precise)
 
 
 def _facts(
@@ -73,7 +74,7 @@ def _facts(
         counts=dict(zip(nest.places, trips(nest), strict=False)),
         lanes=width // widest,
         real={array.element for array in arrays} <= {"float", "double"},
-        unrolled=_unrolled(nest, here),
+        unrolled=_unrolled(nest, statement),
         streamed=frozenset(nest.streamed),
     )
 
@@ -86,11 +87,60 @@ def _narrow(scop: Scop, statement: Statement, sums: Collection[str], context: Co
     return {array for array in sums if context.sum_type(assign, array, 1) == "float"}
 
 
-def _unrolled(plan: NestPlan, directions: Directions) -> Mapping[int, bool]:
-    if not plan.loops or not plan.loops[-1].unrolled:
-        return {}
-    *others, vector, inner = plan.order()
-    return {plan.places[-1]: order_is_legal(directions, [*others, inner, vector])}
+def _unrolled(plan: NestPlan, statement: Statement) -> Mapping[int, int]:
+    return {
+        place: last_trips(plan, loop) if statement.box is not None else 0
+        for place, loop in zip(plan.places, plan.loops, strict=True)
+        if loop.unrolled
+    }
+
+
+def _with_shared_vectors(
+    scop: Scop, plan: Plan, names: Sequence[str], facts: Mapping[str, StatementFacts]
+) -> dict[str, StatementFacts]:
+    """The facts with those loops of others as vector loops in which attached statements run, too, and may do so."""
+    found = dict(facts)
+    times = {name: generated(plan, name) for name in names}
+    for name in names:
+        follows = plan.nest_of(name).follows
+        if follows is None:
+            continue
+        heavy = next(nest for nest in plan.nests if nest.nest.index == follows)
+        around = [each for each in names if times[each][0] == times[name][0]]
+        shared = [
+            place
+            for place in range(min(len(heavy.nest.prefix) + heavy.cut, len(times[name])))
+            if _moves_all(scop, {each: times[each][place] for each in around if place < len(times[each])})
+        ]
+        counts = {place: facts[heavy.nest.statements[0]].counts.get(place, 0) for place in shared}
+        own = found[name]
+        found[name] = replace(own, vector=own.vector | frozenset(shared), counts={**counts, **own.counts})
+    return found
+
+
+def _moves_all(scop: Scop, loops: Mapping[str, int | Loop]) -> bool:
+    """Whether each iteration of a loop that statements share has elements of its own of all that one of them writes."""
+    statements = [scop.statement(name) for name in loops]
+    written = {access.array for statement in statements for access in statement.writes}
+    ways: dict[str, set[tuple[int, int, int]]] = {}
+    for statement in statements:
+        loop = loops[statement.name]
+        if not isinstance(loop, Loop) or loop.size > 1:
+            return False
+        for access in statement.accesses:
+            if access.array not in written:
+                continue
+            own = {
+                (
+                    dimension,
+                    form.coefficients[loop.iterator] * loop.direction,
+                    form.constant + form.coefficients[loop.iterator] * loop.origin,
+                )
+                for dimension, form in enumerate(access.subscripts or ())
+                if [place for place, factor in enumerate(form.coefficients) if factor] == [loop.iterator]
+            }
+            ways[access.array] = ways.get(access.array, own) & own
+    return all(ways[array] for array in written)
 
 
 def _vector_places(

@@ -142,6 +142,20 @@ def as_sum(value: Expr) -> Linear:
     return Linear(((1, value),))
 
 
+def flattened(value: Expr) -> Expr:
+    """The expression with each sum of sums as one sum."""
+    value = with_parts(value, flattened)
+    if not isinstance(value, Linear):
+        return value
+    terms: list[tuple[int, Expr]] = []
+    constant = value.constant
+    for coefficient, term in value.terms:
+        inner = as_sum(term)
+        terms += [(coefficient * factor, each) for factor, each in inner.terms]
+        constant += coefficient * inner.constant
+    return linear(terms, constant)
+
+
 def plus(value: Expr, constant: int) -> Expr:
     return linear([(1, value)], constant)
 

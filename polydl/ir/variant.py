@@ -167,9 +167,10 @@ class UseMicrokernel(NestStep):
 
 @dataclass(frozen=True)
 class Unroll(NestStep):
-    """Run all iterations of the innermost loop, few as they are, in one iteration of the loop around it.
+    """Run all iterations of an innermost loop, few as they are, in one iteration of the loop around it.
 
-    That one may then run with vectors: so several rows of a matrix are summed up side by side.
+    That one may then run with vectors: so several rows of a matrix are summed up side by side. Several loops, all
+    inside of the one that fills vectors, are a register block: sums stay in registers from the first term to the last.
     """
 
     json_name: ClassVar[str] = "unroll"

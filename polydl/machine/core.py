@@ -142,6 +142,10 @@ class Core:
         """Floating-point operations (fp32, a multiply-add counts 2) of a cycle at the peak."""
         return self.fma_per_cycle * vector_bytes / 2
 
+    def cycles(self, operations: float, loads: float, stores: float) -> float:
+        """Cycles for so many vector multiply-adds, loads and stores that overlap, operands in the first-level cache."""
+        return max(operations / self.fma_per_cycle, loads / self.loads_per_cycle, stores / self.stores_per_cycle)
+
     def __hash__(self) -> int:
         return self._hash
 

@@ -14,6 +14,7 @@ from polydl.model.tile_copies import copied_inside, waiting_cycles
 from polydl.model.traffic import traffic
 from polydl.model.transforms import transform_cycles
 from polydl.plan.apply import Applied
+from polydl.plan.attach import blocked_from
 from polydl.plan.execution_counts import parallel_iterations, parallel_starts
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.rewrite_steps import families
@@ -76,7 +77,8 @@ def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], mac
     call = nest.nest.transform
     if call is not None:
         return transform_cycles(scop.statement(call.statement), call.transform, vector_elements, machine.core)
-    if index in finished:
+    heavy = next((each for each in applied.plan.nests if each.nest.index == nest.follows), None)
+    if index in finished or (heavy is not None and blocked_from(heavy, heavy.cut)):
         return finishing_cycles(scop, nest, vector_elements, machine.core)
     cycles = plain_cycles(scop, nest, applied.directions[index], vector_elements, machine.core)
     return cycles + waiting_cycles(scop, nest.nest, machine.core)

@@ -9,6 +9,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan, trips
+from polydl.plan.register_blocks import register_block
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, scalar_only
 
@@ -29,7 +30,8 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
 
     The innermost loop is run with vectors where no dependence forbids it and its accesses are contiguous or
     constant; each of its executions costs a start. One vector of a sum waits for the one before; of several iterations
-    run at once, each has a sum of its own, and what they have in common is loaded once.
+    run at once, each has a sum of its own, and what they have in common is loaded once. Several loops that are unrolled
+    together are a register block.
     """
     statements = [scop.statement(name) for name in plan.nest.statements]
     instances = max(statement.instances for statement in statements)
@@ -38,8 +40,10 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     places = [place for place, count in enumerate(counts) if count > 1]
     if not places:
         return float(sum(max(1, s.flops_per_instance) for s in statements))
-    together = counts[len(plan.loops) - 1] if plan.loops and plan.loops[-1].unrolled and len(places) > 1 else 1
-    last = places[-2] if together > 1 else places[-1]
+    unrolled = [place for place in places if place < len(plan.loops) and loops[place].unrolled]
+    around = [place for place in places if place not in unrolled]
+    together = prod(counts[place] for place in unrolled) if around else 1
+    last = around[-1] if together > 1 else places[-1]
     legal = sums_are_legal(directions, plan.order(), last)
     waits = legal and not parallel_is_legal(directions, plan.order(), last)
     total = 0.0
@@ -48,6 +52,13 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         scattered = sum(1 for stride in strides if stride > 1)
         calls = sum(1 for node in statement.body.walk() if node.kind == "call" and node.text not in CONVERSIONS)
         scalar = bool(scalar_only(scop, called([statement])))
+        if len(unrolled) > 1 and together > 1 and legal and not waits and not scalar:
+            inner = [(loops[place].iterator, counts[place]) for place in unrolled]
+            block = register_block(scop, statement, inner, loops[last].iterator, core.vector_registers)
+            width = min(vector_elements, counts[last])
+            work = core.cycles(block.operations, block.loads, block.stores) + calls * block.instances * core.call_cycles
+            total += statement.instances / block.instances / width * work
+            continue
         loads = float(len(statement.accesses))
         if together > 1:
             own = _strides(scop, statement, loops[-1].iterator)

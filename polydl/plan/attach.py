@@ -40,6 +40,11 @@ def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> 
     return tuple(made)
 
 
+def blocked_from(heavy: NestPlan, cut: int) -> bool:
+    """Whether all loops of a nest but the ``cut`` outermost ones are unrolled: what is attached there is so, too."""
+    return heavy.microkernel is None and cut < len(heavy.loops) and all(loop.unrolled for loop in heavy.loops[cut:])
+
+
 def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
     for index, plan in enumerate(plans):
         if statement in plan.nest.statements:
@@ -78,4 +83,6 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
             prefix.append(loop.last(low, high) if step.place == "last" else loop.first(low, high))
     nest = replace(light.nest, prefix=(*prefix, position))
     loops = tuple(loop for loop in light.loops if loop.iterator not in done)
+    if blocked_from(heavy, cut):
+        loops = tuple(replace(loop, unrolled=True) for loop in loops)
     return cut, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)

@@ -114,6 +114,18 @@ def ends(plan: NestPlan, loop: str) -> tuple[int, int]:
     return tile.size, extent % tile.size or tile.size
 
 
+def last_trips(plan: NestPlan, loop: Loop) -> int:
+    """Iterations of a loop in the last of the tiles around it, or of all if there are none."""
+    place = loop.iterator - plan.nest.depth
+    low, high = plan.bounds[place]
+    extent = high - low + 1
+    around = [each for each in (*plan.nest.prefix, *plan.loops) if isinstance(each, Loop)]
+    tiles = [each.size for each in around if each.iterator == loop.iterator and each.size > loop.size]
+    if tiles:
+        extent = extent % min(tiles) or min(extent, *tiles)
+    return -(-extent // loop.size)
+
+
 def offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tuple[int, ...]:
     """Where each iteration of a microkernel's loops, in full tiles, is from the first, in elements."""
     found = [0]
@@ -126,6 +138,11 @@ def offsets(plan: NestPlan, strides: Sequence[int], loops: Sequence[str]) -> tup
 def trips(plan: NestPlan) -> tuple[int, ...]:
     """Iterations of each time loop, for one execution of it; of a shorter last tile's loops, as of a full one's."""
     ranges = [high - low + 1 for low, high in plan.bounds]
+    for shared in plan.nest.prefix:
+        # What is attached to another nest runs in tiles of that.
+        if isinstance(shared, Loop) and shared.iterator >= plan.nest.depth:
+            place = shared.iterator - plan.nest.depth
+            ranges[place] = min(ranges[place], shared.size) if shared.size > 1 else ranges[place]
     counts = []
     for loop in (*plan.loops, *plan.inner):
         place = loop.iterator - plan.nest.depth

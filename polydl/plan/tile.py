@@ -22,8 +22,9 @@ from polydl.ir.variant import (
 from polydl.plan.nest_plan import NestPlan
 from polydl.poly.nests import Nest
 
-# The longest loop that may be unrolled, and so the most sums side by side.
+# The longest loop that may be unrolled, and so the most sums side by side; and all instances in one body.
 MOST_UNROLLED = 16
+MOST_INSTANCES = 512
 # Of the nests of all scops, the plans made last that are remembered.
 PLANS_KEPT = 4096
 
@@ -94,7 +95,7 @@ def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tu
     kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
     if len(kernels) > 1:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
-    names = [step.json_name for step in steps if not isinstance(step, Tile)]
+    names = [step.json_name for step in steps if not isinstance(step, Tile | Unroll)]
     if twice := {name for name in names if names.count(name) > 1}:
         raise IllegalVariantError(f"nest {nest.index} has more than one step `{min(twice)}`")
     if kernels and nest.call is not None:
@@ -119,9 +120,8 @@ def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tu
                 if step.inner not in loops or step.combined:
                     raise IllegalVariantError(f"nest {nest.index} can't run `{step.inner}` in parallel as well")
                 loops[step.inner] = replace(loops[step.inner], parallel=True)
-    for step in steps:
-        if isinstance(step, Unroll):
-            loops[step.loop] = replace(_unrollable(nest, step, loops, order, bounds), unrolled=True)
+    for name in _unrolled(nest, steps, loops, order, bounds):
+        loops[name] = replace(loops[name], unrolled=True)
     for step in steps:
         if isinstance(step, Parallel) and step.inner and order.index(step.inner) != order.index(step.loop) + 1:
             raise IllegalVariantError(f"`{step.inner}` is not the next loop inside of `{step.loop}`")
@@ -136,16 +136,33 @@ def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tu
     return NestPlan(nest, made, inner, bounds, used, streamed=streamed, vector_bytes=width)
 
 
-def _unrollable(
-    nest: Nest, step: Unroll, loops: dict[str, Loop], order: Sequence[str], bounds: Sequence[tuple[int, int]]
-) -> Loop:
-    loop = loops.get(step.loop)
-    low, high = bounds[nest.loops.index(step.loop)] if step.loop in nest.loops else (0, -1)
-    tiles = [loops[name].size for name in order if loop is not None and loops[name].iterator == loop.iterator]
-    span = min([high - low + 1, *(size for size in tiles if size > 1)])
-    if loop is None or len(order) < 2 or order[-1] != step.loop or loop.parallel or span > MOST_UNROLLED:
+def _unrolled(
+    nest: Nest,
+    steps: Sequence[NestStep],
+    loops: dict[str, Loop],
+    order: Sequence[str],
+    bounds: Sequence[tuple[int, int]],
+) -> list[str]:
+    """The loops to unroll. Raises IllegalVariantError if they can't be."""
+    names = [step.loop for step in steps if isinstance(step, Unroll)]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise IllegalVariantError(f"nest {nest.index} unrolls `{min(twice)}` more than once")
+    innermost = order[len(order) - len(names) :]
+    instances = 1
+    for name in names:
+        loop = loops.get(name)
+        low, high = bounds[nest.loops.index(name)] if name in nest.loops else (0, -1)
+        tiles = [loops[each].size for each in order if loop is not None and loops[each].iterator == loop.iterator]
+        span = min([high - low + 1, *(size for size in tiles if size > 1)])
+        if loop is None or len(names) >= len(order) or name not in innermost or loop.parallel or span > MOST_UNROLLED:
+            raise IllegalVariantError(
+                f"only the innermost loops of nest {nest.index}, of at most {MOST_UNROLLED} iterations, can be "
+                f"unrolled, not `{name}`"
+            )
+        instances *= span
+    if instances > MOST_INSTANCES:
         raise IllegalVariantError(
-            f"only the innermost loop of nest {nest.index}, of at most {MOST_UNROLLED} iterations, can be unrolled, "
-            f"not `{step.loop}`"
+            f"{' and '.join(f'`{name}`' for name in names)} of nest {nest.index} have {instances} iterations together, "
+            f"and at most {MOST_INSTANCES} can be unrolled"
         )
-    return loop
+    return names

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import NestReport, VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.register_blocks import RegisterBlock
     from polydl.variants.shapes import Shape
     from polydl.variants.space import NestSpace
 
@@ -169,6 +170,8 @@ def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[st
     if report.kernel is None:
         for reason in reasons if verbose else [each for each in reasons if OTHER_TYPES not in each] or reasons[:1]:
             yield from wrapped(f"plain loops; {reason}", "  ")
+        if space.shapes[0].block is not None:
+            yield from wrapped(_register_block(scop, space, space.shapes[0].block), "  ")
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
     shape = (usable or list(space.shapes))[0]
@@ -177,6 +180,13 @@ def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[st
         yield from wrapped(f"and not {reason}", "  ")
     if len(usable) > 1:
         yield f"  and {counted(len(usable) - 1, 'other shape')} to choose from"
+
+
+def _register_block(scop: Scop, space: NestSpace, block: RegisterBlock) -> str:
+    names = scop.statement(space.nest.statements[0]).iterators
+    outputs = " by ".join(f"{size} of {names[loop]}" for loop, size in block.outputs) or "one output"
+    terms = ", ".join(names[loop] for loop in block.terms)
+    return f"register block: {outputs}, all of {terms} unrolled, vectors along {names[block.vector]}"
 
 
 def _match(scop: Scop, space: NestSpace, shape: Shape) -> Iterator[str]:

@@ -63,7 +63,7 @@ def nests_of(variant: Variant) -> tuple[int, ...]:
 def loop_order(variant: Variant, nest: int) -> str:
     """The generated loops of a nest, outermost first; ``i:64`` is a loop over tiles of 64 iterations of ``i``.
 
-    ``i*`` is unrolled in the loop before it; ``>y`` says that ``y`` is written past the caches.
+    ``i*`` is unrolled in the last loop before it that is not; ``>y`` says that ``y`` is written past the caches.
     """
     tiles = _tile_loops(variant, nest)
     steps = variant.of_nest(nest)

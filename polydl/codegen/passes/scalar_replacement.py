@@ -8,8 +8,9 @@ them into its latch, and then leave the loop without vectors.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import (
@@ -25,7 +26,7 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
 )
 from polydl.codegen.passes.factors import varying
-from polydl.codegen.values import Element, Expr, Integer, Linear, Name, elements, mentions
+from polydl.codegen.values import Element, Expr, Integer, Linear, Name, as_sum, elements, mentions
 
 
 @dataclass(frozen=True)
@@ -64,32 +65,43 @@ def _touched(assign: Assign) -> list[Element]:
 
 
 def replaceable(loop: For, streamed: Collection[str], context: Context) -> tuple[Replaced, ...]:
-    """What the statements of a body may keep in variables: what all of their accesses to an array have in common.
+    """What the statements of a body may keep in variables: elements of arrays of which they touch no other ones twice.
 
-    An element that is touched by one statement is kept only to be ``streamed``.
+    That is one element of an array, or several that are not the same for certain. An element that is touched by one
+    statement is kept only to be ``streamed``.
     """
-    users: dict[str, list[Assign]] = {}
-    touched: dict[str, set[Element]] = {}
+    users: dict[str, dict[Element, list[Assign]]] = {}
     written: set[str] = set()
     for assign in assignments(loop.body):
-        for element in _touched(assign):
-            if not context.has_extents(element):
-                continue
-            touched.setdefault(element.array, set()).add(element)
-            using = users.setdefault(element.array, [])
-            if assign not in using:
-                using.append(assign)
+        for element in dict.fromkeys(_touched(assign)):
+            if context.has_extents(element):
+                users.setdefault(element.array, {}).setdefault(element, []).append(assign)
         if isinstance(assign.target, Element):
             written.add(assign.target.array)
     found = []
-    for number, (array, using) in enumerate(users.items()):
-        if array not in written or len(touched[array]) > 1 or (len(using) == 1 and array not in streamed):
+    for number, (array, elements_of) in enumerate(users.items()):
+        if array not in written or not _are_apart(list(elements_of)):
             continue
-        (element,) = touched[array]
-        first = using[0]
-        read = (first.target == element and first.operator != "=") or element in elements(first.value)
-        found.append(Replaced(f"polydl_held{number}", element, read))
+        for place, (element, using) in enumerate(elements_of.items()):
+            if len(using) == 1 and array not in streamed:
+                continue
+            first = using[0]
+            read = (first.target == element and first.operator != "=") or element in elements(first.value)
+            variable = f"polydl_held{number}" + (f"_{place}" if len(elements_of) > 1 else "")
+            found.append(Replaced(variable, element, read))
     return tuple(found)
+
+
+def _are_apart(touched: Sequence[Element]) -> bool:
+    """Whether no two of these elements of an array are the same: each two differ by a number in some subscript."""
+    places = [tuple(map(as_sum, element.subscripts)) for element in touched]
+    return all(
+        any(
+            one.terms == other.terms and one.constant != other.constant
+            for one, other in zip(first, second, strict=True)
+        )
+        for first, second in combinations(places, 2)
+    )
 
 
 def run(ir: Body, context: Context) -> Body:
@@ -124,10 +136,11 @@ def _with_variables(loop: For, context: Context) -> For:
 
 
 def _with_loads_before(loop: For, context: Context) -> For:
-    """The loop with what it leaves alone in variables, one for each access and copy."""
+    """The loop with what it leaves alone in variables, each of them once."""
     varies = varying(loop)
     numbers: dict[str, int] = {}
-    loads: dict[tuple[int, str], Declare] = {}
+    names: dict[Element, str] = {}
+    loads: dict[Element, tuple[int, Declare]] = {}
 
     def loaded(node: Node) -> Node:
         if not isinstance(node, Assign):
@@ -137,14 +150,14 @@ def _with_loads_before(loop: For, context: Context) -> For:
             if not context.has_extents(element) or varies(element):
                 return element
             number = numbers.setdefault(element.reference, len(numbers))
-            name = f"polydl_once{number}{node.copy}"
+            name = names.setdefault(element, f"polydl_once{number}{node.copy}")
             kind = context.arrays[element.array].element
-            loads[number, node.copy] = Declare(kind, (Variable(name, initial=element),), constant=True)
+            loads.setdefault(element, (number, Declare(kind, (Variable(name, initial=element),), constant=True)))
             return Name(name)
 
         (changed,) = with_elements_of((node,), place)
         return changed
 
     body = mapped(loop.body, loaded)
-    order = sorted(loads, key=lambda key: key[0])
-    return replace(loop, body=body, before=(*loop.before, *(loads[key] for key in order)))
+    declared = (load for _, load in sorted(loads.values(), key=lambda numbered: numbered[0]))
+    return replace(loop, body=body, before=(*loop.before, *declared))

@@ -1,51 +1,75 @@
-"""Unroll-and-jam: iterations of the loop inside a vector loop run in each iteration of that, side by side."""
+"""Unroll-and-jam: iterations of the loops inside a vector loop run in each iteration of that, side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import (
     Assign,
     Body,
+    Call,
+    Declare,
+    Evaluate,
     For,
     If,
+    Let,
     Node,
-    has_loop,
-    is_straight,
     mapped,
-    only_loop,
+    nodes,
     rewritten,
+    with_elements_of,
     with_values_of,
 )
-from polydl.codegen.values import Binary, Expr, Integer, Integral, Linear, as_sum, mentions, walk
+from polydl.codegen.values import Binary, Element, Expr, Integer, Integral, Linear, as_sum, flattened, mentions, walk
+
+# Loops with a shorter last tile: each doubles the cases.
+_MOST_SHORTER = 2
 
 
 @dataclass(frozen=True)
-class Unrolled:
-    """A loop of which ``count`` iterations, or fewer if it isn't ``whole``, run in one of the loop around it."""
+class Shorter:
+    """Loops of ``count`` iterations, but of ``rest`` in the last tile: how far their last one is from the first."""
 
-    loop: For
-    last: Expr
+    distance: Linear
     count: int
-    whole: bool
+    rest: int
 
 
-def unrolled_inside(loop: For, context: Context) -> Unrolled | None:
-    """The loop that is all of a loop's body, if it is to be unrolled there and can be."""
-    inner = only_loop(loop.body)
-    if inner is None or has_loop(inner.body) or not is_straight(inner.body):
+def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
+    """Of the loops inside a loop those with a shorter last tile, if all of them are to be unrolled there and can be."""
+    inside = [
+        node for node in nodes(_without_lets(loop.body)) if not isinstance(node, Assign | Call | Declare | Evaluate)
+    ]
+    loops = [node for node in inside if isinstance(node, For)]
+    # A loop that is unrolled itself is so in the one around it.
+    if not loops or len(loops) < len(inside) or any(loop.place in each.unrolled for each in context.of(loop.body)):
         return None
-    facts = context.of(inner.body)
-    if not all(inner.place in each.unrolled for each in facts):
-        return None
-    last = inner.last
-    if last is None or mentions(inner.first, loop.iterator) or mentions(last, loop.iterator):
-        return None
-    whole = not any(isinstance(each, Integral) and each.operation == "min" for each in walk(last))
-    swaps = all(each.unrolled[inner.place] for each in facts)
-    return Unrolled(inner, last, context.most_trips(inner), whole) if whole or swaps else None
+    counters = {loop.iterator, *(each.iterator for each in loops)}
+    shorter: dict[Shorter, None] = {}
+    for inner in loops:
+        facts = context.of(inner.body)
+        if not facts or not all(inner.place in each.unrolled for each in facts):
+            return None
+        last = inner.last
+        if last is None or any(mentions(bound, name) for bound in (inner.first, last) for name in counters):
+            return None
+        if any(isinstance(each, Integral) and each.operation == "min" for each in walk(last)):
+            count, rest = context.most_trips(inner), min(each.unrolled[inner.place] for each in facts)
+            if not 0 < rest < count:
+                return None
+            shorter[Shorter(Linear(((1, last), (-1, inner.first))), count, rest)] = None
+    return tuple(shorter) if len(shorter) <= _MOST_SHORTER else None
+
+
+def _without_lets(body: Body) -> Body:
+    """The body with the values of loops of one iteration in their places."""
+
+    def replaced(node: Node) -> Body:
+        return with_values_of(node.body, {node.iterator: node.value}) if isinstance(node, Let) else (node,)
+
+    return rewritten(body, replaced)
 
 
 @dataclass(frozen=True)
@@ -75,26 +99,46 @@ def copies(body: Body, iterator: str, unrolled: Sequence[Iteration]) -> Body:
 
 def _copy(body: Body, iterator: str, iteration: Iteration) -> Body:
     def marked(node: Node) -> Node:
-        return replace(node, copy=iteration.copy) if isinstance(node, Assign) else node
+        return replace(node, copy=iteration.copy + node.copy) if isinstance(node, Assign) else node
 
-    return mapped(with_values_of(body, {iterator: iteration.number}), marked)
+    return with_elements_of(mapped(with_values_of(body, {iterator: iteration.number}), marked), _flattened)
+
+
+def _flattened(element: Element) -> Element:
+    return replace(element, subscripts=tuple(map(flattened, element.subscripts)))
 
 
 def run(ir: Body, context: Context) -> Body:
-    """Where iterations may be missing, a test chooses between all of them at once and the two loops swapped."""
+    """Where iterations may be missing, a test chooses between a body with all and one with those that are left."""
 
     def jammed(node: Node) -> Body:
         if not isinstance(node, For) or not context.may_fill_vectors(node):
             return (node,)
         found = unrolled_inside(node, context)
-        if found is None:
-            return (node,)
-        inner = found.loop
-        together = replace(node, body=copies(inner.body, inner.iterator, iterations(inner.first, found.count)))
-        if found.whole:
-            return (together,)
-        distance = Linear(((1, found.last), (-1, inner.first)))
-        one_by_one = replace(inner, body=(replace(node, body=inner.body),))
-        return (If(Binary("==", distance, Integer(found.count - 1)), (together,), (one_by_one,)),)
+        return (node,) if found is None else _chosen(node, found, {}, context)
 
     return rewritten(ir, jammed)
+
+
+def _chosen(loop: For, shorter: Sequence[Shorter], counts: Mapping[Linear, int], context: Context) -> Body:
+    """The loop with all loops inside unrolled, for each way in which the ``shorter`` ones run."""
+    if not shorter:
+        return (replace(loop, body=_straight(_without_lets(loop.body), counts, context)),)
+    first, *others = shorter
+    whole, rest = (
+        _chosen(loop, others, {**counts, first.distance: count}, context) for count in (first.count, first.rest)
+    )
+    return (If(Binary("==", first.distance, Integer(first.count - 1)), whole, rest),)
+
+
+def _straight(body: Body, counts: Mapping[Linear, int], context: Context) -> Body:
+    """The body without loops. ``counts`` are the iterations of those whose last counter is so far from the first."""
+    made: list[Node] = []
+    for node in body:
+        if isinstance(node, For) and node.last is not None:
+            count = counts.get(Linear(((1, node.last), (-1, node.first))), context.most_trips(node))
+            inside = _straight(node.body, counts, context)
+            made += copies(inside, node.iterator, iterations(node.first, count))
+        else:
+            made.append(node)
+    return tuple(made)

@@ -1,0 +1,82 @@
+"""What a register block loads and keeps: all iterations of some innermost loops in one of the vector loop around them.
+
+What several of these iterations read is loaded once, if it can stay in a register from its first use to its last one.
+Sums are loaded and stored once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+
+# Of a multiply-add.
+_OPERATIONS = 2
+
+
+@dataclass(frozen=True)
+class RegisterBlock:
+    """Counts of one iteration of the vector loop, in vectors."""
+
+    #: Instances of the statement, each with so many multiply-adds or other operations.
+    instances: int
+    operations: int
+    loads: int
+    stores: int
+
+
+def register_block(
+    scop: Scop, statement: Statement, loops: Sequence[tuple[int, int]], vector: int, registers: int
+) -> RegisterBlock:
+    """Counts for the unrolled ``loops``, outermost first, as (iterator, iterations), in a loop over ``vector``.
+
+    ``registers`` vectors fit into registers. Accesses that are not affine are loaded in each instance.
+    """
+    counts = tuple(count for _, count in loops)
+    written = {access.array for access in statement.writes}
+    instances, loads, live, held = prod(counts), 0, 1, 0
+    varying: list[tuple[int, int]] = []
+    for access in statement.accesses:
+        if access.subscripts is None:
+            loads += instances
+            continue
+        strides = tuple(scop.stride(access, iterator) for iterator, _ in loops)
+        distinct, longest = _uses(strides, counts)
+        step = abs(scop.stride(access, vector))
+        if access.array in written:
+            if access.kind == "write":
+                held += distinct
+        elif step:
+            # Elements that lie apart are picked from so many vectors.
+            varying.append((distinct * step, longest))
+        else:
+            loads += 0 if distinct + held < registers else distinct
+    stores, live = held, live + held
+    for distinct, longest in varying:
+        live += longest
+        loads += distinct if live <= registers else max(distinct, instances)
+    each = max(1, -(-statement.flops_per_instance // _OPERATIONS))
+    return RegisterBlock(instances, instances * each, loads + held, stores)
+
+
+@lru_cache(maxsize=1 << 12)
+def _uses(strides: tuple[int, ...], counts: tuple[int, ...]) -> tuple[int, int]:
+    """Of the elements that loops with these strides and iterations use: how many, and how many are in use at once."""
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for time, point in enumerate(product(*map(range, counts))):
+        offset = sum([stride * number for stride, number in zip(strides, point, strict=True)])
+        first.setdefault(offset, time)
+        last[offset] = time
+    starts, ends = sorted(first.values()), sorted(last.values())
+    most = gone = 0
+    for number, time in enumerate(starts, 1):
+        while ends[gone] < time:
+            gone += 1
+        most = max(most, number - gone)
+    return len(first), most
