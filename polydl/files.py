@@ -126,6 +126,18 @@ def _claimed(descriptor: int, path: Path) -> bool:
 
 
 @contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """While no other process holds the lock of this file, which is made if it is missing, and stays. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
 def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     """A file beside the path, which is renamed once it is complete: a reader sees the old file or the whole new one.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -68,6 +69,15 @@ class Measured:
     interrupted: bool = False
 
 
+def best_peak(machine: Machine, measured: Measured | None) -> float:
+    """GFLOPS of the fastest probe beside measurements; the machine's peak without any."""
+    if measured is None:
+        return machine.peak_gflops
+    seen = [*(each.measurement for each in measured.baselines), *(each.measurement for each in measured.tried)]
+    probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
+    return max(probes, default=machine.peak_gflops)
+
+
 def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
     """For an executor: its progress as stages of the job."""
     if progress is None:
@@ -94,8 +104,13 @@ class Measuring:
         clock: Clock,
         progress: ProgressCallback | None,
         further: Searching | NextPicks | None = None,
+        beside: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """What the book holds is not run again, unless ``fresh``. ``further`` proposes what follows the first picks."""
+        """What the book holds is not run again, unless ``fresh``. ``further`` proposes what follows the first picks.
+
+        What ``beside`` does goes on while these are compiled.
+        """
+        self._beside = beside
         self._space = space
         self._machine = machine
         self._policy = policy
@@ -130,7 +145,7 @@ class Measuring:
         builds = [each for each in self._plain if each.kernel.id in wanted]
         if not builds:
             return
-        with self._clock.stage("compile"):
+        with self._clock.stage("compile"), self._beside():
             needed = [each for each in kernels if each.id in wanted]
             built = build_all(self._executor, builds, needed, self._toolchain, directory, relayed(self._progress))
         if self._book is not None:

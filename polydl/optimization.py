@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +12,12 @@ from typing import TYPE_CHECKING, Any
 from polydl import one_thread, registry, winning
 from polydl.baselines import Baseline, fastest, speedup
 from polydl.budget import Budget
+from polydl.calibration.first_use import FirstUse, first_use_of
+from polydl.calibration.further import going_on
 from polydl.clock import Clock
 from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError
+from polydl.exact_winner import with_exactness
 from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
@@ -23,7 +27,7 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Measured, Measuring, StoreState, Tried
+from polydl.measuring import Measured, Measuring, StoreState, Tried, best_peak
 from polydl.next_picks import NextPicks
 from polydl.picks import picks
 from polydl.pipeline import (
@@ -34,6 +38,7 @@ from polydl.pipeline import (
     DEFAULT_STRATEGY,
     ApplyOptions,
     ProgressCallback,
+    Stage,
     candidates,
     generate,
     parse,
@@ -60,8 +65,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TOP_K = 5
 _MOST_ROUNDS = 25
-# Most seconds that the winner's check over a ring may take.
-_MOST_CHECK_SECONDS = 0.3
 
 
 class OptimizationInterrupted(KeyboardInterrupt):
@@ -110,6 +113,8 @@ class Optimization:
     asked: bool = False
     #: what a search beyond the first picks gained; None without a budget
     search: SearchReport | None = None
+    #: the calls of microkernels that were timed before the ranking; None if none were
+    first_use: FirstUse | None = None
     #: the winner's function that prepares constants itself at every call; None unless it has such to prepare
     unprepared: Measurement | None = None
 
@@ -226,30 +231,6 @@ def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
     return Generation(tuple(variants), len(variants), len(variants), False)
 
 
-def _peak(machine: Machine, measured: Measured | None) -> float:
-    if measured is None:
-        return machine.peak_gflops
-    seen = [*(each.measurement for each in measured.baselines), *(each.measurement for each in measured.tried)]
-    probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
-    return max(probes, default=machine.peak_gflops)
-
-
-def _exact(result: Optimization, seed: int) -> Optimization:
-    """The winner is computed over a ring, too, where that takes little time. One that differs there is none."""
-    from polydl.execute.exactness import compare_exactly, estimated_seconds
-
-    best = result.winner
-    if best is None or result.toolchain is None or estimated_seconds(result.scop, best.kernel) > _MOST_CHECK_SECONDS:
-        return result
-    with temporary_directory() as directory:
-        exactness = compare_exactly(result.scop, best.kernel, result.toolchain, directory, seed=seed)
-    if exactness.verdict != "differs":
-        return replace(result, exactness=exactness)
-    message = f"over the {exactness.ring} another result: {exactness.reason}"
-    wrong = replace(best, measurement=Measurement(best.kernel.id, "wrong", message=message), record=None)
-    return _exact(replace(result, tried=tuple(wrong if each is best else each for each in result.tried)), seed)
-
-
 def optimize(
     nest: Scop | str | Path,
     *,
@@ -286,6 +267,7 @@ def optimize(
     strategy: str = DEFAULT_STRATEGY,
     shard: str | Shard | None = None,
     executor: Executor | None = None,
+    calibrate: bool | None = None,
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
@@ -310,6 +292,8 @@ def optimize(
     name, or ``name``, after ``prefix``. ``march`` names processors, as compilers do, that code is made for in place of
     this machine's; where this one lacks something that they have, nothing is run (``Optimization.lacking``). Nor is it
     for a ``machine`` that is not at hand: then the first of the ranking is emitted, with flags that name instructions.
+    With ``calibrate`` (by default if no ``machine`` is given), calls of microkernels that are used for the first time
+    on this machine are timed before the final ranking, in under five seconds (docs/guide/measuring.md).
     An ``executor`` compiles and runs on machines like ``machine``, wherever they are, with such flags. Raises
     UserError for a mistake, IllegalVariantError for a variant of the caller's that is not legal, ExecutionError if the
     original nest itself can't be run; a candidate that fails is a value in ``tried``. A KeyboardInterrupt after a
@@ -356,6 +340,16 @@ def optimize(
         analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
     with clock.stage("ranking"):
         ranking = chosen_ranker.rank(analysed, found_machine)
+    first: FirstUse | None = None
+    asked_to = machine is None if calibrate is None else calibrate
+    if asked_to and toolchain is not None and target is None and not emits_first and not variants:
+        with clock.stage("analysis"):
+            report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
+            first = first_use_of(ranking, space.apply, found_machine, toolchain, report)
+            if first is not None:
+                found_machine = first.machine
+                analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
+                ranking = chosen_ranker.rank(analysed, found_machine)
     chosen = picks(ranking, top_k)
     if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
         unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
@@ -387,6 +381,7 @@ def optimize(
         measuring = Measuring(
             space, chosen, found_machine, policy, toolchain, executor or registry.load("executors", "local"),
             seed=seed, book=book, fresh=fresh, clock=clock, progress=progress, further=further,
+            beside=partial(going_on, first),
         )  # fmt: skip
         interrupted = False
         try:
@@ -413,7 +408,7 @@ def optimize(
         {},
         {},
         toolchain,
-        _peak(found_machine, measured),
+        best_peak(found_machine, measured),
         level,
         measured.store if measured is not None else StoreState(),
         analysed=analysed,
@@ -422,12 +417,13 @@ def optimize(
         interrupted=measured is not None and measured.interrupted,
         search=None if searching is None else searching.report,
         asked=bool(variants),
+        first_use=first,
     )
     folder = Path(out) if out is not None else None
     try:
         if measured is not None and not result.interrupted:
             with clock.stage("run"):
-                result = result if executor is not None else _exact(result, seed)
+                result = result if executor is not None else with_exactness(result, seed)
                 result = with_unprepared(result, executor or registry.load("executors", "local"), seed)
         result = _emitted(result, folder)
     except KeyboardInterrupt:

@@ -122,7 +122,9 @@ def microkernels(name: str = AUTOMATIC, *, machine: Machine | None = None) -> tu
     if machine is None:
         return kernels
     elsewhere = None if machine.at_hand else machine.isa
-    return tuple(calibrated(kernel, machine.throughputs, elsewhere).on(machine.core) for kernel in kernels)
+    return tuple(
+        calibrated(kernel, machine.throughputs, machine.call_times, elsewhere).on(machine.core) for kernel in kernels
+    )
 
 
 def _kernels(name: str) -> tuple[Microkernel, ...]:

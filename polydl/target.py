@@ -129,6 +129,7 @@ def _restricted(machine: Machine, macros: Collection[str], vector_bytes: int) ->
         total_peak_gflops=machine.total_peak_gflops * share,
         # They were measured with other vectors.
         throughputs=(),
+        call_times=(),
     )
 
 

@@ -2,11 +2,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
+from contextlib import suppress
+from itertools import product
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from polydl import pipeline
+from polydl.calibration.first_use import ELEMENTS, versions_of
+from polydl.errors import MissingComponentError
+from polydl.execute.toolchain import Toolchain
+from polydl.machine.call_times import CallTimes, write_call_times
+from polydl.machine.system import default_directory, find
 from polydl.microkernels.amx import AMX
 
 # The same examples in every run, and no failure because a machine is slow.
@@ -67,7 +75,23 @@ def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         # As in a pipe, whatever terminal the tests were started from.
         patch.delenv("COLUMNS", raising=False)
+        take_microkernels_for_used()
         yield
+
+
+def take_microkernels_for_used() -> None:
+    """No test has calls timed because it is the first one to use a microkernel here."""
+    system = find()
+    known = []
+    with suppress(MissingComponentError):
+        toolchain = Toolchain.find()
+        kernels = [kernel for kernel in pipeline.microkernels() if kernel.unavailable() is None]
+        for kernel, (element, width) in product(kernels, ELEMENTS.items()):
+            if (element, element) in kernel.elements:
+                versions = versions_of(kernel.on(system.core), element, system.vector_bytes, toolchain)
+                known.append(CallTimes(kernel.name, element, system.vector_bytes // width, versions, True, ()))
+    default_directory().mkdir(parents=True)
+    write_call_times(default_directory(), system.identity.cpu_id, known)
 
 
 @pytest.fixture(autouse=True)

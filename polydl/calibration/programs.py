@@ -46,7 +46,7 @@ def rows(vector_elements: int) -> tuple[tuple[int, int], ...]:
     )
 
 
-def _site(
+def packed_site(
     element: str, m: tuple[int, int], n: tuple[int, int], k: tuple[int, int], batch: tuple[int, int], transposed: bool
 ) -> GemmSite:
     """Operands packed as tightly as the full tile allows, one product after the other."""
@@ -72,14 +72,16 @@ def _site(
 def grid_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
     """The sites that the table is fitted from, without what the kernel rejects."""
     columns = LONG_COLUMNS if "copies" in kernel.abilities else COLUMNS
-    wanted = (_site(element, m, n, STEPS, BATCH, transposed=False) for m, n in product(rows(vector_elements), columns))
+    wanted = (
+        packed_site(element, m, n, STEPS, BATCH, transposed=False) for m, n in product(rows(vector_elements), columns)
+    )
     return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
 
 
 def transposed_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
     """Sites whose B is contiguous along n."""
     extents = (((2 * vector_elements, vector_elements), (8, 6)), ((4 * vector_elements, 3 * vector_elements), (24, 12)))
-    wanted = (_site(element, m, n, STEPS, BATCH, transposed=True) for m, n in extents)
+    wanted = (packed_site(element, m, n, STEPS, BATCH, transposed=True) for m, n in extents)
     return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
 
 
@@ -94,7 +96,7 @@ def held_out_sites(kernel: Microkernel, element: str, vector_elements: int) -> t
         k = sorted(generator.sample([3, 8, 16, 24, 32, 48, 64, 96, 128, 256], 2), reverse=True)
         batch = (generator.choice([1, 1, 2, 3, 4, 8, 9, 16]), 1)
         bytes_read = (whole + n[0]) * k[0] * batch[0] * (64 // vector_elements)
-        site = accepted(kernel, _site(element, m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False))
+        site = accepted(kernel, packed_site(element, m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False))
         if site is not None and bytes_read <= 256 << 10:
             found.append(site)
         if len(found) == _HELD_OUT_SITES:

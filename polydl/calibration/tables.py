@@ -57,7 +57,11 @@ def timed(
                 )
                 for number, part in enumerate(programs)
             ]
-            libraries = [future.result() for future in pending]
+            try:
+                libraries = [future.result() for future in pending]
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
         calls = [(number, call) for number, part in enumerate(programs) for call in timed_calls(part)]
         core = choose_cores(1)[0]
         try:

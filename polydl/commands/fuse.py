@@ -45,6 +45,7 @@ def fuse(
     name: str,
     prefix: str,
     march: str,
+    no_calibration: bool,
     fresh: bool,
     records: Path | None,
     detail: Detail,
@@ -59,6 +60,7 @@ def fuse(
     from polydl.optimization import OptimizationInterrupted
     from polydl.pipeline import fusion_pairs
     from polydl.presentation import measured, nest
+    from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
     from polydl.records.store import default_directory
 
@@ -88,6 +90,7 @@ def fuse(
                 name=name,
                 prefix=prefix,
                 march=march,
+                calibrate=not no_calibration,
                 progress=progress,
                 **vars(search),
             )
@@ -99,6 +102,8 @@ def fuse(
         with INTERRUPTION.deferred():
             optimization = report.write_report(result.optimization, directory)
     document = report.fusion_document(optimization, result.pairs)
+    if optimization.first_use is not None and not detail.quiet:
+        click.echo(first_use_text(optimization.first_use))
     if not detail.quiet:
         click.echo(_text(scop, result, optimization, document, search.seed, detail.verbose))
     warn_of_store(optimization)

@@ -99,6 +99,7 @@ def optimize(
     prefix: str,
     march: str,
     no_fusion: bool,
+    no_calibration: bool,
     fresh: bool,
     records: Path | None,
     detail: Detail,
@@ -162,6 +163,7 @@ def optimize(
         run={
             "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
             "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
+            "calibrate": not no_calibration,
             "budget": limit, "strategy": strategy,
             "name": name, "prefix": prefix, "march": march, "shard": shard,
         },
@@ -189,6 +191,7 @@ def _optimized(
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
     from polydl.presentation import answer, measured, nest, results
+    from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
     from polydl.target import TargetProcessors
 
@@ -233,6 +236,8 @@ def _optimized(
             result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
             result = report.write_report(result, directory)
     document = report.optimization_document(result)
+    if result.first_use is not None and not detail.quiet:
+        click.echo(first_use_text(result.first_use))
     if detail.verbose or (not run["run"] and not detail.quiet):
         click.echo(nest.generation_text(result.generation, search.seed))
         click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")

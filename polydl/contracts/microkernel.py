@@ -69,6 +69,16 @@ class GemmShape:
     overwrite: bool = False
     element_b: str = ""
 
+    @property
+    def columns(self) -> int:
+        """Of C, in all rows."""
+        return self.n * self.rows
+
+    @property
+    def transposed(self) -> bool:
+        """Whether B is walked along n in memory."""
+        return self.stride_bk != 1 and self.k > 1
+
 
 @dataclass(frozen=True)
 class GemmSite:

@@ -21,6 +21,7 @@ import tomli_w
 from polydl.errors import MachineError
 from polydl.files import replacing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
+from polydl.machine.call_times import CallTimes, read_call_times
 from polydl.machine.core import Constant, Core, constants
 from polydl.machine.families import published
 from polydl.machine.profile import Profile
@@ -58,6 +59,8 @@ class Machine:
     total_peak_gflops: float = 0.0
     #: How long calls of microkernels were measured to take; empty before ``polydl calibrate``.
     throughputs: tuple[Throughput, ...] = ()
+    #: Calls of microkernels that were timed when these were first used.
+    call_times: tuple[CallTimes, ...] = ()
     #: Physical constants of a core that are known better than those published of its family.
     constants: tuple[Constant, ...] = ()
     #: Whether this process runs on it. Of a machine elsewhere nothing is asked of the system here, and nothing is run.
@@ -109,6 +112,8 @@ class Machine:
         else:
             speeds = stored_or_measured(identity.cpu_id, identity.cache_bytes, system.memory_bytes, directory)
         machine = _machine_of(system, speeds, calibration, threads or cores)
+        timed = read_call_times(directory, identity.cpu_id)
+        machine = replace(machine, call_times=timed)
         return machine if sizes is None else machine.with_cache_sizes(sizes)
 
     @staticmethod
@@ -187,8 +192,10 @@ class Machine:
             levels = tuple(_typed(CacheLevel, level) for level in table.get("caches", []))
             totals = tuple(float(rate) for rate in table.get("total_bandwidths", []))
             tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
+            timed = tuple(CallTimes.from_table(each) for each in table.get("call_times", []))
             known = tuple(Constant(**each) for each in table.get("constants", []))
             others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
+            others["call_times"] = timed
             rest = {"total_peak_gflops": 0.0, "at_hand": True}
             return _typed(Machine, {**rest, **table, **others, "constants": known})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import Rounding
+from polydl.machine.call_times import CallTimes
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.machine.throughput import Throughput
+from polydl.model.call_factors import CallFactors
 
 
 @dataclass(frozen=True)
 class Calibrated(Microkernel):
-    """A microkernel whose predictions come from measured tables, and from its own formula where there is none."""
+    """A microkernel whose predictions come from measured tables, and from its own formula where there is none.
+
+    Where calls were timed one by one, these correct the formula.
+    """
 
     kernel: Microkernel
     throughputs: tuple[Throughput, ...]
+    call_times: tuple[CallTimes, ...] = ()
     #: The cores whose cycles are predicted.
     core: Core = WIDE_CORE
     #: The instruction sets of a machine that is not at hand, as systems name them; None for the machine at hand.
@@ -62,12 +69,14 @@ class Calibrated(Microkernel):
         return self.kernel.sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """From the table; further columns than it has take more time as the microkernel's own formula says."""
+        """From the table; further columns than it has take more time as the microkernel's own formula says.
+
+        Without a table, from the formula and the calls that were timed.
+        """
         for table in self.throughputs:
             if (table.element, table.vector_elements) == (shape.element, vector_elements):
-                transposed = shape.stride_bk != 1 and shape.k > 1
-                columns, most = shape.n * shape.rows, table.columns[-1]
-                cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, transposed)
+                columns, most = shape.columns, table.columns[-1]
+                cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, shape.transposed)
                 # Tables are in the time of two vector multiply-adds.
                 cycles *= self.core.fma_per_cycle / 2
                 if columns <= most:
@@ -75,7 +84,21 @@ class Calibrated(Microkernel):
                 widest = replace(shape, n=most, rows=1)
                 formula = self.kernel.predicted_cycles
                 return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
-        return self.kernel.predicted_cycles(shape, vector_elements)
+        cycles = self.kernel.predicted_cycles(shape, vector_elements)
+        factors = self._factors.get((shape.element, vector_elements))
+        return cycles if factors is None else cycles * factors.of(shape)
+
+    @cached_property
+    def _factors(self) -> dict[tuple[str, int], CallFactors]:
+        """By element type and vector length, for calls that no table covers."""
+        return {
+            (times.element, times.vector_elements): CallFactors(
+                times,
+                partial(self.kernel.predicted_cycles, vector_elements=times.vector_elements),
+                self.core.fma_per_cycle / 2,
+            )
+            for times in self.call_times
+        }
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return self.kernel.register_block(shape, vector_elements)
@@ -119,14 +142,20 @@ class Calibrated(Microkernel):
 
 
 def calibrated(
-    kernel: Microkernel, throughputs: Sequence[Throughput], elsewhere: tuple[str, ...] | None = None
+    kernel: Microkernel,
+    throughputs: Sequence[Throughput],
+    call_times: Sequence[CallTimes] = (),
+    elsewhere: tuple[str, ...] | None = None,
 ) -> Microkernel:
-    """The microkernel with the tables that are its own, or as it is if there is none.
+    """The microkernel with the tables and the timed calls that are its own, or as it is if there are none.
 
     ``elsewhere`` are the instruction sets of a machine that is not at hand.
     """
-    own = tuple(table for table in throughputs if table.microkernel == kernel.name)
-    return Calibrated(kernel, own, elsewhere=elsewhere) if own or elsewhere is not None else kernel
+    tables = tuple(table for table in throughputs if table.microkernel == kernel.name)
+    times = tuple(each for each in call_times if each.microkernel == kernel.name and each.calls)
+    if not tables and not times and elsewhere is None:
+        return kernel
+    return Calibrated(kernel, tables, times, elsewhere=elsewhere)
 
 
 def _plain(name: str) -> str:

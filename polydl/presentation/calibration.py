@@ -8,6 +8,7 @@ from polydl.machine.core import CONSTANTS, Source, constants
 from polydl.presentation import notation, tables
 
 if TYPE_CHECKING:
+    from polydl.calibration.first_use import FirstUse
     from polydl.machine.core import Core
     from polydl.machine.profile import Profile
     from polydl.machine.throughput import Throughput
@@ -47,6 +48,15 @@ def profile_text(profile: Profile, published: Core) -> str:
         core_text(published.having(constants(profile.constants, "measured"))),
     ]
     return "\n".join([*head, *(_throughput_text(table) for table in profile.throughputs)])
+
+
+def first_use_text(first: FirstUse) -> str:
+    """One line."""
+    if not first.calls:
+        return "Calibrated  by another process meanwhile; polydl calibrate does it with more care"
+    names = ", ".join(first.microkernels)
+    what = f"{notation.counted(first.calls, 'call')} of {names} in {first.seconds:.1f} s, kept for later"
+    return f"Calibrated  {what}; polydl calibrate does it with more care"
 
 
 def core_text(core: Core) -> str:

@@ -422,6 +422,9 @@ def optimization_options(*others: Callable[[Command], Command]) -> Callable[[Com
         ),
         click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works)."),
         *others,
+        click.option(
+            "--no-calibration", is_flag=True, help="Time no calls of microkernels that are used for the first time."
+        ),
         click.option("--fresh", is_flag=True, help="Measure again what the records hold."),
         sandbox_option,
         records_option,

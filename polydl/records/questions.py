@@ -51,8 +51,8 @@ def question(
         _FORM,
         hashlib.sha256(source).hexdigest(),
         headers,
-        # The size of the memory changes no result.
-        asdict(replace(machine, memory_bytes=1)),
+        # The size of the memory changes no result, and calls that were timed since are no reason to search anew.
+        asdict(replace(machine, memory_bytes=1, call_times=())),
         [_identity(path.resolve()) for path in compilers],
         {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         dict(options),

@@ -1,0 +1,241 @@
+"""Calls that the most promising variants make are timed when their microkernels are first used on a machine.
+
+``polydl calibrate`` times thousands of calls in a minute or two. Here it is the few that decide a ranking, for a few
+seconds at most. They are kept beside the machine's speeds, and correct what is predicted from then on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from polydl.calibration.programs import accepted, grid_sites, packed_site, program
+from polydl.calibration.tables import timed
+from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.errors import ExecutionError
+from polydl.execute.toolchain import Toolchain
+from polydl.files import locked
+from polydl.ir.ranking import Ranking
+from polydl.ir.variant import Variant
+from polydl.machine import Machine
+from polydl.machine.call_times import CallTime, CallTimes, call_times_path, read_call_times, write_call_times
+from polydl.machine.system import default_directory
+from polydl.plan.apply import Applied
+from polydl.plan.call_sites import CallSite
+
+# Element types of calls that can be timed, with their bytes.
+ELEMENTS = {"float": 4, "double": 8}
+_SECONDS = 4.5
+# Calls of variants that are compiled and timed at once, how many there are at most of each microkernel and element
+# type, and those of all sizes, which have many tails.
+_CALLS_PER_STEP, _MOST_CALLS, _SPREAD_PER_STEP = 8, 48, 4
+_SEED = 7
+# Variants of a ranking whose calls are timed.
+_LOOKED_AT = 24
+# Of the operands of a call, which then stay in the second-level cache.
+_MOST_BYTES = 256 << 10
+
+Measure = Callable[[Microkernel, Sequence[GemmSite], int, Toolchain], Mapping[GemmShape, float]]
+# A microkernel's name and an element type.
+Key = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a microkernel with operands that are packed."""
+
+    kernel: Microkernel
+    site: GemmSite
+
+    @property
+    def key(self) -> Key:
+        return self.kernel.name, self.site.element
+
+
+@dataclass(frozen=True)
+class FirstUse:
+    """So many ``calls`` of these microkernels were timed in ``seconds``. The machine knows them.
+
+    No calls were where another process timed them meanwhile; the machine knows those.
+    """
+
+    machine: Machine
+    microkernels: tuple[str, ...]
+    calls: int
+    seconds: float
+    #: what the calls were compiled with
+    toolchain: Toolchain
+    #: where their times are kept
+    directory: Path
+    #: what is left to time, by steps
+    further: tuple[tuple[Call, ...], ...]
+
+
+def first_use_of(
+    ranking: Ranking,
+    apply: Callable[[Variant], Applied],
+    machine: Machine,
+    toolchain: Toolchain,
+    report: Callable[[int, int], None] | None,
+) -> FirstUse | None:
+    """``first_use`` of the microkernels that the first variants of a ranking call; ``apply`` applies one of them."""
+    first = [entry.variant for entry in ranking.entries[:_LOOKED_AT]]
+    return first_use(machine, needed_calls(map(apply, first)), toolchain, report=report)
+
+
+def needed_calls(variants: Iterable[Applied]) -> tuple[Call, ...]:
+    """The microkernel calls of variants, each once, in their order; without those whose elements can't be timed."""
+    sites = chain.from_iterable(applied.sites.values() for applied in variants)
+    calls = [call for site in sites if (call := _packed(site)) is not None]
+    return tuple({(call.key, call.site): call for call in calls}.values())
+
+
+def _packed(call: CallSite) -> Call | None:
+    """The call with operands as tight as its tile allows, and with fewer steps if they don't fit into L2."""
+    gemm, width = call.gemm, ELEMENTS.get(call.gemm.element)
+    if width is None or (gemm.element, gemm.accumulator) not in call.kernel.elements or gemm.type_b != gemm.element:
+        return None
+    n = gemm.n[0] * gemm.rows, gemm.n[1] * gemm.rows
+    k, batch = gemm.k, gemm.batch
+    while (gemm.m[0] + n[0]) * k[0] * batch[0] * width > _MOST_BYTES and batch[0] * k[0] > 1:
+        if batch[0] > 1:
+            batch = batch[0] // 2, batch[0] // 2
+        else:
+            k = k[0] // 2, k[0] // 2
+    transposed = gemm.stride_bk != 1 and k[0] > 1
+    site = accepted(call.kernel, packed_site(gemm.element, gemm.m, n, k, batch, transposed=transposed))
+    return None if site is None else Call(call.kernel, site)
+
+
+def first_use(
+    machine: Machine,
+    calls: Sequence[Call],
+    toolchain: Toolchain,
+    *,
+    directory: Path | None = None,
+    measure: Measure = timed,
+    clock: Callable[[], float] = time.perf_counter,
+    seconds: float = _SECONDS,
+    report: Callable[[int, int], None] | None = None,
+) -> FirstUse | None:
+    """Time calls of those microkernels of which none was timed on this machine before; None if there are no such.
+
+    The calls come first, then some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
+    longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
+    interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
+    over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
+    """
+    started = clock()
+    directory = directory or default_directory()
+    tabulated = {(table.microkernel, table.element) for table in machine.throughputs}
+    calls = [call for call in calls if call.key not in tabulated]
+    versions = _versions(calls, machine.vector_bytes, toolchain)
+    if not _left(_by_key(machine.call_times), calls, versions):
+        return None
+    try:
+        with locked(lock_path(directory, machine.cpu_id)):
+            known = _by_key(read_call_times(directory, machine.cpu_id))
+            left = _left(known, calls, versions)
+            for key in left:
+                if key not in known or known[key].versions != versions[key]:
+                    known[key] = CallTimes(*key, machine.vector_bytes // ELEMENTS[key[1]], versions[key], False, ())
+            spread = [_spread(call, machine.vector_bytes) for call in {call.key: call for call in calls}.values()]
+            steps = _steps(left.values(), _CALLS_PER_STEP)
+            further = _steps((each for each in spread if each[0].key in left), _SPREAD_PER_STEP)
+            steps, further = [*steps, *further[: len(left)]], further[len(left) :]
+            count, longest = 0, 0.0
+            for number, step in enumerate(steps):
+                begun = clock()
+                if number and begun - started + longest > seconds:
+                    further = [*steps[number:], *further]
+                    break
+                times = time_calls(step, machine.vector_bytes, toolchain, measure)
+                key = step[0].key
+                known[key] = replace(known[key], calls=(*known[key].calls, *times))
+                write_call_times(directory, machine.cpu_id, known.values())
+                count += len(times)
+                longest = max(longest, clock() - begun)
+                if report is not None:
+                    report(number + 1, len(steps))
+            if left:
+                known |= {key: replace(known[key], complete=True) for key in left}
+                write_call_times(directory, machine.cpu_id, known.values())
+    except OSError:
+        return None
+    names = tuple(dict.fromkeys(name for name, _ in left))
+    machine = replace(machine, call_times=tuple(known.values()))
+    return FirstUse(machine, names, count, clock() - started, toolchain, directory, tuple(further))
+
+
+def lock_path(directory: Path, cpu_id: str) -> Path:
+    """What a process holds the lock of that times calls."""
+    return call_times_path(directory, cpu_id).with_suffix(".lock")
+
+
+def _spread(call: Call, vector_bytes: int) -> list[Call]:
+    """Calls of all sizes of a microkernel and element type, in random order, the same each time."""
+    element = call.site.element
+    sites = list(grid_sites(call.kernel, element, vector_bytes // ELEMENTS[element]))
+    random.Random(_SEED).shuffle(sites)
+    return [Call(call.kernel, site) for site in sites] or [call]
+
+
+def versions_of(kernel: Microkernel, element: str, vector_bytes: int, toolchain: Toolchain) -> str:
+    """What times of a microkernel's calls depend on: its C, of which one program is looked at, and the compiler."""
+    extent = 2 * vector_bytes // ELEMENTS[element]
+    site = accepted(kernel, packed_site(element, (extent,) * 2, (8, 8), (64, 64), (1, 1), transposed=False))
+    text = "" if site is None else program(kernel, [site], vector_bytes)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return " ".join(filter(None, (kernel.version(), digest, toolchain.name)))
+
+
+def _versions(calls: Iterable[Call], vector_bytes: int, toolchain: Toolchain) -> dict[Key, str]:
+    kernels = {call.key: call.kernel for call in calls}
+    return {key: versions_of(kernel, key[1], vector_bytes, toolchain) for key, kernel in kernels.items()}
+
+
+def _by_key(times: Iterable[CallTimes]) -> dict[Key, CallTimes]:
+    return {(each.microkernel, each.element): each for each in times}
+
+
+def _left(known: Mapping[Key, CallTimes], calls: Iterable[Call], versions: Mapping[Key, str]) -> dict[Key, list[Call]]:
+    """The calls to time of each microkernel that is not known as a whole, without those that are."""
+    left: dict[Key, list[Call]] = {}
+    for call in calls:
+        times = known.get(call.key)
+        mine = times if times is not None and times.versions == versions[call.key] else None
+        if mine is None or not mine.complete:
+            waiting = left.setdefault(call.key, [])
+            timed_before = set() if mine is None else {(each.m, each.n, each.k) for each in mine.calls}
+            site = call.site
+            if (site.m[0], site.n[0], site.k[0]) not in timed_before and len(waiting) < _MOST_CALLS:
+                waiting.append(call)
+    return left
+
+
+def _steps(left: Iterable[Sequence[Call]], count: int) -> list[tuple[Call, ...]]:
+    """What is timed at once: so many calls of one microkernel and element type, and of all of these in turn."""
+    by_key = [[tuple(calls[first : first + count]) for first in range(0, len(calls), count)] for calls in left]
+    return [step for turn in zip_longest(*by_key) for step in turn if step is not None]
+
+
+def time_calls(
+    step: Sequence[Call], vector_bytes: int, toolchain: Toolchain, measure: Measure = timed
+) -> list[CallTime]:
+    """What calls of one microkernel and element type take; nothing if it can't be compiled or run.
+
+    A search finds out about that as well, and says it.
+    """
+    try:
+        cycles = measure(step[0].kernel, [call.site for call in step], vector_bytes, toolchain)
+    except ExecutionError:
+        return []
+    return [
+        CallTime(shape.m, shape.columns, shape.k, shape.batch, shape.transposed, taken)
+        for shape, taken in cycles.items()
+    ]

@@ -1,0 +1,113 @@
+"""What a first use has left is timed while candidates compile, by ``python -m polydl.calibration.further``."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from polydl import registry
+from polydl.calibration.first_use import Call, FirstUse, lock_path, time_calls
+from polydl.contracts import GemmSite
+from polydl.execute.process_group import kill_group
+from polydl.execute.toolchain import Toolchain
+from polydl.files import locked
+from polydl.interruption import INTERRUPTION
+from polydl.machine.call_times import CallTime, read_call_times, write_call_times
+from polydl.machine.system import find
+
+_COMMAND = (sys.executable, "-P", "-m", "polydl.calibration.further")
+# For a process that was told to end: the compilers that it runs are killed first.
+_ENDING_SECONDS = 10.0
+
+
+@contextmanager
+def going_on(first: FirstUse | None) -> Iterator[None]:
+    """While this lasts, a process of its own times what the first use has left, and keeps it for the next command."""
+    if first is None or not first.further:
+        yield
+        return
+    process = None
+    try:
+        # A process that has just been started must be known before it can be ended.
+        with INTERRUPTION.deferred():
+            process = subprocess.Popen(
+                _COMMAND,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        assert process.stdin is not None
+        with suppress(OSError), process.stdin:
+            process.stdin.write(json.dumps(_request(first)).encode())
+        yield
+    finally:
+        if process is not None:
+            with INTERRUPTION.deferred():
+                _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        process.wait()
+
+
+def _request(first: FirstUse) -> dict[str, Any]:
+    return {
+        "directory": str(first.directory),
+        "cpu_id": first.machine.cpu_id,
+        "vector_bytes": first.machine.vector_bytes,
+        "toolchain": {**asdict(first.toolchain), "path": str(first.toolchain.path)},
+        "steps": [[{"microkernel": call.kernel.name, **asdict(call.site)} for call in step] for step in first.further],
+    }
+
+
+def time_further(
+    request: Mapping[str, Any],
+    wanted: Callable[[], bool],
+    time_step: Callable[..., list[CallTime]] = time_calls,
+) -> None:
+    """Time the steps of a request as long as that is ``wanted``, and keep each as it ends."""
+    directory, cpu_id = Path(request["directory"]), request["cpu_id"]
+    core = find().core
+    asked = request["toolchain"]
+    toolchain = Toolchain(**{**asked, "path": Path(asked["path"]), "flags": tuple(asked["flags"])})
+    for step in request["steps"]:
+        if not wanted():
+            return
+        calls = []
+        for call in step:
+            fields: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in call.items()
+            }
+            kernel = registry.load("microkernels", fields.pop("microkernel")).on(core)
+            calls.append(Call(kernel, GemmSite(**fields)))
+        with locked(lock_path(directory, cpu_id)):
+            times = time_step(calls, request["vector_bytes"], toolchain)
+            known = [
+                replace(each, calls=(*each.calls, *times)) if (each.microkernel, each.element) == calls[0].key else each
+                for each in read_call_times(directory, cpu_id)
+            ]
+            write_call_times(directory, cpu_id, known)
+
+
+def main() -> None:
+    INTERRUPTION.unwind()
+    parent = os.getppid()
+    with suppress(KeyboardInterrupt):
+        time_further(json.load(sys.stdin), lambda: os.getppid() == parent)
+
+
+if __name__ == "__main__":
+    main()

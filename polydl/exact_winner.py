@@ -1,0 +1,31 @@
+"""The winner is computed over a ring, too, where rounding can't hide a mistake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from polydl.files import temporary_directory
+from polydl.ir.measurement import Measurement
+
+if TYPE_CHECKING:
+    from polydl.optimization import Optimization
+
+# Most seconds that the check may take.
+_MOST_SECONDS = 0.3
+
+
+def with_exactness(result: Optimization, seed: int) -> Optimization:
+    """The winner is computed over a ring, too, where that takes little time. One that differs there is none."""
+    from polydl.execute.exactness import compare_exactly, estimated_seconds
+
+    best = result.winner
+    if best is None or result.toolchain is None or estimated_seconds(result.scop, best.kernel) > _MOST_SECONDS:
+        return result
+    with temporary_directory() as directory:
+        exactness = compare_exactly(result.scop, best.kernel, result.toolchain, directory, seed=seed)
+    if exactness.verdict != "differs":
+        return replace(result, exactness=exactness)
+    message = f"over the {exactness.ring} another result: {exactness.reason}"
+    wrong = replace(best, measurement=Measurement(best.kernel.id, "wrong", message=message), record=None)
+    return with_exactness(replace(result, tried=tuple(wrong if each is best else each for each in result.tried)), seed)

@@ -1,0 +1,76 @@
+"""Calls of microkernels that were timed one by one when they were first used, kept beside the machine's speeds."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from polydl.files import replacing
+
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class CallTime:
+    """One call with operands in the first two caches, packed as tightly as its sizes allow."""
+
+    m: int
+    #: The columns of all rows.
+    n: int
+    k: int
+    batch: int
+    #: Whether B is contiguous along n.
+    transposed: bool
+    #: Peak cycles: the time of two vector multiply-adds each.
+    cycles: float
+
+
+@dataclass(frozen=True)
+class CallTimes:
+    """The calls of one microkernel and element type."""
+
+    microkernel: str
+    element: str
+    vector_elements: int
+    #: Of the microkernel, the compiler and its flags.
+    versions: str
+    #: Whether nothing is left to time; False after an interruption.
+    complete: bool
+    calls: tuple[CallTime, ...]
+
+    @staticmethod
+    def from_table(table: Mapping[str, Any]) -> CallTimes:
+        """From what ``dataclasses.asdict`` made, by way of TOML. Raises ValueError, KeyError or TypeError."""
+        calls = tuple(CallTime(**row) for row in table["calls"])
+        for call in calls:
+            if min(call.m, call.n, call.k, call.batch) < 1 or not (math.isfinite(call.cycles) and call.cycles > 0):
+                raise ValueError(f"{call} is no timed call")
+        return CallTimes(**{**table, "calls": calls})
+
+
+def call_times_path(directory: Path, cpu_id: str) -> Path:
+    return directory / f"{cpu_id}.calls.toml"
+
+
+def read_call_times(directory: Path, cpu_id: str) -> tuple[CallTimes, ...]:
+    """What is kept there; nothing if the file is absent, damaged, of another version or of another processor."""
+    try:
+        table = tomllib.loads(call_times_path(directory, cpu_id).read_text(encoding="utf-8"))
+        if (table.get("version"), table.get("cpu_id")) != (_VERSION, cpu_id):
+            return ()
+        return tuple(CallTimes.from_table(each) for each in table["microkernels"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def write_call_times(directory: Path, cpu_id: str, times: Iterable[CallTimes]) -> None:
+    """Whole or not at all. Raises OSError."""
+    with replacing(call_times_path(directory, cpu_id)) as file:
+        table = {"version": _VERSION, "cpu_id": cpu_id, "microkernels": [asdict(each) for each in times]}
+        file.write(tomli_w.dumps(table).encode())

@@ -1,0 +1,63 @@
+"""What calls of a microkernel that were timed one by one say of others.
+
+A microkernel's own formula says well how its time grows, and is wrong by a factor that changes slowly with the sizes of
+the call. The factor is known where a call was timed. Between such calls it is interpolated by inverse squares of
+distances (Shepard, 1968), on logarithms of sizes and factors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from polydl.contracts import GemmShape
+from polydl.machine.call_times import CallTime, CallTimes
+
+# What a difference in kind is worth, in doublings of one size: a part of a vector at the end of m, another layout of B.
+_PARTIAL, _TRANSPOSED = 1.0, 2.0
+
+_Sizes = tuple[int, int, int, int, bool]
+
+
+class CallFactors:
+    """How many times the cycles that ``formula`` predicts a call takes, by its sizes; 1 if nothing was timed."""
+
+    def __init__(self, times: CallTimes, formula: Callable[[GemmShape], float], peak_cycle: float) -> None:
+        """``peak_cycle`` is the time of two vector multiply-adds, in cycles of the core."""
+        self._vector_elements = times.vector_elements
+        shapes = ((packed_shape(call, times.element), call.cycles * peak_cycle) for call in times.calls)
+        timed = [(self._place(_sizes(shape)), cycles / formula(shape)) for shape, cycles in shapes]
+        self._timed = [(place, math.log(factor)) for place, factor in timed]
+        self._known: dict[_Sizes, float] = {}
+
+    def of(self, shape: GemmShape) -> float:
+        sizes = _sizes(shape)
+        if sizes not in self._known:
+            self._known[sizes] = self._interpolated(self._place(sizes))
+        return self._known[sizes]
+
+    def _place(self, sizes: _Sizes) -> tuple[float, ...]:
+        """Where a call stands among others: a difference of 1 in one coordinate is a doubling."""
+        *lengths, transposed = sizes
+        partial = _PARTIAL if sizes[0] % self._vector_elements else 0.0
+        return (*(math.log2(length) for length in lengths), partial, _TRANSPOSED if transposed else 0.0)
+
+    def _interpolated(self, place: tuple[float, ...]) -> float:
+        weights = total = 0.0
+        for other, logarithm in self._timed:
+            distance = math.dist(place, other)
+            if distance == 0.0:
+                return math.exp(logarithm)
+            weights += distance**-2
+            total += logarithm * distance**-2
+        return math.exp(total / weights) if weights else 1.0
+
+
+def packed_shape(call: CallTime, element: str) -> GemmShape:
+    """The call as it was timed."""
+    strides = (1, call.n) if call.transposed else (call.k, 1)
+    return GemmShape(element, element, call.m, call.n, call.k, call.batch, call.m, call.m, *strides)
+
+
+def _sizes(shape: GemmShape) -> _Sizes:
+    return shape.m, shape.columns, shape.k, shape.batch, shape.transposed

@@ -1,0 +1,363 @@
+"""What is timed when microkernels are first used, and what that predicts; no time is real, but in the last test."""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from machines import machine_with
+
+import polydl
+from polydl import pipeline
+from polydl.calibration import further
+from polydl.calibration.first_use import Call, FirstUse, first_use, lock_path, needed_calls
+from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.errors import ExecutionError
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.scop import Scop
+from polydl.machine import Machine
+from polydl.machine.call_times import CallTime, CallTimes, call_times_path, read_call_times, write_call_times
+from polydl.microkernels.plain_c import PLAIN_C
+from polydl.model.calibrated import calibrated
+from polydl.model.call_factors import CallFactors
+from polydl.presentation.calibration import first_use_text
+
+MATMUL = """
+void matmul({0} C[50][96], {0} A[50][{1}], {0} B[{1}][96]) {{
+#pragma scop
+  for (int i = 0; i < 50; ++i)
+    for (int j = 0; j < 96; ++j)
+      for (int k = 0; k < {1}; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}}
+"""
+MACHINE = machine_with(threads=1, vector_bytes=64)
+TOOLCHAIN = Toolchain(Path("cc"), "gcc", "12", ("-O3",))
+
+
+class Measurer:
+    """Takes the place of compiling and timing: a step takes ``seconds``, a call twice the formula's cycles."""
+
+    def __init__(self, seconds: float = 1.0) -> None:
+        self.steps: list[tuple[str, list[GemmSite]]] = []
+        self.now = 0.0
+        self._seconds = seconds
+
+    def __call__(
+        self, kernel: Microkernel, sites: Sequence[GemmSite], _vector_bytes: int, _toolchain: Toolchain
+    ) -> Mapping[GemmShape, float]:
+        self.steps.append((kernel.name, list(sites)))
+        self.now += self._seconds
+        return {shape: 2 * kernel.predicted_cycles(shape, 16) for site in sites for _, shape in site.shapes()}
+
+    def clock(self) -> float:
+        return self.now
+
+
+def nest(folder: Path, element: str = "float", k: int = 64) -> Scop:
+    (folder / "matmul.c").write_text(MATMUL.format(element, k))
+    return pipeline.parse(folder / "matmul.c")
+
+
+def calls_of(scop: Scop, microkernel: str = "c") -> tuple[Call, ...]:
+    variants = pipeline.generate_variants(scop, machine=MACHINE, microkernel=microkernel, max_variants=40)
+    assert variants
+    apply = [pipeline.apply(scop, each, machine=MACHINE, microkernel=microkernel, prove=False) for each in variants]
+    return needed_calls(apply)
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> tuple[Call, ...]:
+    return calls_of(nest(tmp_path))
+
+
+def test_the_calls_of_variants_are_timed_once_each_with_packed_operands(calls: tuple[Call, ...]) -> None:
+    assert len(calls) > 8
+    assert len({(call.key, call.site) for call in calls}) == len(calls)
+    for call in calls:
+        site = call.site
+        assert (call.key, site.element, site.lda, site.ldc) == (("c", "float"), "float", site.m[0], site.m[0])
+        assert all(call.kernel.rejects(shape) is None for _, shape in site.shapes())
+
+
+def test_calls_of_operands_that_leave_the_second_cache_have_fewer_steps(tmp_path: Path) -> None:
+    calls = calls_of(nest(tmp_path, k=8192))
+    assert calls
+    assert max((call.site.m[0] + call.site.n[0]) * call.site.k[0] * call.site.batch[0] * 4 for call in calls) <= 1 << 18
+
+
+def test_calls_of_elements_that_no_program_times_are_left_out(tmp_path: Path) -> None:
+    assert {call.site.element for call in calls_of(nest(tmp_path, "double"))} == {"double"}
+    assert calls_of(nest(tmp_path, "int")) == ()
+
+
+def test_the_calls_of_variants_come_first_and_the_next_use_times_nothing(
+    calls: tuple[Call, ...], tmp_path: Path
+) -> None:
+    measurer = Measurer()
+    done: list[tuple[int, int]] = []
+    first = first_use(
+        MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock, seconds=1000.0,
+        report=lambda step, steps: done.append((step, steps)),
+    )  # fmt: skip
+    assert first is not None
+    wanted = [call.site for call in calls]
+    assert [site for _, sites in measurer.steps for site in sites][: len(wanted)] == wanted
+    assert done == [(number, len(measurer.steps)) for number in range(1, len(measurer.steps) + 1)]
+    assert first.further
+    [times] = first.machine.call_times
+    assert (times.microkernel, times.element, times.vector_elements, times.complete) == ("c", "float", 16, True)
+    assert (first.microkernels, first.calls) == (("c",), len(times.calls))
+    assert read_call_times(tmp_path, MACHINE.cpu_id) == first.machine.call_times
+    assert first_use(first.machine, calls, TOOLCHAIN, directory=tmp_path, measure=measurer) is None
+    assert f"Calibrated  {first.calls} calls of c in " in first_use_text(first)
+
+
+def test_no_step_begins_that_would_last_beyond_the_limit(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    measurer = Measurer(seconds=2.0)
+    first = first_use(
+        MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock, seconds=4.5
+    )
+    assert first is not None
+    assert (len(measurer.steps), first.seconds) == (2, 4.0)
+    [times] = read_call_times(tmp_path, MACHINE.cpu_id)
+    assert times.complete
+
+
+def test_microkernels_take_turns(tmp_path: Path, calls: tuple[Call, ...]) -> None:
+    class Other:
+        name = "other"
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(PLAIN_C, name)
+
+    others = [replace(call, kernel=Other()) for call in calls]  # type: ignore[arg-type]
+    measurer = Measurer()
+    first_use(MACHINE, [*calls, *others], TOOLCHAIN, directory=tmp_path, measure=measurer, clock=lambda: 0.0)
+    assert [name for name, _ in measurer.steps][:4] == ["c", "other", "c", "other"]
+
+
+def test_a_table_of_a_calibration_is_better(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    from polydl.machine.profile import read
+
+    [table] = read(Path(__file__).parent / "data" / "calibration.toml").throughputs
+    known = replace(MACHINE, throughputs=(replace(table, microkernel="c"),))
+    assert first_use(known, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer()) is None
+
+
+def test_an_interrupted_first_use_is_gone_on_with(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    measurer = Measurer()
+
+    def interrupted(*arguments: object) -> Mapping[GemmShape, float]:
+        if measurer.steps:
+            raise KeyboardInterrupt
+        return measurer(*arguments)  # type: ignore[arg-type]
+
+    with pytest.raises(KeyboardInterrupt):
+        first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=interrupted, clock=measurer.clock)
+    [times] = read_call_times(tmp_path, MACHINE.cpu_id)
+    assert times.calls
+    assert not times.complete
+    here = replace(MACHINE, call_times=(times,))
+    assert first_use(here, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock) is not None
+    timed_first, *rest = ({(site.m, site.n, site.k) for site in sites} for _, sites in measurer.steps)
+    assert rest
+    assert not timed_first & rest[0]
+
+
+def test_times_of_another_compiler_are_taken_anew(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
+    assert first is not None
+    measurer = Measurer()
+    newer = replace(TOOLCHAIN, version="13")
+    second = first_use(first.machine, calls, newer, directory=tmp_path, measure=measurer, clock=lambda: 0.0)
+    assert second is not None
+    assert measurer.steps
+    [times] = second.machine.call_times
+    assert "13" in times.versions
+
+
+def test_what_cannot_be_compiled_or_kept_is_left_to_the_formula(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    def refused(*_arguments: object) -> Mapping[GemmShape, float]:
+        raise ExecutionError("the C of the microkernel c does not compile")
+
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=refused, clock=lambda: 0.0)
+    assert first is not None
+    assert first.calls == 0
+    assert first_use(first.machine, calls, TOOLCHAIN, directory=tmp_path, measure=refused) is None
+    (tmp_path / "file").write_text("")
+    assert first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path / "file", measure=refused) is None
+
+
+def test_two_processes_never_time_at_once(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    measurer = Measurer()
+    locked: list[bool] = []
+
+    def measure(*arguments: object) -> Mapping[GemmShape, float]:
+        with lock_path(tmp_path, MACHINE.cpu_id).open("r+b") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                locked.append(True)
+            else:
+                locked.append(False)
+        return measurer(*arguments)  # type: ignore[arg-type]
+
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measure, clock=lambda: 0.0)
+    assert first is not None
+    assert locked
+    assert all(locked)
+    # One that began before and had to wait takes over what was timed meanwhile.
+    count = len(measurer.steps)
+    second = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measure, clock=lambda: 0.0)
+    assert second is not None
+    assert len(measurer.steps) == count
+    assert (second.calls, second.machine.call_times) == (0, first.machine.call_times)
+    assert "another process" in first_use_text(second)
+
+
+# --- what timed calls predict -----------------------------------------------------------
+
+
+def shape(m: int, n: int, k: int, batch: int = 1, **changes: int) -> GemmShape:
+    plain = GemmShape("float", "float", m, n, k, batch, lda=m, ldc=m, stride_bn=k, stride_bk=1)
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def timed(*factors: tuple[GemmShape, float]) -> CallTimes:
+    rows = (
+        CallTime(each.m, each.columns, each.k, each.batch, each.transposed, factor * formula(each))
+        for each, factor in factors
+    )
+    return CallTimes("c", "float", 16, "", True, tuple(rows))
+
+
+def formula(each: GemmShape) -> float:
+    return each.m * each.columns * each.k * each.batch / 32
+
+
+def test_a_timed_call_has_its_own_factor_and_the_others_those_of_their_neighbours() -> None:
+    factors = CallFactors(timed((shape(64, 8, 64), 1.2), (shape(64, 32, 64), 3.0)), formula, 1.0)
+    assert factors.of(shape(64, 8, 64)) == pytest.approx(1.2)
+    assert factors.of(shape(64, 4, 64, rows=2)) == pytest.approx(1.2)
+    assert factors.of(shape(64, 16, 64)) == pytest.approx((1.2 * 3.0) ** 0.5)
+    assert 1.2 < factors.of(shape(64, 10, 64)) < factors.of(shape(64, 24, 64)) < 3.0
+    assert CallFactors(timed(), formula, 1.0).of(shape(64, 8, 64)) == 1.0
+
+
+def test_calls_are_predicted_from_calls_of_their_kind() -> None:
+    whole, partial, transposed = shape(32, 8, 64), shape(31, 8, 64), shape(32, 8, 64, stride_bn=1, stride_bk=8)
+    factors = CallFactors(timed((whole, 1.0), (partial, 2.0), (transposed, 4.0)), formula, 1.0)
+    assert factors.of(shape(30, 8, 64)) > 1.8
+    assert factors.of(shape(48, 8, 64)) < 1.4
+    assert factors.of(shape(48, 8, 64, stride_bn=1, stride_bk=8)) > 3.0
+
+
+def test_a_microkernel_is_predicted_by_its_timed_calls() -> None:
+    times = timed((shape(64, 8, 64), 2.0))
+    kernel = calibrated(PLAIN_C, (), (times,)).on(MACHINE.core)
+    plain = PLAIN_C.on(MACHINE.core)
+    assert kernel.predicted_cycles(shape(64, 8, 64), 16) == pytest.approx(
+        2.0 * formula(shape(64, 8, 64)) * MACHINE.core.fma_per_cycle / 2
+    )
+    other = replace(shape(64, 8, 64), element="double", accumulator="double")
+    assert kernel.predicted_cycles(other, 8) == plain.predicted_cycles(other, 8)
+    assert calibrated(PLAIN_C, (), (replace(times, microkernel="other"),)) is PLAIN_C
+
+
+def test_a_machine_keeps_its_timed_calls(tmp_path: Path) -> None:
+    here = replace(MACHINE, call_times=(timed((shape(64, 8, 64), 2.0)),))
+    here.save(tmp_path / "machine.toml")
+    assert Machine.load(tmp_path / "machine.toml") == here
+    write_call_times(tmp_path, here.cpu_id, here.call_times)
+    assert read_call_times(tmp_path, here.cpu_id) == here.call_times
+    path = call_times_path(tmp_path, here.cpu_id)
+    text = path.read_text()
+    for damaged in (text.replace("cycles = ", "cycles = -"), text.replace("version = 1", "version = 0"), text[:-20]):
+        path.write_text(damaged)
+        assert read_call_times(tmp_path, here.cpu_id) == ()
+
+
+# --- the whole job ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Takes the place of timing: every call of `c` takes ten times its formula. It records how often it was asked."""
+    found: list[int] = []
+
+    def instead(
+        ranking: object,
+        apply: object,
+        machine: Machine,
+        toolchain: Toolchain,
+        report: object,
+    ) -> FirstUse:
+        del ranking, apply, report
+        found.append(1)
+        slow = replace(machine, call_times=(timed((shape(64, 8, 64), 10.0)),))
+        return FirstUse(slow, ("c",), 1, 0.5, toolchain, Path(), ())
+
+    monkeypatch.setattr("polydl.optimization.first_use_of", instead)
+    return found
+
+
+@pytest.mark.native
+def test_a_search_ranks_by_what_its_first_use_timed(tmp_path: Path, asked: list[int]) -> None:
+    here = machine_with(threads=1, vector_bytes=32)
+    scop = nest(tmp_path)
+    options = {"machine": here, "microkernel": "c", "max_variants": 20, "top_k": 1, "records": False}
+    assert polydl.optimize(scop, calibrate=True, run=False, **options).first_use is None  # type: ignore[arg-type]
+    assert asked == []
+    result = polydl.optimize(scop, calibrate=True, **options)  # type: ignore[arg-type]
+    assert asked == [1]
+    assert result.first_use is not None
+    assert result.machine.call_times
+    assert result.winner is not None
+
+
+def test_what_is_left_is_timed_step_by_step_as_long_as_it_is_wanted(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
+    assert first is not None
+    assert len(first.further) > 3
+    steps: list[list[Call]] = []
+
+    def step(timed_now: list[Call], *_others: object) -> list[CallTime]:
+        steps.append(timed_now)
+        return [CallTime(len(steps), 1, 1, 1, False, 5.0)]
+
+    wanted = itertools.chain([True, True], itertools.repeat(False))
+    further.time_further(further._request(first), lambda: next(wanted), step)
+    assert [tuple(call.site for call in each) for each in steps] == [
+        tuple(call.site for call in each) for each in first.further[:2]
+    ]
+    [times] = read_call_times(tmp_path, MACHINE.cpu_id)
+    assert len(times.calls) == first.calls + 2
+
+
+@pytest.mark.native
+def test_timing_on_ends_with_what_it_goes_on_beside(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    first = first_use(MACHINE, calls, Toolchain.find(), directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
+    assert first is not None
+    before = set(os.listdir("/proc"))
+    with further.going_on(first):
+        pass
+    children = [
+        process
+        for process in set(os.listdir("/proc")) - before
+        if process.isdigit() and "polydl.calibration.further" in _command_line(process)
+    ]
+    assert children == []
+
+
+def _command_line(process: str) -> str:
+    try:
+        return Path("/proc", process, "cmdline").read_text()
+    except OSError:
+        return ""
