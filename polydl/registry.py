@@ -5,15 +5,16 @@ Nothing is imported before it is asked for, so a plug-in may need libraries that
 
 from __future__ import annotations
 
-import difflib
 import sys
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from polydl.errors import OptionError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUPS: dict[str, dict[str, str]] = {
     "microkernels": {
@@ -127,11 +128,15 @@ def _offered(group: str) -> dict[str, EntryPoint]:
 
 @lru_cache(maxsize=64)
 def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Those that distributions on the path offer; looking for them takes milliseconds."""
+    """Those that distributions on the path offer; looking for them takes milliseconds, and so does what finds them."""
+    from importlib.metadata import entry_points
+
     return {point.name: point for point in entry_points(group=f"polydl.{group}")}
 
 
 def _suggestion(name: str, known: tuple[str, ...], what: str) -> str:
+    import difflib
+
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     meant = f"did you mean {close[0]}? " if close else ""
     return f"{meant}The known {what} are {', '.join(known)}"

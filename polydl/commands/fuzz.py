@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -154,6 +153,8 @@ def _merged(files: Sequence[Path], json_path: str | None) -> int:
 
 
 def _document(path: Path) -> dict[str, Any]:
+    import json
+
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

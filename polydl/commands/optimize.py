@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polydl.budget import Budget
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.report import write_page
@@ -107,6 +106,7 @@ def optimize(
     html_path: Path | None,
 ) -> int:
     """Find the fastest variant of a loop nest, check it, and write it as C and as a library."""
+    from polydl.budget import Budget
     from polydl.execute.toolchain import found_compilers
     from polydl.presentation.nest import machine_text
     from polydl.records.questions import question

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +30,8 @@ def variant_from_file(path: str) -> Variant:
 
     Raises OptionError if the file can't be read or holds anything else.
     """
+    import json
+
     from polydl.variant_json import variant_from_json
 
     remedy = "write what `polydl variants FILE --json -` lists as the `steps` of a variant"

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import click
-from click.shell_completion import CompletionItem
 
 from polydl.errors import OptionError
-from polydl.files import temporary_directory
 from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
 from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from polydl.ir.numerics import Numerics
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
@@ -86,6 +86,8 @@ class Source:
         from polydl.pipeline import parse
 
         if self.file is None:
+            from polydl.files import temporary_directory
+
             with temporary_directory() as directory:
                 placed = self.placed(directory)
                 return replace(placed.parse(), file=Path(placed.file or "").name)
@@ -218,6 +220,8 @@ def _workload_names() -> list[str]:
 
 
 def _machines(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    from click.shell_completion import CompletionItem
+
     from polydl.machine.elsewhere import names
 
     known = [CompletionItem(name) for name in names() if name.startswith(word)]
