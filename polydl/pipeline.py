@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import registry
 from polydl.clock import Clock, StageClock
-from polydl.codegen.translation_unit import generate as generate_code
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
@@ -417,4 +416,6 @@ def kernel(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSou
 
     ``exported`` is how its function is called, if not as in the source.
     """
+    from polydl.codegen.translation_unit import generate as generate_code
+
     return generate_code(applied.prove(), vector_bytes, exported)
