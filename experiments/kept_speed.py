@@ -25,8 +25,6 @@ from typing import Any
 
 import click
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from experiments.two_versions import VERSIONS
 from polydl.bench.ratios import seconds
@@ -71,21 +69,16 @@ def rows(path: Path) -> Iterator[Document]:
         yield from (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def table(documents: list[Document]) -> Table:
-    shown = Table(title="polydl's GFLOPS before and after, and oneDNN's time over polydl's in each one's rounds")
-    titles = ("threads", "before", "after", "after / before", "oneDNN / before", "oneDNN / after", "kept")
-    shown.add_column("workload")
-    for title in titles:
-        shown.add_column(title, justify="right")
+def table(documents: list[Document]) -> Iterator[str]:
+    """Lines of Markdown: GFLOPS of both versions, and oneDNN's time over polydl's in the rounds of each."""
+    yield "| workload | threads | GFLOPS before | after | after / before | oneDNN / before | oneDNN / after |"
+    yield "|---|---|---|---|---|---|---|"
     for document in documents:
         before, after = (document[version] for version in VERSIONS)
-        brackets = [ratio(before), ratio(after)]
-        shown.add_row(
-            document["workload"], str(document["threads"]), f"{before['gflops']:.1f}", f"{after['gflops']:.1f}",
-            f"{after['gflops'] / before['gflops']:.3f}", *(f"{a:.3f} [{b:.2f}, {c:.2f}]" for a, b, c in brackets),
-            "yes" if brackets[1][2] >= brackets[0][1] else "no",
-        )  # fmt: skip
-    return shown
+        brackets = [f"{value:.2f} [{low:.2f}, {high:.2f}]" for value, low, high in map(ratio, (before, after))]
+        cells = [document["workload"], str(document["threads"]), f"{before['gflops']:.1f}", f"{after['gflops']:.1f}"]
+        cells += [f"{after['gflops'] / before['gflops']:.3f}", *brackets]
+        yield f"| {' | '.join(cells)} |"
 
 
 @click.group(help=__doc__)
@@ -129,7 +122,7 @@ def measure(before: Path, after: Path, suites: tuple[str, ...], threads: int, op
 def table_command(path: Path) -> None:
     """Show what a file of `measure` holds."""
     documents = list(rows(path))
-    Console(width=130).print(table(documents))
+    print("\n".join(table(documents)))
     for threads in sorted({each["threads"] for each in documents}):
         chosen = [each for each in documents if each["threads"] == threads]
         mean = geometric_mean([each["after"]["gflops"] / each["before"]["gflops"] for each in chosen])
