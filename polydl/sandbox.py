@@ -60,6 +60,19 @@ def inside(command: Sequence[str], folder: Path) -> list[str]:
     return [shutil.which(_PROGRAM) or _PROGRAM, *_OPTIONS, "--bind", path, path, "--", *command]
 
 
+def confined(command: Sequence[str], folder: Path, array_bytes: int) -> list[str]:
+    """The command that runs a program with a nest's code within the limits of ``limit``, for one thread.
+
+    Inside of ``sandboxed`` it runs in the sandbox, where ``folder`` alone can be written.
+    """
+    blocks = (array_bytes + _FILE_BYTES) // 512
+    kibibytes = (_COPIES * array_bytes + _SPARE_BYTES) // 1024
+    # Of a lower limit that is set already, the shell complains; it stays.
+    limits = "; ".join(f"ulimit {each} 2>/dev/null || :" for each in ("-c 0", f"-f {blocks}", f"-v {kibibytes}"))
+    limited = ["/bin/sh", "-c", f'{limits}; exec "$0" "$@"', *command]
+    return inside(limited, folder) if is_sandboxed() else limited
+
+
 def exit_status_of(status: int) -> int:
     """The exit status of a command in the sandbox, minus a signal that ended it, from that of bubblewrap."""
     return _SIGNALLED - status if status > _SIGNALLED else status

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from pathlib import Path
@@ -15,6 +16,7 @@ from polydl.cli import main
 from polydl.codegen.original import original
 from polydl.errors import MissingComponentError
 from polydl.execute.contract import TimingPolicy
+from polydl.execute.exactness import compare_exactly
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 
@@ -46,6 +48,25 @@ __attribute__((constructor)) static void constructor(void)
           connected == 0, getenv("SECRET_TOKEN") ? getenv("SECRET_TOKEN") : "none", getenv("PATH") != 0,
           (unsigned long)core.rlim_cur, file.rlim_cur < (1 << 24), fcntl(LEAKED, F_GETFD) >= 0);
   abort();
+}
+"""
+
+# Ends the process with 64 if it sees no token and must leave no core and no large file, plus 1 if it left its mark.
+RING_CONSTRUCTOR = r"""
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+__attribute__((constructor)) static void constructor(void)
+{
+  struct rlimit core, file, memory;
+  int marked = open("MARK", O_WRONLY | O_CREAT, 0600) >= 0;
+  getrlimit(RLIMIT_CORE, &core);
+  getrlimit(RLIMIT_FSIZE, &file);
+  getrlimit(RLIMIT_AS, &memory);
+  if (getenv("SECRET_TOKEN") || core.rlim_cur || file.rlim_cur > (1 << 24) || memory.rlim_cur == RLIM_INFINITY)
+    _exit(1);
+  _exit(64 + marked);
 }
 """
 
@@ -120,6 +141,29 @@ def test_in_the_sandbox_there_is_no_network_and_nothing_to_write_to(
         pytest.skip(f"the system makes no sandboxes: {error.message}")
     assert not marked
     assert "mark 0, connection 0, token none, path 1, core 0, file 1, extra 0" in message
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("sandboxed", [False, True], ids=["limited", "sandboxed"])
+def test_the_program_of_the_check_over_a_ring_is_limited_too(
+    sandboxed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The constructor tells by its exit status what it sees: the check names the status."""
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    mark = tmp_path / "PLANTED"
+    (tmp_path / "planted.h").write_text(RING_CONSTRUCTOR.replace("MARK", str(mark)))
+    (tmp_path / "nest.c").write_text('#include "planted.h"\n' + NEST)
+    scop = polydl.parse(tmp_path / "nest.c")
+    with contextlib.ExitStack() as stack:
+        if sandboxed:
+            try:
+                stack.enter_context(sandbox.sandboxed())
+            except MissingComponentError as error:
+                pytest.skip(f"the system makes no sandboxes: {error.message}")
+        result = compare_exactly(scop, original(scop), Toolchain.find(), tmp_path / "ring")
+    assert result.verdict == "not applicable"
+    assert result.reason.endswith(f"with status {64 if sandboxed else 65}")
+    assert mark.exists() != sandboxed
 
 
 @pytest.mark.native

@@ -8,6 +8,7 @@ takes no part: what is compiled is the C that does without it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from collections.abc import Iterable
@@ -29,6 +30,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Array, Scop
+from polydl.sandbox import confined, environment, exit_status_of, inside, is_sandboxed
 
 # No vector instructions but those that every processor has, so that the C for other processors is taken.
 _FLAGS = ("-fwrapv", "-w")
@@ -82,21 +84,25 @@ def compare_exactly(
     includes = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
     command = _command(scop, toolchain, ring, kernel.c, includes, [*sources], driver, program)
     try:
-        built = run_in_group(command, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
+        compiler = inside(command, directory) if is_sandboxed() else command
+        built = run_in_group(compiler, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
         if built.returncode != 0:
             errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
             return Exactness("not applicable", "", f"it can't be compiled over the ring: {errors[0] if errors else ''}")
-        ran = run_in_group([str(program)], directory, timeout_seconds=timeout_seconds)
+        array_bytes = 2 * sum(array.bytes for array in _arrays(scop))
+        running = confined([str(program)], directory, array_bytes)
+        ran = run_in_group(running, directory, timeout_seconds=timeout_seconds, environment=environment(os.environ))
     except subprocess.TimeoutExpired:
         return Exactness("not applicable", "", "it takes too long")
     seconds = time.monotonic() - start
+    status = exit_status_of(ran.returncode) if is_sandboxed() else ran.returncode
     *_, last = ran.stdout.splitlines() or ["original"]
-    if last == "agrees" and ran.returncode == 0:
+    if last == "agrees" and status == 0:
         return Exactness("agrees", ring, "", seconds)
     if last == "original":
-        return Exactness("not applicable", "", f"the original nest ends its program with status {ran.returncode}")
+        return Exactness("not applicable", "", f"the original nest ends its program with status {status}")
     if last == "kernel":
-        ended = f"it ends its program with status {ran.returncode}, as where it leaves an array"
+        ended = f"it ends its program with status {status}, as where it leaves an array"
         return Exactness("differs", ring, ended, seconds)
     return Exactness("differs", ring, _difference(scop, last.split()), seconds)
 

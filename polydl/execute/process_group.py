@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -16,14 +16,22 @@ _DYING_SECONDS = 5.0
 
 
 def run_in_group(
-    command: Sequence[str], folder: Path | None = None, *, timeout_seconds: float | None, merged: bool = False
+    command: Sequence[str],
+    folder: Path | None = None,
+    *,
+    timeout_seconds: float | None,
+    merged: bool = False,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a program that may start others. Its temporary files go to ``folder``, where it runs, if one is given.
+
+    It sees ``environment``, or all of this process's.
 
     If this process is interrupted or the time is over, no process of it is left. ``merged`` has stderr in stdout.
     Raises OSError, TimeoutExpired.
     """
     process = None
+    seen = os.environ if environment is None else environment
     try:
         # A program that has just been started must be known before it can be killed.
         with INTERRUPTION.deferred():
@@ -36,7 +44,7 @@ def run_in_group(
                 errors="replace",
                 cwd=folder,
                 # A compiler that is killed leaves its temporary files behind.
-                env=None if folder is None else os.environ | {"TMPDIR": str(folder)},
+                env=seen if folder is None else {**seen, "TMPDIR": str(folder)},
                 start_new_session=True,
             )
         stdout, stderr = process.communicate(timeout=timeout_seconds)
