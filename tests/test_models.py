@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from polydl.models.elementwise import Concatenate
 from polydl.models.epilogue import Apply, Combine, Scale, expression
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
-from polydl.models.kernels import PLACE_OF_NAME, as_written, named
+from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, as_written, kernel, named
 from polydl.models.layout import Image
 from polydl.models.layout_choice import choose
 from polydl.models.pooling import Pooling
@@ -33,7 +35,7 @@ def values(*shape: int) -> Array:
 
 def compiled(graph: Graph, folder: Path) -> polydl.LoadedModel:
     lowered = lower(graph)
-    kernels = {text: as_written(text, "a test") for text in lowered.texts}
+    kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
     write_program(lowered, kernels, folder, threads=1)
     return polydl.load(folder)
 
@@ -178,11 +180,94 @@ def test_steps_are_computed_where_their_operand_is(tmp_path: Path) -> None:
     ]
     assert graph.operators[2].inputs == ("positive", "positive")
     image = values(1, 16, 8, 8)
-    first = np.maximum(convolved(image, arrays["f"], 1, 1, 1, 1) + arrays["a"].reshape(-1, 1, 1), 0)
-    total = first + convolved(first, arrays["g"], 1, 1, 1, 1) + arrays["b"].reshape(-1, 1, 1)
     run = compiled(graph, tmp_path)
     for _ in range(2):
-        np.testing.assert_allclose(run(image), total / (1 + np.exp(-total)), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(run(image), residual_by_hand(image, arrays), rtol=1e-4, atol=1e-4)
+
+
+def residual_by_hand(image: Array, arrays: dict[str, Array]) -> Array:
+    first = np.maximum(convolved(image, arrays["f"], 1, 1, 1, 1) + arrays["a"].reshape(-1, 1, 1), 0)
+    total = first + convolved(first, arrays["g"], 1, 1, 1, 1) + arrays["b"].reshape(-1, 1, 1)
+    result: Array = total / (1 + np.exp(-total))
+    return result
+
+
+# Filters times two, as if it were Winograd's transform.
+DOUBLED = """\
+#include <stddef.h>
+#include <string.h>
+void {name}_prepare(const float filter[2304], const float bias[16], void *prepared);
+void {name}_prepare(const float filter[2304], const float bias[16], void *prepared)
+{{
+  (void)bias;
+  for (int i = 0; i < 2304; ++i)
+    ((float *)prepared)[i] = 2 * filter[i];
+}}
+"""
+
+
+def with_prepared_filters(nest: Nest) -> Kernel:
+    """A kernel whose ``_run`` reads what its ``_prepare`` made of the filters."""
+    plain = as_written(nest, "a test")
+    if "filter" not in nest.constants:
+        return plain
+    head = plain.c[plain.c.index("(") : plain.c.index(")") + 1]
+    run = plain.c.replace(f"void {plain.function}(", f"void {plain.function}_run(")
+    run = run.replace(head, f"{head[:-1]}, const float prepared[1][1][3][3][16][16])", 1)
+    run = run.replace("filter[t][u]", "0.5f * prepared[t][u]")
+    return replace(plain, c=DOUBLED.format(name=plain.function) + run, prepared_bytes=4 * 2304)
+
+
+@pytest.mark.native
+def test_constants_are_prepared_once(tmp_path: Path) -> None:
+    graph, arrays = residual_graph()
+    lowered = lower(graph)
+    manifest = write_program(
+        lowered, {nest: with_prepared_filters(nest) for nest in lowered.nests}, tmp_path, threads=1
+    )
+    assert manifest.prepared_bytes == 2 * 4 * 2304
+    assert manifest.weights_bytes == (tmp_path / "model.weights").stat().st_size
+    image = values(1, 16, 8, 8)
+    run = polydl.load(tmp_path)
+    for _ in range(2):
+        np.testing.assert_allclose(run(image), residual_by_hand(image, arrays), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.native
+def test_the_readme_has_a_program_that_runs(tmp_path: Path) -> None:
+    graph, arrays = residual_graph()
+    lowered = lower(graph)
+    kernels = {nest: with_prepared_filters(nest) for nest in lowered.nests}
+    write_program(lowered, kernels, tmp_path, name="small", threads=1)
+    shown = (tmp_path / "README.txt").read_text(encoding="utf-8")
+    lines = shown.partition("program.c:\n")[2].partition("In this folder:")
+    filled = "for (int i = 0; i < 1024; ++i) input0[i] = (float)(i % 7) - 3;"
+    source = lines[0].replace("/* ... fill the input ... */", filled).replace("%g", "%.9g")
+    (tmp_path / "program.c").write_text(source, encoding="utf-8")
+    build = lines[2].partition("In Python")[0]
+    ended = subprocess.run(["sh", "-e", "-c", build], cwd=tmp_path, capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    image = (np.arange(1024, dtype=np.float32) % 7 - 3).reshape(1, 16, 8, 8)
+    assert float(ended.stdout) == pytest.approx(float(residual_by_hand(image, arrays)[0, 0, 0, 0]), rel=1e-3)
+
+
+@pytest.mark.slow
+@pytest.mark.native
+def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
+    weight, bias, rows = values(48, 64), values(48), values(32, 64)
+    builder = GraphBuilder()
+    builder.input("x", rows.shape)
+    names = [builder.constant("weight", weight), builder.constant("bias", bias)]
+    builder.add_rows("y", (32, 48), Linear(64, 48), ["x"], names)
+    lowered = lower(builder.graph(["y"]))
+    machine = polydl.Machine.detect(threads=1)
+    kernels = {nest: kernel(nest, machine, KernelOptions(records=tmp_path / "records")) for nest in lowered.nests}
+    (tmp_path / "model").mkdir()
+    write_program(lowered, kernels, tmp_path / "model", threads=1)
+    run = polydl.load(tmp_path / "model")
+    np.testing.assert_allclose(run(rows), rows @ weight.T + bias, rtol=1e-4, atol=1e-4)
+    (nest,) = lowered.nests
+    assert kernel(nest, machine, KernelOptions(records=tmp_path / "records")) == kernels[nest]
 
 
 def test_values_that_are_needed_at_once_share_no_memory() -> None:
@@ -205,7 +290,7 @@ def test_expressions_of_steps() -> None:
 
 def test_the_name_of_a_kernel_follows_from_its_text() -> None:
     graph, _ = residual_graph()
-    first, second = lower(graph).texts[1:3]
+    first, second = (nest.text for nest in lower(graph).nests[1:3])
     assert named(first)[0] != named(second)[0]
     assert named(first) == named(first)
     assert PLACE_OF_NAME in first

@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.peers, pytest.mark.native]
 @pytest.fixture
 def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nests are compiled as they are written, so that a test takes no search."""
-    monkeypatch.setattr(program, "kernel", lambda text, *_: as_written(text, "a test"))
+    monkeypatch.setattr(program, "kernel", lambda nest, *_: as_written(nest, "a test"))
 
 
 def optimized(model: Any, *inputs: Any, **options: Any) -> Any:

@@ -54,6 +54,10 @@ class Convolution:
     def borders(self) -> tuple[Pair, ...]:
         return (self.padding,)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("filter", "bias")
+
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         if self.depthwise:
             image = inputs[0]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from polydl.models.memory import aligned
 
 
 @dataclass(frozen=True)
@@ -13,6 +16,26 @@ class Call:
     arguments: tuple[str, ...]
 
 
+class PreparedBuffers:
+    """Buffers behind the weights, for what kernels prepare of them; operators with the same weights share one."""
+
+    def __init__(self, begin: int) -> None:
+        #: the first byte behind all of them
+        self.end = begin
+        #: those that fill them
+        self.calls: list[Call] = []
+        self._places: dict[Call, str] = {}
+
+    def of(self, function: str, constants: tuple[str, ...], size: int) -> str:
+        """The buffer of so many bytes that a function fills from constants."""
+        wanted = Call(function, constants)
+        if wanted not in self._places:
+            self._places[wanted] = f"constant({self.end})"
+            self.calls.append(Call(function, (*constants, self._places[wanted])))
+            self.end += aligned(size)
+        return self._places[wanted]
+
+
 @dataclass(frozen=True)
 class Driver:
     """``inputs`` and ``outputs`` are numbers of elements."""
@@ -20,8 +43,11 @@ class Driver:
     name: str
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    #: with what is prepared of them
     weights_bytes: int
     memory_bytes: int
+    #: what prepares the weights once
+    preparing: tuple[Call, ...]
     calls: tuple[Call, ...]
     threads: int
 
@@ -36,15 +62,16 @@ class Driver:
         return (
             f"size_t {self.name}_weights_bytes(void)",
             f"size_t {self.name}_memory_bytes(void)",
-            f"void {self.name}_prepare(void *memory)",
+            f"void {self.name}_prepare_weights(void *weights)",
+            f"void {self.name}_prepare_memory(void *memory)",
             f"void {self.name}({', '.join(parameters)})",
         )
 
     @property
     def c(self) -> str:
         """The driver alone; kernels are linked with it."""
-        weights_bytes, memory_bytes, prepare, run = self._prototypes
-        kernels = {each.function: each for each in self.calls}
+        weights_bytes, memory_bytes, prepare_weights, prepare_memory, run = self._prototypes
+        kernels = {each.function: each for each in (*self.preparing, *self.calls)}
         declarations = [
             f"void {name}({', '.join(['void *'] * len(each.arguments))});" for name, each in kernels.items()
         ]
@@ -63,24 +90,31 @@ class Driver:
                 "",
                 f"{memory_bytes} {{ return {self.memory_bytes}; }}",
                 "",
-                f"{prepare} {{ memset(memory, 0, {self.memory_bytes}); }}",
+                f"{prepare_memory} {{ memset(memory, 0, {self.memory_bytes}); }}",
                 "",
                 "#define constant(offset) (void *)((char *)weights + (offset))",
                 "#define buffer(offset) (void *)((char *)memory + (offset))",
                 "",
-                run,
-                "{",
-                "  const int threads = omp_get_max_threads();",
-                f"  omp_set_num_threads({self.threads});",
-                *(
-                    f"  {each.function}({', '.join(_argument(text) for text in each.arguments)});"
-                    for each in self.calls
-                ),
-                "  omp_set_num_threads(threads);",
-                "}",
+                *self._function(prepare_weights, self.preparing),
+                "",
+                *self._function(run, self.calls),
                 "",
             ]
         )
+
+    def _function(self, prototype: str, calls: Sequence[Call]) -> list[str]:
+        """A function that makes calls on the model's threads."""
+        if not calls:
+            return [f"{prototype} {{ (void)weights; }}"]
+        return [
+            prototype,
+            "{",
+            "  const int threads = omp_get_max_threads();",
+            f"  omp_set_num_threads({self.threads});",
+            *(f"  {each.function}({', '.join(_argument(text) for text in each.arguments)});" for each in calls),
+            "  omp_set_num_threads(threads);",
+            "}",
+        ]
 
     @property
     def header(self) -> str:
@@ -90,10 +124,11 @@ class Driver:
             [
                 "/* A model that polydl compiled.",
                 " *",
-                f" * Read the file {self.name}.weights into {self.weights_bytes} bytes at a multiple of 64, provide",
-                f" * {self.memory_bytes} bytes at a multiple of 64 and call {self.name}_prepare on them once. Then",
-                f" * each call of {self.name} computes the outputs. Calls at the same time need a memory",
-                " * each; they may share the weights. Arrays are row-major, and must not overlap.",
+                f" * Provide {self.weights_bytes} bytes at a multiple of 64, read {self.name}.weights to their begin",
+                f" * and call {self.name}_prepare_weights, which fills the rest. Provide {self.memory_bytes} bytes at",
+                f" * a multiple of 64, and call {self.name}_prepare_memory. Then each call of {self.name} computes the",
+                " * outputs. Calls at the same time need a memory each; they may share the weights. Arrays are",
+                " * row-major, and must not overlap. README.txt has a program.",
                 " */",
                 f"#ifndef {guard}",
                 f"#define {guard}",

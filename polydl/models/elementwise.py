@@ -25,6 +25,10 @@ class ElementWise:
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
+
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del channels
         blocks = [each.block for each in inputs if isinstance(each, Image)]
@@ -53,6 +57,10 @@ class Reorder:
     @property
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del inputs
@@ -88,6 +96,10 @@ class Concatenate:
     @property
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),) * len(self.channels)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         blocks = {each.block for each in inputs if isinstance(each, Image)}

@@ -26,6 +26,10 @@ class Kind(Protocol):
     def borders(self) -> tuple[tuple[int, int], ...]:
         """Rows and columns of zeros that each input needs around its images; those of further inputs are (0, 0)."""
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """Parameters of the C that hold the same at every call, in their order."""
+
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         """The output's channels in a block, if it is an image."""
 

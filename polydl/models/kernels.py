@@ -40,6 +40,16 @@ class KernelOptions:
 
 
 @dataclass(frozen=True)
+class Nest:
+    """What is optimized for an operator."""
+
+    #: C with ``PLACE_OF_NAME``
+    text: str
+    #: parameters that hold the same at every call
+    constants: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Kernel:
     """The C of one nest, and how it is compiled."""
 
@@ -51,6 +61,9 @@ class Kernel:
     seconds: float | None
     #: in words: what was chosen, or why the loops stay as they were written
     choice: str
+    #: size of the buffer that ``<function>_prepare`` fills from the constants, for ``<function>_run`` to be called in
+    #: place of the function; 0 where nothing is prepared
+    prepared_bytes: int = 0
 
 
 def named(text: str) -> tuple[str, str]:
@@ -59,29 +72,31 @@ def named(text: str) -> tuple[str, str]:
     return name, text.replace(f"void {PLACE_OF_NAME}(", f"void {name}(")
 
 
-def kernel(text: str, machine: Machine, options: KernelOptions) -> Kernel:
-    """The fastest kernel of a nest, in C with ``PLACE_OF_NAME``: the one that is stored, or else a new one.
+def kernel(nest: Nest, machine: Machine, options: KernelOptions) -> Kernel:
+    """The fastest kernel of a nest: the one that is stored, or else a new one.
 
     A nest that can't be optimized keeps its loops, with the reason in ``choice``.
     """
-    function, source = named(text)
+    function, source = named(nest.text)
     with temporary_directory() as folder:
         path = folder / f"{function}.c"
         path.write_text(source, encoding="utf-8")
         try:
-            return _optimized(function, path, machine, options)
+            return _optimized(function, path, nest.constants, machine, options)
         except PolydlError as error:
-            return as_written(text, error.message)
+            return as_written(nest, error.message)
 
 
-def as_written(text: str, reason: str) -> Kernel:
-    """A kernel of the loops of a nest, in C with ``PLACE_OF_NAME``, as they stand."""
-    function, source = named(text)
+def as_written(nest: Nest, reason: str) -> Kernel:
+    """A kernel of the loops of a nest as they stand."""
+    function, source = named(nest.text)
     line = " ".join((Toolchain.find().command, *_FLAGS, f"{function}_polydl.c", "-o", f"{function}_polydl.o"))
     return Kernel(function, source, line, None, f"the loops as they are: {reason}")
 
 
-def _optimized(function: str, path: Path, machine: Machine, options: KernelOptions) -> Kernel:
+def _optimized(
+    function: str, path: Path, constants: tuple[str, ...], machine: Machine, options: KernelOptions
+) -> Kernel:
     from polydl.emitted_names import FILE_KINDS
     from polydl.optimization import optimize
     from polydl.records import answers
@@ -89,7 +104,7 @@ def _optimized(function: str, path: Path, machine: Machine, options: KernelOptio
     from polydl.report import optimization_document
 
     records = default_directory() if options.records is True else options.records
-    digest = _question(path, machine, options)
+    digest = _question(path, constants, machine, options)
     if digest is not None and records:
         answer = answers.find(Path(records), digest)
         if isinstance(answer, answers.Answer) and answer.function == function and "kernel" in answer.document:
@@ -97,6 +112,7 @@ def _optimized(function: str, path: Path, machine: Machine, options: KernelOptio
     result = optimize(
         path,
         machine=machine,
+        constant=constants,
         top_k=options.top_k,
         max_variants=options.max_variants,
         microkernel=_self_contained(),
@@ -121,7 +137,7 @@ def _self_contained() -> str:
     return ",".join(name for name in registry.names("microkernels") if not name.startswith("libxsmm"))
 
 
-def _question(path: Path, machine: Machine, options: KernelOptions) -> str | None:
+def _question(path: Path, constants: tuple[str, ...], machine: Machine, options: KernelOptions) -> str | None:
     from polydl.execute.toolchain import found_compilers
     from polydl.records.questions import question
 
@@ -132,7 +148,7 @@ def _question(path: Path, machine: Machine, options: KernelOptions) -> str | Non
         include_directories=(),
         machine=machine,
         compilers=found_compilers(),
-        options={"model": True, **shown},
+        options={"model": True, "constant": list(constants), **shown},
     )
 
 
@@ -151,7 +167,12 @@ def _description(result: Optimization) -> dict[str, Any]:
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
     line = lines(best.kernel, toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
-    return {"object_line": line, "seconds": best.measurement.seconds_median, "choice": words}
+    return {
+        "object_line": line,
+        "seconds": best.measurement.seconds_median,
+        "choice": words,
+        "prepared_bytes": best.kernel.prepared_bytes,
+    }
 
 
 def write_kernels(kernels: Sequence[Kernel], folder: Path) -> Mapping[str, str]:

@@ -34,7 +34,8 @@ def copied(program: Path, folder: Path) -> None:
 class LoadedModel:
     """``model(input, …)`` takes and gives NumPy arrays of ``float32``: one array, or a tuple of several.
 
-    Weights are read once. Each thread that calls has memory of its own, which is allocated at its first call.
+    Weights are read once, and prepared once as the kernels need them. Each thread that calls has memory of its own,
+    which is allocated at its first call.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,12 +47,14 @@ class LoadedModel:
         except OSError as error:
             remedy = "run build.sh in that folder, or save the model again"
             raise MissingComponentError(f"the library can't be loaded: {error}", remedy=remedy) from None
-        self._run, self._prepare = loaded[name], loaded[f"{name}_prepare"]
+        self._run, self._prepare = loaded[name], loaded[f"{name}_prepare_memory"]
+        prepare_weights = loaded[f"{name}_prepare_weights"]
         self._run.argtypes = [ctypes.c_void_p] * (len(self.manifest.inputs) + len(self.manifest.outputs) + 2)
-        self._prepare.argtypes = [ctypes.c_void_p]
-        self._run.restype = self._prepare.restype = None
-        self._weights = _aligned(self.manifest.weights_bytes)
+        self._prepare.argtypes = prepare_weights.argtypes = [ctypes.c_void_p]
+        self._run.restype = self._prepare.restype = prepare_weights.restype = None
+        self._weights = _aligned(self.manifest.weights_bytes + self.manifest.prepared_bytes)
         self._read(folder / f"{name}.weights")
+        prepare_weights(self._weights.ctypes.data)
         self._threads = threading.local()
 
     def _read(self, path: Path) -> None:

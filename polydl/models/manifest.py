@@ -36,15 +36,29 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What ``save`` writes."""
 
-    form: Literal[1]
+    form: Literal[2]
     #: of the C function, the library, its header and the weights
     name: str
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    #: of the file of weights
     weights_bytes: int
+    #: of what is prepared of them once
+    prepared_bytes: int
+    #: of the values between operators
     memory_bytes: int
     threads: int
     operators: tuple[Entry, ...]
+
+
+def memory_in_words(manifests: Sequence[Manifest]) -> str:
+    """The memory that programs take together, for people."""
+    sizes = {
+        "weights": sum(each.weights_bytes for each in manifests),
+        "prepared": sum(each.prepared_bytes for each in manifests),
+        "values": sum(each.memory_bytes for each in manifests),
+    }
+    return ", ".join(f"{name} {size / 2**20:.1f} MB" for name, size in sizes.items())
 
 
 def operator_rows(entries: Sequence[Entry]) -> list[str]:

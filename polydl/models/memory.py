@@ -59,10 +59,15 @@ def plan(graph: Graph, layouts: Mapping[str, Layout]) -> Plan:
     return Plan(offsets, max([end, *(stop for _, stop, _, _ in placed)]))
 
 
+def aligned(size: int) -> int:
+    """The next multiple of the alignment."""
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
 def _bytes(layout: Layout) -> int:
     """With room behind an image whose array a kernel sees from inside of the border on."""
     elements = layout.elements + (layout.offset((0, 0)) if isinstance(layout, Image) else 0)
-    return (elements * _FLOAT + 2 * ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    return aligned(elements * _FLOAT + ALIGNMENT)
 
 
 def _lives(graph: Graph) -> dict[str, tuple[int, int]]:

@@ -38,6 +38,10 @@ class Pooling:
     def borders(self) -> tuple[Pair, ...]:
         return (self.padding,) if self.operation == "average" else ((0, 0),)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return () if self.counts_padding else ("share",)
+
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del channels
         assert isinstance(inputs[0], Image)

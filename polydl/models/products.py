@@ -22,6 +22,10 @@ class _RowMajorKind:
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),)
 
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
+
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         raise AssertionError(f"no image comes from {len(inputs)} inputs of {channels} channels")
 
@@ -42,6 +46,10 @@ class Linear(_RowMajorKind):
 
     inputs: int
     outputs: int
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("weight", "bias")
 
     @property
     def label(self) -> str:
@@ -107,6 +115,10 @@ class LayerNorm(_RowMajorKind):
 
     elements: int
     epsilon: float
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("weight", "bias")
 
     @property
     def label(self) -> str:

@@ -15,12 +15,13 @@ from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
-from polydl.models.driver import Call, Driver
+from polydl.models.driver import Call, Driver, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
-from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, kernel, named, write_kernels
+from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, kernel, write_kernels
 from polydl.models.layout import Layout
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
+from polydl.models.readme import readme
 
 Progress = Callable[[int, int], None]
 _FLOAT = 4
@@ -28,42 +29,45 @@ _FLOAT = 4
 
 @dataclass(frozen=True)
 class Lowered:
-    """A graph with its layouts, and the C text of each operator's nest."""
+    """A graph with its layouts, and the nest of each operator."""
 
     graph: Graph
     layouts: Mapping[str, Layout]
-    texts: tuple[str, ...]
+    nests: tuple[Nest, ...]
 
 
 def lower(graph: Graph) -> Lowered:
     """Layouts and nests of a graph. Nothing is compiled or measured."""
     layouts = choose(graph)
-    texts = tuple(
-        operator.kind.text(
-            PLACE_OF_NAME, layouts[operator.output], [layouts[each] for each in operator.inputs], operator.steps
+    nests = tuple(
+        Nest(
+            operator.kind.text(
+                PLACE_OF_NAME, layouts[operator.output], [layouts[each] for each in operator.inputs], operator.steps
+            ),
+            operator.kind.constants,
         )
         for operator in graph.operators
     )
-    return Lowered(graph, layouts, texts)
+    return Lowered(graph, layouts, nests)
 
 
 def optimized_kernels(
-    texts: Sequence[str], machine: Machine, options: KernelOptions, progress: Progress | None = None
-) -> dict[str, Kernel]:
-    """The kernel of each distinct text."""
-    kernels: dict[str, Kernel] = {}
-    distinct = list(dict.fromkeys(texts))
-    for number, text in enumerate(distinct):
+    nests: Sequence[Nest], machine: Machine, options: KernelOptions, progress: Progress | None = None
+) -> dict[Nest, Kernel]:
+    """The kernel of each distinct nest."""
+    kernels: dict[Nest, Kernel] = {}
+    distinct = list(dict.fromkeys(nests))
+    for number, nest in enumerate(distinct):
         if progress is not None:
             progress(number, len(distinct))
-        kernels[text] = kernel(text, machine, options)
+        kernels[nest] = kernel(nest, machine, options)
     if progress is not None:
         progress(len(distinct), len(distinct))
     return kernels
 
 
 def write_program(
-    lowered: Lowered, kernels: Mapping[str, Kernel], folder: Path, *, name: str = "model", threads: int
+    lowered: Lowered, kernels: Mapping[Nest, Kernel], folder: Path, *, name: str = "model", threads: int
 ) -> Manifest:
     """Write and compile the program: what ``polydl.models.loaded.load`` reads. The folder must exist.
 
@@ -73,35 +77,38 @@ def write_program(
     plan = memory.plan(graph, layouts)
     constants, content = _constants(lowered)
     calls, entries = [], []
-    for position, (operator, text) in enumerate(zip(graph.operators, lowered.texts, strict=True)):
-        chosen = kernels[text]
-        calls.append(_call(chosen.function, operator, graph, layouts, plan, constants[position]))
+    buffers = PreparedBuffers(len(content))
+    for position, (operator, nest) in enumerate(zip(graph.operators, lowered.nests, strict=True)):
+        chosen = kernels[nest]
+        calls.append(_call(chosen, operator, graph, layouts, plan, constants[position], buffers))
         entries.append(_entry(operator, chosen))
     driver = Driver(
         name,
         tuple(graph.elements(value) for value in graph.inputs),
         tuple(graph.elements(value) for value in graph.outputs),
-        len(content),
-        max(plan.bytes, memory.ALIGNMENT),
+        buffers.end,
+        memory.aligned(max(plan.bytes, 1)),
+        tuple(buffers.calls),
         tuple(calls),
         threads,
     )
     write_atomically(folder / f"{name}.c", driver.c)
     write_atomically(folder / f"{name}.h", driver.header)
     write_atomically(folder / f"{name}.weights", content)
-    lines = write_kernels(list({each.function: each for each in kernels.values()}.values()), folder)
-    used = {call.function for call in calls}
-    _compile(name, {function: line for function, line in lines.items() if function in used}, folder)
+    lines = write_kernels(list({kernels[nest].function: kernels[nest] for nest in lowered.nests}.values()), folder)
+    _compile(name, lines, folder)
     manifest = Manifest(
-        form=1,
+        form=2,
         name=name,
         inputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.inputs),
         outputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.outputs),
         weights_bytes=len(content),
+        prepared_bytes=buffers.end - len(content),
         memory_bytes=driver.memory_bytes,
         threads=threads,
         operators=tuple(entries),
     )
+    write_atomically(folder / "README.txt", readme(manifest))
     write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
 
@@ -122,6 +129,7 @@ def _constants(lowered: Lowered) -> tuple[list[list[int]], bytes]:
         given = [graph.constants[each] for each in operator.constants]
         arrays = operator.kind.laid(given, layouts[operator.output], [layouts[each] for each in operator.inputs])
         offsets.append([_placed(each, content, places) for each in arrays])
+    content.extend(bytes(-len(content) % memory.ALIGNMENT))
     return offsets, bytes(content)
 
 
@@ -136,17 +144,22 @@ def _placed(array: Array, content: bytearray, places: dict[bytes, int]) -> int:
 
 
 def _call(
-    function: str,
+    chosen: Kernel,
     operator: Operator,
     graph: Graph,
     layouts: Mapping[str, Layout],
     plan: memory.Plan,
     constants: Sequence[int],
+    buffers: PreparedBuffers,
 ) -> Call:
     borders = [*operator.kind.borders, *[(0, 0)] * len(operator.inputs)]
     values = [(operator.output, (0, 0)), *zip(operator.inputs, borders, strict=False)]
     arguments = [_pointer(graph.stored(value), layouts[value].offset(border), graph, plan) for value, border in values]
-    return Call(function, (*arguments, *(f"constant({offset})" for offset in constants)))
+    known = tuple(f"constant({offset})" for offset in constants)
+    if not chosen.prepared_bytes:
+        return Call(chosen.function, (*arguments, *known))
+    buffer = buffers.of(f"{chosen.function}_prepare", known, chosen.prepared_bytes)
+    return Call(f"{chosen.function}_run", (*arguments, *known, buffer))
 
 
 def _pointer(value: str, elements: int, graph: Graph, plan: memory.Plan) -> str:
@@ -174,8 +187,3 @@ def _compile(name: str, lines: Mapping[str, str], folder: Path) -> None:
         if done.returncode or not library.exists():
             raise ExecutionError(f"the model's C does not compile:\n{done.stderr}", file=str(folder), remedy=link)
         write_atomically(folder / library.name, library.read_bytes())
-
-
-def functions(lowered: Lowered) -> tuple[str, ...]:
-    """The name of each operator's kernel."""
-    return tuple(named(text)[0] for text in lowered.texts)

@@ -85,7 +85,7 @@ def optimize(
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     lowered = lower(graph)
-    kernels = optimized_kernels(lowered.texts, machine, options, progress)
+    kernels = optimized_kernels(lowered.nests, machine, options, progress)
     folder = own_directory()
     manifest = write_program(lowered, kernels, folder, name=name, threads=machine.threads)
     model = OptimizedModel(folder, Report(manifest, stored.random))

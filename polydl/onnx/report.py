@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from polydl.models.manifest import Manifest, operator_rows
+from polydl.models.manifest import Manifest, memory_in_words, operator_rows
 from polydl.onnx.reference import Comparison
 
 
@@ -37,7 +37,7 @@ class Report:
         kernels = len({each.kernel for each in manifest.operators})
         lines = [
             f"Model   {len(manifest.operators)} operators, {kernels} distinct kernels, {_threads(manifest.threads)}",
-            f"Memory  weights {_megabytes(manifest.weights_bytes)}, values {_megabytes(manifest.memory_bytes)}",
+            f"Memory  {memory_in_words([manifest])}",
         ]
         if self.comparison is not None:
             lines.append(f"Right   {self.comparison.error:.1e} from {self.comparison.reference}, on random data")
@@ -49,7 +49,3 @@ class Report:
 
 def _threads(count: int) -> str:
     return "1 thread" if count == 1 else f"{count} threads"
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 2**20:.1f} MB"

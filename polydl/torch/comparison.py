@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.fx import Node
 
-from polydl.models.kernels import Kernel
+from polydl.models.kernels import Kernel, Nest
 from polydl.models.program import lower
 from polydl.torch.export import Exported
 from polydl.torch.running import ForeignStep
@@ -23,7 +23,7 @@ _BYTES_PER_SECOND = 10e9
 
 
 def kept_for_speed(
-    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[str, Kernel], threads: int
+    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[Nest, Kernel], threads: int
 ) -> tuple[dict[str, str], dict[str, float]]:
     """Nodes that are faster in PyTorch, with the reason, and PyTorch's times by kernel and by node.
 
@@ -36,8 +36,8 @@ def kept_for_speed(
         if isinstance(step, Kept):
             continue
         lowered = lower(step.graph)
-        for operator, text in zip(lowered.graph.operators, lowered.texts, strict=True):
-            kernel = kernels[text]
+        for operator, nest in zip(lowered.graph.operators, lowered.nests, strict=True):
+            kernel = kernels[nest]
             group = [nodes[name] for name in operator.sources if name in nodes]
             if not group:
                 continue

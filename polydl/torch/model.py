@@ -13,7 +13,7 @@ from polydl.emit import own_directory
 from polydl.errors import ArgumentError, OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
-from polydl.models.kernels import Kernel, KernelOptions
+from polydl.models.kernels import Kernel, KernelOptions, Nest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
 from polydl.torch.comparison import kept_for_speed
@@ -161,13 +161,13 @@ def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
 
 def _kernels(
     steps: Sequence[Segment | Kept],
-    known: Mapping[str, Kernel],
+    known: Mapping[Nest, Kernel],
     machine: Machine,
     options: KernelOptions,
     progress: Progress | None,
-) -> dict[str, Kernel]:
-    texts = [text for lowered in _lowered(steps).values() for text in lowered.texts]
-    missing = [text for text in texts if text not in known]
+) -> dict[Nest, Kernel]:
+    nests = [nest for lowered in _lowered(steps).values() for nest in lowered.nests]
+    missing = [nest for nest in nests if nest not in known]
     return {**known, **optimized_kernels(missing, machine, options, progress)}
 
 
@@ -176,7 +176,7 @@ def _assembled(
     given: tuple[Any, ...],
     program: Exported,
     steps: Sequence[Segment | Kept],
-    kernels: Mapping[str, Kernel],
+    kernels: Mapping[Nest, Kernel],
     times: Mapping[str, float],
     threads: int,
 ) -> OptimizedModel:
@@ -188,15 +188,12 @@ def _assembled(
             running.append(ForeignStep(step.node))
             continue
         folder = own_directory()
-        texts = set(lowered[number].texts)
-        used = {text: kernel for text, kernel in kernels.items() if text in texts}
-        write_program(lowered[number], used, folder, threads=threads)
+        write_program(lowered[number], kernels, folder, threads=threads)
         programs.append(LoadedModel(folder))
         folders.append(folder)
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
         running.append(NativeStep(register(programs[-1]), inputs, outputs))
-    entries = tuple(entry for each in programs for entry in each.manifest.operators)
-    report = Report.of(entries, [step for step in steps if isinstance(step, Kept)], times, None)
+    report = Report.of([each.manifest for each in programs], [step for step in steps if isinstance(step, Kept)], times)
     fast = OptimizedModel(program, running, programs, folders, report)
     accuracy: Accuracy | None = accuracy_of(model, given, fast)
     return OptimizedModel(program, running, programs, folders, report.with_accuracy(accuracy))

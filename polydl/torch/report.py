@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from polydl.models.manifest import Entry, milliseconds
+from polydl.models.manifest import Manifest, memory_in_words, milliseconds
 from polydl.torch.segments import Kept
 
 
@@ -43,16 +43,17 @@ class Report:
 
     operators: tuple[OperatorReport, ...]
     kept: tuple[OperatorReport, ...]
-    accuracy: Accuracy | None
+    #: of the native calls, in words
+    memory: str
+    accuracy: Accuracy | None = None
 
     @staticmethod
-    def of(
-        entries: Sequence[Entry], kept: Sequence[Kept], times: Mapping[str, float], accuracy: Accuracy | None
-    ) -> Report:
+    def of(manifests: Sequence[Manifest], kept: Sequence[Kept], times: Mapping[str, float]) -> Report:
         """``times`` are PyTorch's, by kernel or, of operators that it keeps, by node."""
         native = tuple(
             OperatorReport(e.operator, tuple(e.sources), e.kernel, e.seconds, times.get(e.kernel), e.choice)
-            for e in entries
+            for manifest in manifests
+            for e in manifest.operators
         )
         foreign = tuple(
             OperatorReport(
@@ -61,7 +62,7 @@ class Report:
             )
             for each in kept
         )  # fmt: skip
-        return Report(native, foreign, accuracy)
+        return Report(native, foreign, memory_in_words(manifests))
 
     def with_accuracy(self, accuracy: Accuracy | None) -> Report:
         return replace(self, accuracy=accuracy)
@@ -77,6 +78,7 @@ class Report:
         lines = [
             f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in rows
         ]  # fmt: skip
+        lines.append(self.memory)
         if self.accuracy is not None:
             lines.append(
                 f"error {self.accuracy.error:.2g}, PyTorch's {self.accuracy.library_error:.2g}, against double"

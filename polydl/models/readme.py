@@ -1,0 +1,91 @@
+"""The README.txt beside a compiled model: how a C program uses it, and how it is built."""
+
+from __future__ import annotations
+
+from math import prod
+
+from polydl.models.manifest import Manifest
+
+
+def readme(manifest: Manifest) -> str:
+    """Its text, with a complete program."""
+    name = manifest.name
+    shapes = [
+        *(f"  input{number}   {_shape(each.shape)}, {each.name}" for number, each in enumerate(manifest.inputs)),
+        *(f"  output{number}  {_shape(each.shape)}" for number, each in enumerate(manifest.outputs)),
+    ]
+    build = [
+        f"  cc -O2 program.c -I. -L. -l{name} -Wl,-rpath,\"$PWD\" -o program",
+        "  ./program",
+    ]  # fmt: skip
+    files = {
+        f"{name}.h": "the declarations, for C and C++, and what callers must see to",
+        f"lib{name}.so": "the model, compiled",
+        f"{name}.weights": "its weights",
+        f"{name}.c, kernel_*.c": "its C",
+        "build.sh": "compiles the library again",
+        "manifest.json": "what was chosen for each operator; polydl.load reads it",
+    }
+    wide = max(map(len, files))
+    threads = "1 thread" if manifest.threads == 1 else f"{manifest.threads} threads"
+    return "\n".join(
+        [
+            f"A model that polydl compiled, for {threads}. Arrays are row-major floats:",
+            "",
+            *shapes,
+            "",
+            "A program that uses it, program.c:",
+            "",
+            *(f"  {line}".rstrip() for line in _program(manifest)),
+            "",
+            "In this folder:",
+            "",
+            *build,
+            "",
+            "In Python, with polydl alone: polydl.load(folder)(input).",
+            "",
+            "Files:",
+            "",
+            *(f"  {file:{wide}}  {what}" for file, what in files.items()),
+            "",
+        ]
+    )
+
+
+def _shape(extents: tuple[int, ...]) -> str:
+    return " x ".join(map(str, extents)) or "1"
+
+
+def _program(manifest: Manifest) -> list[str]:
+    name = manifest.name
+    values = {
+        **{f"input{number}": prod(each.shape) for number, each in enumerate(manifest.inputs)},
+        **{f"output{number}": prod(each.shape) for number, each in enumerate(manifest.outputs)},
+    }
+    return [
+        "#include <stdio.h>",
+        "#include <stdlib.h>",
+        f'#include "{name}.h"',
+        "",
+        *(f"static float {each}[{elements}];" for each, elements in values.items()),
+        "",
+        "int main(void)",
+        "{",
+        f"  void *weights = aligned_alloc(64, {name}_weights_bytes());",
+        f"  void *memory = aligned_alloc(64, {name}_memory_bytes());",
+        f'  FILE *file = fopen("{name}.weights", "rb");',
+        "  if (!weights || !memory || !file)",
+        "    return 1;",
+        f"  if (fread(weights, 1, {name}_weights_bytes(), file) != {manifest.weights_bytes})",
+        "    return 1;",
+        "  fclose(file);",
+        f"  {name}_prepare_weights(weights);",
+        f"  {name}_prepare_memory(memory);",
+        "  /* ... fill the input ... */",
+        f"  {name}({', '.join(values)}, weights, memory);",
+        '  printf("%g\\n", output0[0]);',
+        "  free(memory);",
+        "  free(weights);",
+        "  return 0;",
+        "}",
+    ]
