@@ -16,7 +16,11 @@ Padding = Literal["stored", "skipped"]
 
 @dataclass(frozen=True)
 class Convolution:
-    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``."""
+    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``.
+
+    Each of the ``groups`` of channels has as many filters, which see no other channels. Neighbouring elements of a
+    filter are ``dilation`` pixels apart.
+    """
 
     images: int
     channels: int
@@ -28,25 +32,43 @@ class Convolution:
     pad_height: int
     pad_width: int
     stride: int
+    groups: int = 1
+    dilation: int = 1
+
+    @property
+    def depthwise(self) -> bool:
+        """Whether each channel has one filter of its own."""
+        return 1 < self.groups == self.channels == self.filters
+
+    @property
+    def reached_height(self) -> int:
+        """Rows of the image from the first to the last one of a filter."""
+        return (self.kernel_height - 1) * self.dilation + 1
+
+    @property
+    def reached_width(self) -> int:
+        return (self.kernel_width - 1) * self.dilation + 1
 
     @property
     def output_height(self) -> int:
-        return (self.height + 2 * self.pad_height - self.kernel_height) // self.stride + 1
+        return (self.height + 2 * self.pad_height - self.reached_height) // self.stride + 1
 
     @property
     def output_width(self) -> int:
-        return (self.width + 2 * self.pad_width - self.kernel_width) // self.stride + 1
+        return (self.width + 2 * self.pad_width - self.reached_width) // self.stride + 1
 
     @property
     def flops(self) -> int:
         """All products, those with the padding too."""
         outputs = self.images * self.filters * self.output_height * self.output_width
-        return 2 * outputs * self.channels * self.kernel_height * self.kernel_width
+        return 2 * outputs * (self.channels // self.groups) * self.kernel_height * self.kernel_width
 
     @property
     def flops_on_padding(self) -> int:
         """The part of ``flops`` with rows of padding."""
-        rows = [o * self.stride + k for o in range(self.output_height) for k in range(self.kernel_height)]
+        rows = [
+            o * self.stride + k * self.dilation for o in range(self.output_height) for k in range(self.kernel_height)
+        ]
         skipped = sum(1 for row in rows if not self.pad_height <= row < self.pad_height + self.height)
         return self.flops // len(rows) * skipped
 
@@ -128,14 +150,16 @@ def _brackets(*parts: object) -> str:
     return "".join(f"[{part}]" for part in parts)
 
 
-def _shifted(outer: str, stride: int, inner: str, kernel: int) -> str:
+def _shifted(outer: str, stride: int, inner: str, kernel: int, dilation: int) -> str:
     """The row or column of the input that an output's row or column needs."""
     position = outer if stride == 1 else f"{outer} * {stride}"
-    return position if kernel == 1 else f"{position} + {inner}"
+    step = inner if dilation == 1 else f"{inner} * {dilation}"
+    return position if kernel == 1 else f"{position} + {step}"
 
 
 def _input_position(p: Convolution, padding: Padding) -> tuple[str, str]:
-    row, column = _shifted("oj", p.stride, "kj", p.kernel_height), _shifted("oi", p.stride, "ki", p.kernel_width)
+    row = _shifted("oj", p.stride, "kj", p.kernel_height, p.dilation)
+    column = _shifted("oi", p.stride, "ki", p.kernel_width, p.dilation)
     return row if padding == "stored" or p.pad_height == 0 else f"{row} - {p.pad_height}", column
 
 
@@ -148,7 +172,7 @@ def _condition(p: Convolution, padding: Padding) -> tuple[str, str] | None:
     """Where the filter is on a row of the image, below the loop over its rows."""
     if padding == "stored" or p.pad_height == 0:
         return None
-    row = _shifted("oj", p.stride, "kj", p.kernel_height)
+    row = _shifted("oj", p.stride, "kj", p.kernel_height, p.dilation)
     return "kj", f"{row} >= {p.pad_height} && {row} < {p.pad_height + p.height}"
 
 
@@ -156,19 +180,43 @@ def _kernel_loops(p: Convolution) -> Loops:
     return [("kj", p.kernel_height), ("ki", p.kernel_width)]
 
 
+@dataclass(frozen=True)
+class _Grouped:
+    """The loops and subscripts of channels in all nests: of groups, if there are several, and of what is in each."""
+
+    #: of groups
+    loops: Loops
+    extents: tuple[int, ...]
+    #: channels and filters of a group
+    channels: int
+    filters: int
+
+    @staticmethod
+    def of(p: Convolution) -> _Grouped:
+        loops = [("g", p.groups)] if p.groups > 1 else []
+        extents = tuple(extent for _, extent in loops)
+        return _Grouped(loops, extents, p.channels // p.groups, p.filters // p.groups)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.loops)
+
+
 def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Padding) -> Nest:
     """The paper's Figure 8, but for its two innermost loops, which compilers vectorize only in this order."""
     block_c, block_k = blocks
-    kernel = (p.kernel_height, p.kernel_width)
+    kernel, groups = (p.kernel_height, p.kernel_width), _Grouped.of(p)
+    tiles_c, tiles_k = groups.channels // block_c, groups.filters // block_k
     arrays = [
-        "output" + _brackets(p.images, p.filters // block_k, p.output_height, p.output_width, block_k),
-        "filter" + _brackets(p.filters // block_k, p.channels // block_c, *kernel, block_c, block_k),
-        "input" + _brackets(p.images, p.channels // block_c, *_stored(p, padding), block_c),
+        "output" + _brackets(p.images, *groups.extents, tiles_k, p.output_height, p.output_width, block_k),
+        "filter" + _brackets(*groups.extents, tiles_k, tiles_c, *kernel, block_c, block_k),
+        "input" + _brackets(p.images, *groups.extents, tiles_c, *_stored(p, padding), block_c),
     ]
     loops = [
         ("img", p.images),
-        ("ofm_tile", p.filters // block_k),
-        ("ifm_tile", p.channels // block_c),
+        *groups.loops,
+        ("ofm_tile", tiles_k),
+        ("ifm_tile", tiles_c),
         ("oj", p.output_height),
         *_kernel_loops(p),
         ("oi", p.output_width),
@@ -176,55 +224,87 @@ def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Paddi
         ("ofm", block_k),
     ]
     product = (
-        f"output{_brackets('img', 'ofm_tile', 'oj', 'oi', 'ofm')}",
-        f"filter{_brackets('ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
-        f"input{_brackets('img', 'ifm_tile', *_input_position(p, padding), 'ifm')}",
+        f"output{_brackets('img', *groups.names, 'ofm_tile', 'oj', 'oi', 'ofm')}",
+        f"filter{_brackets(*groups.names, 'ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
+        f"input{_brackets('img', *groups.names, 'ifm_tile', *_input_position(p, padding), 'ifm')}",
     )
     return Nest(arrays, loops, 2, product, _condition(p, padding))
 
 
 def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+    groups = _Grouped.of(p)
     arrays = [
-        "output" + _brackets(p.images, p.filters, p.output_height, p.output_width),
-        "filter" + _brackets(p.filters, p.channels, p.kernel_height, p.kernel_width),
-        "input" + _brackets(p.images, p.channels, *_stored(p, padding)),
+        "output" + _brackets(p.images, *groups.extents, groups.filters, p.output_height, p.output_width),
+        "filter" + _brackets(*groups.extents, groups.filters, groups.channels, p.kernel_height, p.kernel_width),
+        "input" + _brackets(p.images, *groups.extents, groups.channels, *_stored(p, padding)),
     ]
     loops = [
         ("img", p.images),
-        ("ofm", p.filters),
-        ("ifm", p.channels),
+        *groups.loops,
+        ("ofm", groups.filters),
+        ("ifm", groups.channels),
         ("oj", p.output_height),
         *_kernel_loops(p),
         ("oi", p.output_width),
     ]
     product = (
-        f"output{_brackets('img', 'ofm', 'oj', 'oi')}",
-        f"filter{_brackets('ofm', 'ifm', 'kj', 'ki')}",
-        f"input{_brackets('img', 'ifm', *_input_position(p, padding))}",
+        f"output{_brackets('img', *groups.names, 'ofm', 'oj', 'oi')}",
+        f"filter{_brackets(*groups.names, 'ofm', 'ifm', 'kj', 'ki')}",
+        f"input{_brackets('img', *groups.names, 'ifm', *_input_position(p, padding))}",
     )
     return Nest(arrays, loops, 2, product, _condition(p, padding))
 
 
 def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+    groups = _Grouped.of(p)
     arrays = [
-        "output" + _brackets(p.images, p.output_height, p.output_width, p.filters),
-        "filter" + _brackets(p.kernel_height, p.kernel_width, p.channels, p.filters),
-        "input" + _brackets(p.images, *_stored(p, padding), p.channels),
+        "output" + _brackets(p.images, p.output_height, p.output_width, *groups.extents, groups.filters),
+        "filter" + _brackets(p.kernel_height, p.kernel_width, groups.channels, *groups.extents, groups.filters),
+        "input" + _brackets(p.images, *_stored(p, padding), *groups.extents, groups.channels),
     ]
     loops = [
         ("img", p.images),
         ("oj", p.output_height),
         ("oi", p.output_width),
         *_kernel_loops(p),
-        ("ifm", p.channels),
-        ("ofm", p.filters),
+        *groups.loops,
+        ("ifm", groups.channels),
+        ("ofm", groups.filters),
     ]
     product = (
-        f"output{_brackets('img', 'oj', 'oi', 'ofm')}",
-        f"filter{_brackets('kj', 'ki', 'ifm', 'ofm')}",
-        f"input{_brackets('img', *_input_position(p, padding), 'ifm')}",
+        f"output{_brackets('img', 'oj', 'oi', *groups.names, 'ofm')}",
+        f"filter{_brackets('kj', 'ki', 'ifm', *groups.names, 'ofm')}",
+        f"input{_brackets('img', *_input_position(p, padding), *groups.names, 'ifm')}",
     )
     return Nest(arrays, loops, 2, product, _condition(p, padding))
+
+
+def _depthwise_convolution(p: Convolution, layout: Layout, block: int, padding: Padding) -> Nest:
+    """One filter for each channel: nothing is summed over channels."""
+    rows, columns, kernel = p.output_height, p.output_width, (p.kernel_height, p.kernel_width)
+    pixel, taps = _input_position(p, padding), ("kj", "ki")
+    outputs: Loops = [("oj", rows), ("oi", columns)]
+    extents: tuple[tuple[int, ...], ...]
+    subscripts: tuple[tuple[str, ...], ...]
+    stored = _stored(p, padding)
+    if layout == "nchw":
+        extents = (p.images, p.channels, rows, columns), (p.channels, *kernel), (p.images, p.channels, *stored)
+        subscripts = ("img", "c", "oj", "oi"), ("c", *taps), ("img", "c", *pixel)
+        loops = [("c", p.channels), outputs[0], *_kernel_loops(p), outputs[1]]
+    elif layout == "nhwc":
+        extents = (p.images, rows, columns, p.channels), (*kernel, p.channels), (p.images, *stored, p.channels)
+        subscripts = ("img", "oj", "oi", "c"), (*taps, "c"), ("img", *pixel, "c")
+        loops = [*outputs, *_kernel_loops(p), ("c", p.channels)]
+    else:
+        tiles = p.channels // block
+        image = p.images, tiles
+        extents = (*image, rows, columns, block), (tiles, *kernel, block), (*image, *stored, block)
+        subscripts = ("img", "c_tile", "oj", "oi", "c"), ("c_tile", *taps, "c"), ("img", "c_tile", *pixel, "c")
+        loops = [("c_tile", tiles), *outputs, *_kernel_loops(p), ("c", block)]
+    names = ("output", "filter", "input")
+    declared = [name + _brackets(*each) for name, each in zip(names, extents, strict=True)]
+    target, left, right = (name + _brackets(*each) for name, each in zip(names, subscripts, strict=True))
+    return Nest(declared, [("img", p.images), *loops], 2, (target, left, right), _condition(p, padding))
 
 
 def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> Nest:
@@ -246,5 +326,15 @@ def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> Nest:
     return Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
 
 
-CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
+_CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
+
+
+def convolution_nest(p: Convolution, layout: Layout, blocks: tuple[int, ...], padding: Padding) -> Nest:
+    """The nest of a convolution; ``blocks`` are those of input and of output channels, which are the same in each
+    group."""
+    if p.depthwise:
+        return _depthwise_convolution(p, layout, blocks[0], padding)
+    return _CONVOLUTIONS[layout](p, blocks, padding)
+
+
 PRODUCTS = {"row-major": _row_major_product, "blocked": _blocked_product}

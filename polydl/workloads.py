@@ -3,7 +3,9 @@
 ``workload("resnet_03")`` is C with a ``#pragma scop`` and all sizes in place; ``names()`` lists what there is. The
 layers are those of ten networks (``data/conv_layers.csv``), the products those of ``data/gemm_sizes.csv``. Any other
 one is had by writing its sizes: ``gemm_64x96x128`` for M x N x K, ``conv_64x128x56x56x3x3s1p1`` for 64 to 128 channels,
-an image of 56 x 56, a filter of 3 x 3, stride 1 and padding 1. A suite may be a CSV file of such sizes.
+an image of 56 x 56, a filter of 3 x 3, stride 1 and padding 1; ``g32`` and ``d2`` behind that are 32 groups and a
+dilation of 2. ``dwconv_96x112x112x3x3s2p1`` is a depthwise convolution of 96 channels; those of three networks are
+suites (``data/depthwise_layers.csv``). A suite may be a CSV file of such sizes.
 """
 
 from __future__ import annotations
@@ -20,13 +22,13 @@ from typing import Literal
 from polydl.divisors import divisors
 from polydl.errors import OptionError
 from polydl.workload_nests import (
-    CONVOLUTIONS,
     PRODUCTS,
     Convolution,
     Element,
     Layout,
     MatrixProduct,
     Padding,
+    convolution_nest,
     source_of,
 )
 
@@ -48,7 +50,9 @@ Blocks = int | Sequence[int] | Literal["paper"]
 
 _DATA = Path(__file__).parent / "data"
 _GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
-_CONVOLUTION = re.compile(r"conv_" + "x".join([r"([1-9]\d*)"] * 6) + r"s([1-9]\d*)p(\d+)", re.ASCII)
+_SIZE = r"([1-9]\d*)"
+_CONVOLUTION = re.compile(rf"conv_{'x'.join([_SIZE] * 6)}s{_SIZE}p(\d+)(?:g{_SIZE})?(?:d{_SIZE})?", re.ASCII)
+_DEPTHWISE = re.compile(rf"dwconv_{'x'.join([_SIZE] * 5)}s{_SIZE}p(\d+)(?:d{_SIZE})?", re.ASCII)
 # Columns of a CSV file of sizes, in the order in which they stand in a name.
 _CONVOLUTION_COLUMNS = ("channels", "filters", "height", "width", "kernel_height", "kernel_width", "stride", "padding")
 _PRODUCT_COLUMNS = ("m", "n", "k")
@@ -113,8 +117,10 @@ def suite(name: str) -> tuple[str, ...]:
     """The workloads of a suite.
 
     A network's name gives its layers, ``conv`` all layers, ``conv-paper`` the 201 that the paper measured and
-    ``conv-other`` the rest, ``gemm`` all products and ``gemm-paper`` the 8 of the paper's Table 1. A name that ends
-    with ``.csv`` is a file with the columns ``workload`` (names), or ``channels``, ``filters``, ``height``, ``width``,
+    ``conv-other`` the rest. The depthwise layers of three more networks are ``mobilenetv2-depthwise``,
+    ``efficientnet-b4-depthwise`` and ``convnext-depthwise``. ``gemm`` gives all products and ``gemm-paper`` the 8 of
+    the paper's Table 1. A name that ends with ``.csv`` is a file with the columns ``workload`` (names), or
+    ``channels``, ``filters``, ``height``, ``width``,
     ``kernel_height``, ``kernel_width``, ``stride`` and ``padding``, or ``m``, ``n`` and ``k``. Raises OptionError.
     """
     if name.endswith(".csv"):
@@ -146,7 +152,7 @@ def workload(
 
     The ``padding`` of a convolution's image is ``stored`` as zeros, or its rows are ``skipped``: a condition in the
     nest leaves them out, and only columns of padding are in memory. By default they are skipped where an eighth of all
-    products would be with them. Raises OptionError.
+    products would be with them, but not in depthwise convolutions. Raises OptionError.
     """
     if images < 1:
         raise OptionError(f"{images} images", remedy="at least 1")
@@ -192,12 +198,20 @@ def _layers() -> dict[str, _Layer]:
 
 def _layer_of_sizes(name: str) -> _Layer | None:
     """The layer whose sizes a name gives; None for another name. Raises OptionError where nothing comes out."""
-    sizes = _CONVOLUTION.fullmatch(name)
-    if sizes is None:
+    sizes, depthwise = _CONVOLUTION.fullmatch(name), _DEPTHWISE.fullmatch(name)
+    if depthwise is not None:
+        channels, *others = (int(size or 1) for size in depthwise.groups())
+        filters, groups = channels, channels
+        height, width, kernel_height, kernel_width, stride, padding, dilation = others
+    elif sizes is not None:
+        numbers = (int(size or 1) for size in sizes.groups())
+        channels, filters, height, width, kernel_height, kernel_width, stride, padding, groups, dilation = numbers
+    else:
         return None
-    channels, filters, height, width, kernel_height, kernel_width, stride, padding = map(int, sizes.groups())
-    if kernel_height > height + 2 * padding or kernel_width > width + 2 * padding:
-        raise OptionError(f"the filter of {name} is larger than its image", remedy="a smaller filter, or more padding")
+    if channels % groups or filters % groups:
+        raise OptionError(
+            f"{groups} groups do not divide {channels} and {filters} channels", construct=name, remedy="fewer groups"
+        )
     convolution = Convolution(
         images=1,
         channels=channels,
@@ -209,7 +223,11 @@ def _layer_of_sizes(name: str) -> _Layer | None:
         pad_height=padding,
         pad_width=padding,
         stride=stride,
+        groups=groups,
+        dilation=dilation,
     )
+    if convolution.output_height < 1 or convolution.output_width < 1:
+        raise OptionError(f"the filter of {name} is larger than its image", remedy="a smaller filter, or more padding")
     return _Layer("", name, convolution, False, None)
 
 
@@ -232,7 +250,7 @@ def _suite_of_file(path: Path) -> tuple[str, ...]:
     if not found:
         raise OptionError("the file has no rows", file=str(path), remedy="give one row for each workload")
     for line, name in enumerate(found, 2):
-        if name not in names() and not _CONVOLUTION.fullmatch(name) and not _GEMM.fullmatch(name):
+        if name not in names() and not any(form.fullmatch(name) for form in (_CONVOLUTION, _DEPTHWISE, _GEMM)):
             raise OptionError(f"{name} is no workload", file=str(path), line=line, remedy="give sizes above zero")
     return tuple(dict.fromkeys(found))
 
@@ -246,6 +264,16 @@ def _products() -> dict[str, bool]:
 
 
 @lru_cache(maxsize=1)
+def _depthwise_suites() -> dict[str, tuple[str, ...]]:
+    """The different depthwise layers of networks, by their sizes."""
+    found: dict[str, tuple[str, ...]] = {}
+    with open(_DATA / "depthwise_layers.csv", newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            found[row["suite"]] = (*found.get(row["suite"], ()), row["workload"])
+    return found
+
+
+@lru_cache(maxsize=1)
 def _suites() -> dict[str, tuple[str, ...]]:
     layers = _layers().values()
     models = dict.fromkeys(layer.model for layer in layers)
@@ -254,6 +282,7 @@ def _suites() -> dict[str, tuple[str, ...]]:
         "conv": tuple(_layers()),
         "conv-paper": tuple(layer.name for layer in layers if layer.in_paper),
         "conv-other": tuple(layer.name for layer in layers if not layer.in_paper),
+        **_depthwise_suites(),
         "gemm": tuple(_products()),
         "gemm-paper": tuple(name for name, in_paper in _products().items() if in_paper),
     }
@@ -317,24 +346,41 @@ def _convolution(
     _check_layout(layout, _CONVOLUTION_LAYOUTS, block, layer.name)
     fields = {**vars(layer.convolution), "images": images}
     problem = Convolution(**fields)
+    # Of a group; each channel of a depthwise convolution is one, and blocks hold several of them.
+    inside = 1 if problem.depthwise else problem.groups
+    channels, filters = problem.channels // inside, problem.filters // inside
     if layout != "blocked":
         blocks: tuple[int, ...] = (1, 1)
     elif block == "paper" and layer.block is not None:
         blocks = (layer.block, layer.block)
     elif block is not None:
-        blocks = _checked_blocks((problem.channels, problem.filters), block, layer.name)
+        blocks = _checked_blocks((channels, filters), block, layer.name)
     else:
-        blocks = (_block(problem.channels), _block(problem.filters))
+        blocks = (_block(channels), _block(filters))
     if padding is None:
-        padding = "skipped" if problem.flops_on_padding >= _MUCH_PADDING * problem.flops else "stored"
+        # A product of a depthwise convolution costs no more than the test that would leave it out.
+        much = not problem.depthwise and problem.flops_on_padding >= _MUCH_PADDING * problem.flops
+        padding = "skipped" if much else "stored"
     description = (
-        f"{problem.channels} to {problem.filters} channels, image {problem.height}x{problem.width}, "
+        f"{_channels_in_words(problem)}, image {problem.height}x{problem.width}, "
         f"filter {problem.kernel_height}x{problem.kernel_width}, padding {problem.pad_height}x{problem.pad_width}, "
         + ("its rows skipped, " if padding == "skipped" else "")
+        + (f"dilation {problem.dilation}, " if problem.dilation > 1 else "")
         + f"stride {problem.stride}, {images} image{'s' if images > 1 else ''}, layout {layout}"
-        + (f" by {blocks[0]} and {blocks[1]}" if layout == "blocked" else "")
+        + (f" by {' and '.join(map(str, blocks[problem.depthwise :]))}" if layout == "blocked" else "")
     )
+    if problem.depthwise and blocks[0] != blocks[1]:
+        raise OptionError(
+            f"blocks of {blocks[0]} and {blocks[1]} channels for {layer.name}", remedy="give one: it is depthwise"
+        )
     return _workload(layer.name, description, problem, layout, blocks, overwrite, element, padding)
+
+
+def _channels_in_words(problem: Convolution) -> str:
+    if problem.depthwise:
+        return f"Depthwise, {problem.channels} channels"
+    groups = f" in {problem.groups} groups" if problem.groups > 1 else ""
+    return f"{problem.channels} to {problem.filters} channels{groups}"
 
 
 def _product(
@@ -366,7 +412,7 @@ def _workload(
 ) -> Workload:
     flops = problem.flops
     if isinstance(problem, Convolution):
-        nest = CONVOLUTIONS[layout](problem, blocks, padding)
+        nest = convolution_nest(problem, layout, blocks, padding)
         if padding == "skipped":
             flops -= problem.flops_on_padding
     else:

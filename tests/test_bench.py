@@ -114,6 +114,14 @@ def test_foreign_programs_are_timed_beside_the_candidates(
         assert words in each.message
 
 
+GROUPED = (
+    ("dwconv_48x9x9x3x3s2p1", "blocked"),
+    ("dwconv_48x9x9x3x3s2p1", "nhwc"),
+    ("conv_32x64x9x9x3x3s1p1g2d2", "nchw"),
+    ("conv_32x64x9x9x3x3s1p1g2d2", "nhwc"),
+)
+
+
 def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> polydl.Peer:
     try:
         return KINDS[name].program(wanted, setting)
@@ -130,6 +138,9 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         ("gcc", "resnet_16", "nhwc"),
         ("gcc", "gemm_33x20x17", "row-major"),
         ("gcc", "gemm_36x20x18", "blocked"),
+        *((peer, name, layout) for name, layout in GROUPED for peer in ("gcc", "onednn", "torch")),
+        ("onnxruntime", "dwconv_48x9x9x3x3s2p1", "blocked"),
+        ("openvino", "dwconv_48x9x9x3x3s2p1", "blocked"),
         ("clang", "googlenetv3_22", "blocked"),
         ("openblas", "gemm_33x20x17", "row-major"),
         ("onednn", "googlenetv3_22", "blocked"),
@@ -290,7 +301,7 @@ def test_libraries_are_compiled_once(tmp_path: Path) -> None:
 
 
 def test_elements_are_those_of_a_convolution_done_in_full() -> None:
-    problem = Convolution((2, 3, 4, 6, 5, 3, 2, 1, 0, 2))
+    problem = Convolution((2, 3, 4, 6, 5, 3, 2, 1, 0, 2, 1, 1))
     source, weights, result = (np.zeros(shape, np.float32) for shape in problem.shapes)
     fill(source.reshape(-1), SOURCE)
     fill(weights.reshape(-1), WEIGHTS)
@@ -303,6 +314,21 @@ def test_elements_are_those_of_a_convolution_done_in_full() -> None:
     assert first_error(problem, result) is None
     result[1, 3, 2, 1] += 0.5
     assert "[1][3][2][1]" in (first_error(problem, result) or "")
+
+
+def test_groups_see_channels_of_their_own_and_dilated_filters_reach_further() -> None:
+    problem = Convolution((1, 4, 6, 7, 7, 3, 3, 1, 1, 1, 2, 2))
+    source, weights, result = (np.zeros(shape, np.float32) for shape in problem.shapes)
+    fill(source.reshape(-1), SOURCE)
+    fill(weights.reshape(-1), WEIGHTS)
+    padded = np.pad(source, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    for n, k, y, x in np.ndindex(result.shape):
+        first = k // 3 * 2
+        result[n, k, y, x] = np.sum(padded[n, first : first + 2, y : y + 5 : 2, x : x + 5 : 2] * weights[k])
+    assert weights.shape == (6, 2, 3, 3)
+    assert result.shape == (1, 6, 5, 5)
+    for index, value in enumerate(result.reshape(-1)):
+        assert problem.expected(index) == pytest.approx(float(value), abs=1e-5)
 
 
 def test_nothing_that_is_no_number_passes() -> None:

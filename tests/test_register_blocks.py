@@ -16,6 +16,7 @@ from polydl.ir.variant import Interchange, Tile, Unroll, Variant
 from polydl.plan.register_blocks import RegisterBlock, register_block
 from polydl.variants.register_blocks import RegisterBlock as Block
 from polydl.variants.space import NestSpace
+from polydl.workloads import Layout, workload
 
 LAST = """
 void f(float output[{o}][{o}][{c}], const float filter[{k}][{k}][{c}], const float input[{i}][{i}][{c}]) {{
@@ -208,3 +209,18 @@ def test_blocks_compute_the_same(tmp_path: Path, text: str, sizes: dict[str, int
     assert chosen
     kernels = [pipeline.kernel(pipeline.apply(scop, each, machine=machine), 32) for each in chosen]
     check_kernels(tmp_path, scop, kernels, threads=threads)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("layout", ["blocked", "nchw", "nhwc"])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_the_best_variant_of_a_depthwise_layer_computes_the_same(tmp_path: Path, layout: Layout, stride: int) -> None:
+    layer = workload(f"dwconv_32x15x15x3x3s{stride}p1", layout=layout)
+    machine = machine_with(1, 32)
+    scop = pipeline.parse(layer.write(tmp_path))
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=20)
+    ranked = [entry.variant for entry in pipeline.rank(scop, variants, machine=machine).entries]
+    assert sum(isinstance(step, Unroll) for step in ranked[0].steps) > 1
+    chosen = dict.fromkeys((ranked[0], next(each for each in ranked if each.attached)))
+    kernels = [pipeline.kernel(pipeline.apply(scop, each, machine=machine), machine.vector_bytes) for each in chosen]
+    check_kernels(tmp_path, scop, kernels, threads=1)

@@ -16,12 +16,15 @@ from polydl.workloads import Convolution, Layout, Workload, names, suite, suites
 MODELS = suites()[:10]
 # The two oldest networks' first layers have 3 channels; the others stand for what else there is.
 ODD = ("xception_08", "googlenetv3_20", "googlenetv3_21", "maskrcnn_45", "mobilenet_11", "yolov2_14")
+# A depthwise one, one in groups, and one whose filter reaches over more pixels than it has.
+DEPTHWISE = ("dwconv_96x112x112x3x3s2p1", "conv_64x128x14x14x3x3s1p1g4", "dwconv_24x9x8x5x3s1p2d2")
 SAMPLE: list[tuple[str, Layout]] = [
     *((suite(model)[place], "blocked") for model in MODELS for place in (0, -1)),
     *((name, "blocked") for name in ODD),
     *(("resnet_05", layout) for layout in ("nchw", "nhwc")),
     *((name, "row-major") for name in suite("gemm")),
     ("gemm_84x1024x4096", "blocked"),
+    *((name, layout) for name in DEPTHWISE for layout in ("blocked", "nchw", "nhwc")),
 ]
 
 
@@ -90,7 +93,7 @@ def _elements(made: Workload) -> list[int]:
     padded = rows * (p.width + 2 * p.pad_width)
     return [
         p.images * p.filters * p.output_height * p.output_width,
-        p.filters * p.channels * p.kernel_height * p.kernel_width,
+        p.filters * (p.channels // p.groups) * p.kernel_height * p.kernel_width,
         p.images * p.channels * padded,
     ]
 
@@ -249,3 +252,50 @@ def test_overwriting_sets_the_output_to_zero_first(tmp_path: Path, name: str, la
     assert [access.array for access in zeroing.writes] == [access.array for access in product.writes]
     assert zeroing.instances == scop.array(zeroing.writes[0].array).elements
     assert not zeroing.reads
+
+
+def test_sizes_of_depthwise_and_grouped_convolutions() -> None:
+    sizes = {"images": 1, "height": 56, "width": 48, "kernel_height": 5, "kernel_width": 3, "stride": 2}
+    padding = {"pad_height": 2, "pad_width": 2}
+    made = workload("dwconv_96x56x48x5x3s2p2").problem
+    assert made == Convolution(channels=96, filters=96, groups=96, dilation=1, **sizes, **padding)
+    assert isinstance(made, Convolution)
+    assert made.depthwise
+    assert (made.output_height, made.output_width, made.flops) == (28, 25, 2 * 96 * 28 * 25 * 15)
+    grouped = workload("conv_64x96x56x48x5x3s2p2g32d3").problem
+    assert grouped == Convolution(channels=64, filters=96, groups=32, dilation=3, **sizes, **padding)
+    assert isinstance(grouped, Convolution)
+    assert not grouped.depthwise
+    assert (grouped.output_height, grouped.flops) == (24, 2 * 96 * 24 * grouped.output_width * 2 * 15)
+
+
+def test_layers_of_three_networks_are_depthwise() -> None:
+    counts = {"mobilenetv2": 10, "efficientnet-b4": 14, "convnext": 4}
+    for network, count in counts.items():
+        layers = suite(f"{network}-depthwise")
+        assert len(set(layers)) == count
+        for name in layers:
+            problem = workload(name).problem
+            assert isinstance(problem, Convolution)
+            assert problem.depthwise
+            assert problem.output_height == -(-problem.height // problem.stride)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("conv_64x96x9x9x3x3s1p1g5", "5 groups do not divide 64 and 96 channels"),
+        ("dwconv_64x9x9x3x3s1p0d5", "larger than its image"),
+        ("dwconv_64x9x9x3x3", "there is no workload"),
+    ],
+)
+def test_sizes_that_go_together_badly_are_refused(name: str, words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        workload(name)
+
+
+def test_a_depthwise_convolution_has_one_block() -> None:
+    assert workload("dwconv_96x9x9x3x3s1p1", block=16).blocks == (16, 16)
+    assert workload("conv_64x96x9x9x3x3s1p1g2", block=(16, 24)).blocks == (16, 24)
+    with pytest.raises(OptionError, match="blocks of 16 and 32 channels"):
+        workload("dwconv_96x9x9x3x3s1p1", block=(16, 32))

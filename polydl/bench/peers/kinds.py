@@ -183,7 +183,7 @@ def _array_bytes(wanted: Workload) -> int:
     if isinstance(p, Convolution):
         elements = (
             p.images * p.channels * p.height * p.width
-            + p.channels * p.filters * p.kernel_height * p.kernel_width
+            + p.channels // p.groups * p.filters * p.kernel_height * p.kernel_width
             + 2 * p.images * p.filters * p.output_height * p.output_width
         )
     else:

@@ -72,7 +72,9 @@ def _nhwc(source: Floats, weights: Floats, result: Floats, _blocks: list[int]) -
 
 def _blocked_convolution(source: Floats, weights: Floats, result: Floats, blocks: list[int]) -> _Arrays:
     (block_c, block_k), (k, c, *kernel) = blocks, weights.shape
-    filters = weights.reshape(k // block_k, block_k, c // block_c, block_c, *kernel)
+    # A filter of a depthwise convolution has one channel, whatever blocks the image is in.
+    own = min(block_c, c)
+    filters = weights.reshape(k // block_k, block_k, c // own, own, *kernel)
     return _channels(source, block_c), filters.transpose(0, 2, 4, 5, 3, 1), _channels(result, block_k)
 
 

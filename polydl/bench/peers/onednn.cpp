@@ -197,13 +197,18 @@ void flush_arrays(const method &computing, peer_flush *flush) {
 
 const char *peer_convolution(const long *s, int layout, int direct, float **source_values, float **weights_values) {
   return guarded([&] {
-    const memory::dim height = (s[3] + 2 * s[7] - s[5]) / s[9] + 1, width = (s[4] + 2 * s[8] - s[6]) / s[9] + 1;
-    const memory::dims from{s[0], s[1], s[3], s[4]}, by{s[2], s[1], s[5], s[6]}, to{s[0], s[2], height, width};
-    const memory::dims strides{s[9], s[9]}, padding{s[7], s[8]};
+    const memory::dim groups = s[10], dilation = s[11];
+    const memory::dim height = (s[3] + 2 * s[7] - (s[5] - 1) * dilation - 1) / s[9] + 1;
+    const memory::dim width = (s[4] + 2 * s[8] - (s[6] - 1) * dilation - 1) / s[9] + 1;
+    const memory::dims from{s[0], s[1], s[3], s[4]}, to{s[0], s[2], height, width};
+    const memory::dims by = groups > 1 ? memory::dims{groups, s[2] / groups, s[1] / groups, s[5], s[6]}
+                                       : memory::dims{s[2], s[1], s[5], s[6]};
+    const memory::dims strides{s[9], s[9]}, dilates{dilation - 1, dilation - 1}, padding{s[7], s[8]};
     const tag images = layout == PEER_NHWC ? tag::nhwc : tag::nchw;
     source.plain = described(from, tag::nchw), source.given = described(from, images);
-    weights.plain = described(by, tag::oihw);
-    weights.given = described(by, layout == PEER_NHWC ? tag::hwio : tag::oihw);
+    const tag filters = groups > 1 ? tag::goihw : tag::oihw;
+    weights.plain = described(by, filters);
+    weights.given = described(by, layout != PEER_NHWC ? filters : groups > 1 ? tag::hwigo : tag::hwio);
     result.plain = described(to, tag::nchw), result.given = described(to, images);
     allocate_inputs(source_values, weights_values);
     const bool own = layout == PEER_OWN;
@@ -215,8 +220,8 @@ const char *peer_convolution(const long *s, int layout, int direct, float **sour
         if (!direct || way == algorithm::convolution_direct)
           methods.push_back([=, way = way, name = name] {
             convolution_forward::desc wanted(prop_kind::forward_inference, way, described(from, activations),
-                                             described(by, tag::any), described(to, activations), strides, padding,
-                                             padding);
+                                             described(by, tag::any), described(to, activations), strides, dilates,
+                                             padding, padding);
             return method_of<convolution_forward>(convolution_forward::primitive_desc(wanted, cpu), name, !own);
           });
   });

@@ -107,9 +107,15 @@ def _model(problem: Problem, constant: Floats | None) -> onnx.ModelProto:
     """A node on ``x`` and ``w``; ``w`` is an input unless it is ``constant``."""
     source, weights, result = problem.shapes
     if isinstance(problem, Convolution):
-        rows, columns, stride = problem.sizes[7:10]
+        rows, columns, stride, groups, dilation = problem.sizes[7:]
         node = helper.make_node(
-            "Conv", ["x", "w"], ["y"], strides=[stride, stride], pads=[rows, columns, rows, columns]
+            "Conv",
+            ["x", "w"],
+            ["y"],
+            strides=[stride, stride],
+            pads=[rows, columns, rows, columns],
+            dilations=[dilation, dilation],
+            group=groups,
         )
     else:
         node = helper.make_node("MatMul", ["x", "w"], ["y"])

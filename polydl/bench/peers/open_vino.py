@@ -61,10 +61,13 @@ class _Request:
         parameter = opset13.parameter(source.shape, openvino.Type.f32)
         parameters, inputs = [parameter], [self._arranged(source)]
         if isinstance(problem, Convolution):
-            rows, columns, stride = problem.sizes[7:10]
-            operation = opset13.convolution(
-                parameter, opset13.constant(weights), [stride, stride], [rows, columns], [rows, columns], [1, 1]
-            )
+            rows, columns, stride, groups, dilation = problem.sizes[7:]
+            ends = [stride, stride], [rows, columns], [rows, columns], [dilation, dilation]
+            if groups > 1:
+                filters = weights.reshape(groups, -1, *weights.shape[1:])
+                operation = opset13.group_convolution(parameter, opset13.constant(filters), *ends)
+            else:
+                operation = opset13.convolution(parameter, opset13.constant(weights), *ends)
         else:
             # The B of a product is as given as A is, unless layouts are OpenVINO's own.
             factor = opset13.constant(weights) if free else opset13.parameter(weights.shape, openvino.Type.f32)
@@ -97,7 +100,8 @@ class _Request:
         kinds = {
             str(node.get_rt_info()["primitiveType"].astype(str))
             for node in compiled.get_runtime_model().get_ops()
-            if node.get_rt_info()["layerType"].astype(str) in ("Convolution", "MatMul", "FullyConnected")
+            if node.get_rt_info()["layerType"].astype(str)
+            in ("Convolution", "GroupConvolution", "MatMul", "FullyConnected")
         }
         self.implementation = ", ".join(sorted(kinds))
 

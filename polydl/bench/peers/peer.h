@@ -16,7 +16,7 @@ enum { PEER_OWN = 0, PEER_PLAIN = 1, PEER_NHWC = 2 };
 
 /* Each returns NULL, or what is wrong. The arrays to fill are source and weights, always in the plain layouts: images
    and filters, or A and B. sizes: images, channels, filters, height, width, kernel height, kernel width, padding of
-   the height, padding of the width, stride. With direct, every product of the definition is computed. */
+   the height, padding of the width, stride, groups, dilation. With direct, every product of the definition is computed. */
 PEER_API const char *peer_convolution(const long *sizes, int layout, int direct, float **source, float **weights);
 
 /* sizes: m, n, k. With accumulate, the computation adds to the result. */

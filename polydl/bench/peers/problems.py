@@ -47,7 +47,7 @@ def fill(array: Floats, stream: int) -> None:
 
 @dataclass(frozen=True)
 class Convolution:
-    """A convolution. Arrays are NCHW, OIHW and NCHW; the image has no padding."""
+    """A convolution. Arrays are NCHW, OIHW (I: the channels of a group) and NCHW; the image has no padding."""
 
     #: in the order of peer.h
     sizes: tuple[int, ...]
@@ -57,9 +57,12 @@ class Convolution:
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
         """The shapes of source, weights and result."""
-        n, c, k, h, w, kh, kw, ph, pw, stride = self.sizes
-        height, width = (h + 2 * ph - kh) // stride + 1, (w + 2 * pw - kw) // stride + 1
-        return (n, c, h, w), (k, c, kh, kw), (n, k, height, width)
+        n, c, k, h, w, kh, kw, ph, pw, stride, groups, dilation = self.sizes
+        height, width = (
+            (extent + 2 * padding - (kernel - 1) * dilation - 1) // stride + 1
+            for extent, padding, kernel in ((h, ph, kh), (w, pw, kw))
+        )
+        return (n, c, h, w), (k, c // groups, kh, kw), (n, k, height, width)
 
     @property
     def terms(self) -> int:
@@ -67,13 +70,15 @@ class Convolution:
 
     def expected(self, index: int) -> float:
         """One element of the result, in double precision."""
-        _, c, _, h, w, kh, kw, ph, pw, stride = self.sizes
+        _, c, filters, h, w, kh, kw, ph, pw, stride, groups, dilation = self.sizes
         n, k, row, column = (int(i) for i in np.unravel_index(index, self.shapes[2]))
-        channel, y, x = np.meshgrid(np.arange(c), np.arange(kh), np.arange(kw), indexing="ij")
-        top, left = row * stride - ph + y, column * stride - pw + x
+        own = c // groups
+        channel, y, x = np.meshgrid(np.arange(own), np.arange(kh), np.arange(kw), indexing="ij")
+        top, left = row * stride - ph + y * dilation, column * stride - pw + x * dilation
         inside = (top >= 0) & (top < h) & (left >= 0) & (left < w)
-        image = values(SOURCE, ((n * c + channel) * h + top) * w + left).astype(np.float64)
-        weights = values(WEIGHTS, ((k * c + channel) * kh + y) * kw + x).astype(np.float64)
+        seen = k // (filters // groups) * own + channel
+        image = values(SOURCE, ((n * c + seen) * h + top) * w + left).astype(np.float64)
+        weights = values(WEIGHTS, ((k * own + channel) * kh + y) * kw + x).astype(np.float64)
         return float(np.sum(np.where(inside, image * weights, 0.0)))
 
 

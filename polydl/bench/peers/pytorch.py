@@ -76,25 +76,28 @@ def _convolutions(
     In place of a blocked layout there are three: channels_last, oneDNN's own layouts, and channels_last with packed
     filters, as in compiled models. The tensors that they read are appended to ``operands``.
     """
-    strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [1, 1]
+    strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [problem.sizes[11]] * 2
+    groups = problem.sizes[10]
     if layout == "nchw":
-        return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding)}
+        return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding, dilation, groups)}
     image = source.contiguous(memory_format=torch.channels_last)
     filters = weights.contiguous(memory_format=torch.channels_last)
     operands += [image, filters]
-    ways: dict[str, Compute] = {"conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding)}
+    ways: dict[str, Compute] = {
+        "conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding, dilation, groups)
+    }
     if layout == "nhwc":
         return ways
     opaque = source.to_mkldnn()
     packed = torch._C._nn.mkldnn_reorder_conv2d_weight(
-        weights.to_mkldnn(), padding, strides, dilation, 1, list(source.shape)
+        weights.to_mkldnn(), padding, strides, dilation, groups, list(source.shape)
     )
     operands += [opaque, packed]
     pointwise = torch.ops.mkldnn._convolution_pointwise
     return ways | {
-        "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding),
+        "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding, dilation, groups),
         "conv2d, channels_last, packed filters": lambda: pointwise(
-            image, packed, None, padding, strides, dilation, 1, "none", [], ""
+            image, packed, None, padding, strides, dilation, groups, "none", [], ""
         ),
     }
 
