@@ -21,7 +21,7 @@ from polydl.exact_winner import with_exactness
 from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
-from polydl.frontend.constants import with_constants
+from polydl.frontend.data import with_data
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
@@ -251,6 +251,8 @@ def optimize(
     out: str | Path | None = None,
     defines: Mapping[str, str | int] | None = None,
     constant: Sequence[str] = (),
+    init: str = "",
+    inputs: str | Path | None = None,
     function: str | None = None,
     include_directories: Sequence[str | Path] = (),
     records: str | Path | bool = True,
@@ -274,14 +276,14 @@ def optimize(
     These are those of ``picks``; ``top_k`` 0 runs all variants. With a ``budget`` (``30s``, ``200runs``, or ``5%`` for
     as long as more is to be gained) the search goes on from there: ``strategy`` says what is measured next.
     ``constant`` names arrays that hold the same at every call: what depends on them alone is prepared once, and not
-    part of what is ranked, measured and compared (docs/guide/prepared.md).
-    With a ``shard`` (``2/4``), part of the picks is run and nothing further: together the parts run all picks.
-    With ``out``, the winner's C and what goes with it are written there, each file complete or not at all; without,
-    they live in a directory that goes away with the process. ``run=False`` stops after ranking. ``cold`` times with
-    empty caches. Operators are fused where that is legal, unless ``fuse`` is False; ``with_unfused`` also runs the
-    first variant of the ranking that fuses nothing. Without ``fewer_products`` every product of the source is computed:
-    neither Winograd's nor Strassen's way. ``numerics`` says what may be done to sums and products
-    (docs/guide/numerics.md).
+    part of what is ranked, measured and compared (docs/guide/prepared.md). ``init`` names a function of the file that
+    fills arrays first, ``inputs`` a NumPy file of arrays; others hold random data (docs/guide/measuring.md). With a
+    ``shard`` (``2/4``), part of the picks is run and nothing further: together the parts run all picks. With ``out``,
+    the winner's C and what goes with it are written there, each file complete or not at all; without, they live in a
+    directory that goes away with the process. ``run=False`` stops after ranking. ``cold`` times with empty caches.
+    Operators are fused where that is legal, unless ``fuse`` is False; ``with_unfused`` also runs the first variant of
+    the ranking that fuses nothing. Without ``fewer_products`` every product of the source is computed: neither
+    Winograd's nor Strassen's way. ``numerics`` says what may be done to sums and products (docs/guide/numerics.md).
 
     Each measurement is written to ``records`` as soon as it is there: a directory, True for the user's, False for none.
     One that can't be stored there ends nothing; ``Optimization.store`` says so.
@@ -314,8 +316,7 @@ def optimize(
         scop = nest
         if not isinstance(scop, Scop):
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
-        if constant:
-            scop = with_constants(scop, constant)
+        scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
     found_machine = machine or Machine.detect()
     target: TargetProcessors | None = None

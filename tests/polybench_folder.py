@@ -72,6 +72,14 @@ static void kernel_smoothed(int steps, int n, number a[N], number b[N]) {
   }
 #pragma endscop
 }
+
+int main(void) {
+  int n = N;
+  number a[N], b[N];
+  init_array(n, a);
+  kernel_smoothed(8, n, a, b);
+  return 0;
+}
 """
 
 

@@ -162,3 +162,21 @@ def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
     assert needs_small_integers(parse(tmp_path, loop.format("c[i] /= a[i]")))
     assert needs_small_integers(parse(tmp_path, loop.format("c[i] += a[i] << 2")))
     assert not needs_small_integers(parse(tmp_path, loop.format("c[i] += 3 * a[i]")))
+
+
+@pytest.mark.native
+def test_a_result_of_nothing_but_rounding_errors_is_said_to_be_that(tmp_path: Path) -> None:
+    """The logistic map doubles an error in each step."""
+    text = """void chaos(float x[16]) {
+      for (int t = 0; t < 60; ++t)
+        for (int i = 0; i < 16; ++i)
+          x[i] = 4.0f * x[i] * (1.0f - x[i]);
+    }
+    """
+    nest = parse(tmp_path, text)
+    plain = original(nest)
+    reordered = plain.c.replace("4.0f * x[i] * (1.0f - x[i])", "4.0f * (x[i] - x[i] * x[i])")
+    first, measured = measure(nest, [plain, replaced(replace(plain, c=reordered), "other")], tmp_path)
+    assert first.status == "ok"
+    assert measured.status == "wrong"
+    assert "no other order of its operations can be told right from wrong" in measured.message

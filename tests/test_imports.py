@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("variants", "microkernels", "ranking", "fusion")
 PUBLIC = {
     "polydl",
+    "polydl.bench.polybench",
     "polydl.bench.ratios",
     "polydl.bench.results",
     "polydl.bfloat16",

@@ -195,7 +195,7 @@ class _Run:
     def of_program(self, wanted: Program) -> Document:
         """A compiler that makes nothing of the nest has a result that says why."""
         optimization = self._optimized(
-            wanted.path, wanted.name, wanted.function, wanted.defines, wanted.include_directories
+            wanted.path, wanted.name, wanted.function, wanted.defines, wanted.include_directories, wanted.init
         )
         builds: list[tuple[KernelSource, Toolchain]] = []
         peers: Document = {}
@@ -219,6 +219,7 @@ class _Run:
         function: str,
         defines: Mapping[str, str | int] | None = None,
         include_directories: Sequence[Path] = (),
+        init: str = "",
     ) -> Optimization:
         settings = self.settings
         return optimize(
@@ -226,6 +227,7 @@ class _Run:
             function=function,
             defines=defines,
             include_directories=include_directories,
+            init=init,
             machine=self.machine,
             top_k=settings.top_k,
             max_variants=settings.max_variants,

@@ -38,6 +38,8 @@ class Program:
     defines: dict[str, str | int]
     include_directories: tuple[Path, ...]
     description: str
+    #: that fills the arrays
+    init: str = "init_array"
 
 
 def is_program(name: str) -> bool:

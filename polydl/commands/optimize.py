@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from collections.abc import Mapping
@@ -69,6 +70,15 @@ if TYPE_CHECKING:
     name_option,
     prefix_option,
     march_option,
+    click.option(
+        "--init", default="", metavar="FUNCTION", help="A function of FILE that fills the arrays before they are used."
+    ),
+    click.option(
+        "--inputs",
+        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        help="Arrays to measure with, by parameter: an NPZ file of NumPy. Others hold random data.",
+    ),
     click.option("--no-fusion", is_flag=True, help="Leave each operator of the file a nest of its own."),
     click.option(
         "--html",
@@ -97,6 +107,8 @@ def optimize(
     name: str,
     prefix: str,
     march: str,
+    init: str,
+    inputs: Path | None,
     no_fusion: bool,
     no_calibration: bool,
     fresh: bool,
@@ -143,6 +155,8 @@ def optimize(
                 "function": source.function,
                 "define": source.define,
                 "constant": source.constant,
+                "init": init,
+                "inputs": None if inputs is None else _digest(inputs),
             },
         )
         if digest is not None and not fresh:
@@ -167,7 +181,7 @@ def optimize(
             "budget": limit, "strategy": strategy,
             "name": name, "prefix": prefix, "march": march, "shard": shard,
         },
-        variant=variant, out=out, detail=detail, json_path=json_path, html_path=html_path,
+        init=init, inputs=inputs, variant=variant, out=out, detail=detail, json_path=json_path, html_path=html_path,
     )  # fmt: skip
 
 
@@ -180,6 +194,8 @@ def _optimized(
     records: Path,
     digest: str | None,
     run: Mapping[str, Any],
+    init: str,
+    inputs: Path | None,
     variant: str | None,
     out: Path | None,
     detail: Detail,
@@ -190,6 +206,7 @@ def _optimized(
     from polydl import optimization, report
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
+    from polydl.frontend.data import with_data
     from polydl.presentation import answer, measured, nest, results
     from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
@@ -200,7 +217,7 @@ def _optimized(
         Toolchain.find(run["compiler"])
     name = source.workload
     source = source.placed(out)
-    scop = source.parse()
+    scop = with_data(source.parse(), init=init, inputs=inputs)
     directory = out or _folder(Naming(run["name"], run["prefix"]).of(scop.function.name), run["shard"])
     check_destinations(source, directory, json_path, html_path)
     parsed = time.perf_counter()
@@ -329,6 +346,15 @@ def _folder(function: str, shard: Shard | None) -> Path:
 
 def _steps(path: str) -> list[dict[str, Any]]:
     return variant_from_file(path).to_json()
+
+
+def _digest(inputs: Path) -> str:
+    """Of the content of a file. Raises OptionError if it can't be read."""
+    try:
+        return hashlib.sha256(inputs.read_bytes()).hexdigest()
+    except OSError as error:
+        remedy = "name a file that numpy.savez wrote"
+        raise OptionError(f"can't be read: {error.strerror}", file=str(inputs), remedy=remedy) from None
 
 
 def _silent(text: str) -> None:

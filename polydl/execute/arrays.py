@@ -98,9 +98,16 @@ class Data:
     dominant: Sequence[tuple[int, int]] = ()
     #: the streams of arrays whose contents are the same in all turns
     constant: Sequence[int] = ()
+    #: arrays whose contents lie in files: stream, path, offset in bytes, and C type of the elements there. They are the
+    #: same in all turns
+    given: Sequence[tuple[int, str, int, str]] = ()
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
+        given = next((each[1:] for each in self.given if each[0] == stream), None)
+        if given is not None:
+            yield from _stored(*given, dtype, elements)
+            return
         extent = dict(self.dominant).get(stream)
         turn = 0 if stream in self.constant else self.turn
         for start in range(0, elements, CHUNK):
@@ -136,6 +143,15 @@ class Data:
         lots = generator.integers(0, 16, count, np.uint8)
         values[lots == 0], values[lots == 1] = lowest, limits.max
         return values
+
+
+def _stored(path: str, offset: int, element: str, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
+    """Elements in a file as those of another type, in chunks."""
+    stored = element_dtype(element)
+    whole = np.memmap(path, stored, "r", offset, (elements,))
+    for start in range(0, elements, CHUNK):
+        values = np.array(whole[start : start + CHUNK])
+        yield start, values if stored == dtype else numbers(values, stored).astype(dtype)
 
 
 class Buffer:

@@ -53,6 +53,9 @@ class Expected:
     tolerances: tuple[float, ...]
     #: None where no rounding errors can be measured
     exact: Exact | None
+    #: how far the result in wider types is from the reference's, where that is too far to measure errors against it:
+    #: the largest difference, relative to the largest element of its array; None where it isn't, or is not known
+    far: float | None = None
 
 
 @dataclass(frozen=True)
@@ -185,6 +188,7 @@ class Checker:
         for signed in (True, False):
             offsets: list[dict[str, int]] = []
             exact: Exact | None = None
+            far: float | None = None
             tolerances: list[float] = []
             for turn in (0, 1):
                 if turn or not signed:
@@ -203,19 +207,21 @@ class Checker:
                 needed = turn == 0 or tolerances[0] > self._job.tolerance
                 if wider is not None and seconds <= _EXACT_SECONDS and needed:
                     against = self._exact(participant, wider, signed, turn)
+                    if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
+                        far, against = against.largest_error, None
                     exact = against if turn == 0 else exact
                     if against is not None:
                         tolerances[turn] = with_source_error(self._job.tolerance, against.largest_error)
                 if seconds > _SECOND_REFERENCE_SECONDS:
                     break
             if wrong is None:
-                return Expected(signed, tuple(offsets), tuple(tolerances), exact)
+                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far)
             if reply["finite"]:
                 break
         raise ChildError("wrong", f"the original nest can't be a reference: {wrong}")
 
     def _exact(self, reference: Participant, wider: Wider, signed: bool, turn: int) -> Exact | None:
-        """The result in wider types; None where it is another, since what is wider can't be told from the text."""
+        """The result in wider types; None where there is none, since what is wider can't be told from the text."""
         job, path = wider.job, wider.job.directory / f"wider{turn}"
         # A holder of arrays has those of the source's types.
         checker = Checker(job, None if self._job.shared else self._holder)
@@ -232,9 +238,9 @@ class Checker:
             return None
         exact = Exact(path, reply["offsets"], wider.elements, {}, 0.0)
         errors = self._errors(reference, exact) if reply["wrong"] is None else {}
-        largest = max((each for _, each in errors.values()), default=inf)
-        if largest > max(self._job.tolerance, LARGEST):
+        if not errors:
             return None
+        largest = max(each for _, each in errors.values())
         norms = {name: max(error, wider.least[name]) for name, (error, _) in errors.items()}
         return replace(exact, source_errors=norms, largest_error=largest)
 
@@ -305,4 +311,14 @@ class Checker:
         if reply["error"] is not None:
             participant.error = max(participant.error or 0.0, reply["error"])
         if reply["wrong"] is not None:
-            raise ChildError("wrong", reply["wrong"])
+            raise ChildError("wrong", reply["wrong"] + _noise(expected))
+
+
+def _noise(expected: Expected) -> str:
+    """What to say of another result where the reference's own may be nothing but rounding errors."""
+    if expected.far is None:
+        return ""
+    return (
+        f"; but with these data the source's own result is off by {expected.far:.2g} against its arithmetic in a wider "
+        "type, so that no other order of its operations can be told right from wrong"
+    )

@@ -19,6 +19,7 @@ from polydl.execute.build import build, build_with
 from polydl.execute.checking import Originals, Wider
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.given import given_arrays
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Job, Participant
 from polydl.execute.ranges import divided_by_diagonals, needs_small_integers
@@ -91,8 +92,12 @@ class LocalExecutor:
         with _temporary_directory(reference.source.parent) as directory:
             try:
                 job = replace(_job(scop, cores, seed, policy, directory), most_error=most_error)
+                given = given_arrays(scop, job, reference.toolchain)
+                job = replace(job, data=replace(job.data, given=given))
             except UnsupportedConstructError as error:
                 plain.failure = ChildError("unsupported", error.message)
+            except ChildError as failure:
+                plain.failure = failure
             else:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
@@ -206,7 +211,7 @@ def _wide_job(scop: Scop, job: Job, seed: int) -> tuple[Job, KernelSource] | Non
     headers = own_headers([scop.source], kernel.compile_flags)
     copies = write_copies(headers, partial(widened, scop), job.directory / "wider-headers")
     kernel = replace(kernel, id="wider", compile_flags=(copies, *kernel.compile_flags))
-    return replace(wide_job, data=replace(wide_job.data, widened=True)), kernel
+    return replace(wide_job, data=replace(wide_job.data, widened=True, given=job.data.given)), kernel
 
 
 def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:

@@ -127,7 +127,7 @@ class Worker:
             at = first_not_finite(buffer)
             if at is not None:
                 number = numbers(buffer.values[at : at + 1], buffer.dtype)[0]
-                value = f"`{buffer.element(at)}` is {number!s} on random data"
+                value = f"`{buffer.element(at)}` is {number!s} on {'the given' if self._data.given else 'random'} data"
                 return {"offsets": {}, "finite": False, "wrong": value}
         offsets = store(arrays, self._data, Path(path))
         self._expect(offsets)

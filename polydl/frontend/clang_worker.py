@@ -41,7 +41,7 @@ _DETAILED_PREPROCESSING = 1
 _ROUNDS = 16
 
 
-class _Parser:
+class Parser:
     """Parses views of the file; keeps libclang's index alive."""
 
     def __init__(self, file: str, options: list[str]) -> None:
@@ -161,7 +161,7 @@ def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: st
 def read(request: Mapping[str, Any]) -> dict[str, Any]:
     file, text, name = request["file"], request["text"], request["function"]
     defines: dict[str, str] = request["defines"]
-    parser = _Parser(file, request["options"])
+    parser = Parser(file, request["options"])
     bound = _bound_parameters(parser.parse(text, {}), text, defines, name, file) if defines else {}
     macros = {key: value for key, value in defines.items() if key not in bound}
     written = request["original"] or text
@@ -348,8 +348,13 @@ def _facts(request: Mapping[str, Any]) -> Mapping[str, Any]:
     try:
         return {"result": read(request)}
     except PolydlError as error:
-        fields = {key: getattr(error, key) for key in ("message", "file", "line", "construct", "remedy")}
-        return {"error": type(error).__name__, "fields": fields}
+        return failure(error)
+
+
+def failure(error: PolydlError) -> Mapping[str, Any]:
+    """What the parent gets for an error, and raises again."""
+    fields = {key: getattr(error, key) for key in ("message", "file", "line", "construct", "remedy")}
+    return {"error": type(error).__name__, "fields": fields}
 
 
 def main(request_path: str, result_path: str) -> None:

@@ -69,8 +69,6 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
 
     Raises a UserError for anything in the file that can't be represented, MissingComponentError without libclang.
     """
-    if find_spec("clang") is None:
-        raise MissingComponentError("libclang, which checks the C, is not installed", remedy="pip install libclang")
     request = {
         "file": job.file,
         "text": job.text,
@@ -81,7 +79,17 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
         "shift": shift,
         "deepest": sys.getrecursionlimit() // _FRAMES_PER_LEVEL,
     }
-    outcome = run_child("polydl.frontend.clang_worker", request, job.folder, job.timeout_seconds)
+    return SourceFacts.from_json(asked("polydl.frontend.clang_worker", request, job))
+
+
+def asked(module: str, request: Mapping[str, Any], job: Job) -> dict[str, Any]:
+    """What a child process that holds libclang says of a job's file.
+
+    Raises a UserError for anything in the file that it objects to, MissingComponentError without libclang.
+    """
+    if find_spec("clang") is None:
+        raise MissingComponentError("libclang, which checks the C, is not installed", remedy="pip install libclang")
+    outcome = run_child(module, request, job.folder, job.timeout_seconds)
     if outcome.result is None:
         raise SourceError(
             f"libclang {outcome.failure}{_printed(outcome)}", file=job.name, remedy="check the file with a C compiler"
@@ -91,7 +99,8 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
         kind: type[PolydlError] = getattr(errors, outcome.result["error"])
         where = job.name if fields["file"] in (None, job.file) else fields["file"]
         raise kind(fields.pop("message"), **{**fields, "file": where})
-    return SourceFacts.from_json(outcome.result["result"])
+    result: dict[str, Any] = outcome.result["result"]
+    return result
 
 
 def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:

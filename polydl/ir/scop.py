@@ -10,9 +10,10 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from polydl.ir.calls import AnnotatedCall, TransformCall
+from polydl.ir.data import Initializer, Inputs
 from polydl.ir.statement import Access, Statement
 
 
@@ -145,6 +146,10 @@ class Scop:
     unskewed: tuple[Statement, ...] = ()
     #: arrays and scalars of its parameters and globals that hold the same at every call, as the user says
     constants: tuple[str, ...] = ()
+    #: what fills its arrays before it is measured; None for random data
+    initializer: Initializer | None = None
+    #: arrays that it is measured with; None for random data
+    inputs: Inputs | None = None
 
     def __repr__(self) -> str:
         size = f"{len(self.statements)} statements, {len(self.arrays)} arrays, {self.flops} operations"
@@ -156,8 +161,14 @@ class Scop:
         statements = [asdict(s) | {"line": 0, "text": ""} for s in self.statements]
         for statement in statements:
             del statement["origin"]
-        parts = [self.function.name, statements, [asdict(a) for a in self.arrays]]
-        content = json.dumps([*parts, self.constants] if self.constants else parts, sort_keys=True)
+        parts: list[Any] = [self.function.name, statements, [asdict(a) for a in self.arrays]]
+        if self.constants:
+            parts.append(self.constants)
+        if self.initializer is not None:
+            parts.append({"initializer": self.initializer.function, "source": self.initializer.source})
+        if self.inputs is not None:
+            parts.append({"inputs": self.inputs.digest})
+        content = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     @property

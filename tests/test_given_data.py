@@ -1,0 +1,196 @@
+"""Data that a nest is measured with, from a function of its file or from a file of NumPy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from polybench_folder import polybench_folder
+
+import polydl
+from polydl.bench.polybench import program
+from polydl.cli import main
+from polydl.errors import ExecutionError, OptionError
+from polydl.execute.arrays import Data, element_dtype
+from polydl.frontend.data import with_data, with_initializer, with_inputs
+from polydl.ir.scop import Scop
+
+# On random data, which are below 1, its results are no numbers.
+ROOTS = """\
+#include <math.h>
+double shift = 3.0;
+static void fill(int n, double x[20], double *scale) {
+  for (int i = 0; i < n; ++i)
+    x[i] = 11.0 + i;
+  *scale = 2.0;
+}
+static void other(float x[20], int m) { x[m] = 0.0f; }
+void roots(double scale, double out[20], const double x[20]) {
+  for (int i = 0; i < 20; ++i)
+    out[i] = shift + scale * sqrt(x[i] - 10.0);
+}
+int main(void) {
+  int n = 20;
+  double x[20], out[20], scale;
+  fill(n, x, &scale);
+  roots(scale, out, x);
+  return 0;
+}
+"""
+FEW = {"max_variants": 2, "top_k": 1, "records": False}
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "roots.c"
+    path.write_text(ROOTS)
+    return path
+
+
+@pytest.fixture
+def nest(file: Path) -> Scop:
+    return polydl.parse(file, function="roots")
+
+
+@pytest.mark.native
+def test_a_function_of_the_file_fills_the_arrays(file: Path) -> None:
+    with pytest.raises(ExecutionError, match="on random data"):
+        polydl.optimize(file, function="roots", **FEW)
+    result = polydl.optimize(file, function="roots", init="fill", **FEW)
+    assert {each.measurement.status for each in result.tried} == {"ok"}
+
+
+@pytest.mark.native
+def test_arrays_of_a_file_take_the_place_of_random_data(file: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs.npz"
+    np.savez(inputs, x=np.linspace(11.0, 12.0, 20), shift=np.float64(4.0))
+    result = polydl.optimize(file, function="roots", inputs=inputs, **FEW)
+    assert {each.measurement.status for each in result.tried} == {"ok"}
+    np.savez(inputs, x=np.linspace(1.0, 2.0, 20))
+    with pytest.raises(ExecutionError, match="on the given data"):
+        polydl.optimize(file, function="roots", inputs=inputs, **FEW)
+    # The file's arrays go before the function's.
+    with pytest.raises(ExecutionError, match="on the given data"):
+        polydl.optimize(file, function="roots", init="fill", inputs=inputs, **FEW)
+
+
+@pytest.mark.native
+def test_the_command_says_which_data_there_were(file: Path, tmp_path: Path) -> None:
+    kept = ["--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out"), "--top-k", "1", "--max-variants", "2"]
+    shown = CliRunner().invoke(main, ["optimize", str(file), "--function", "roots", "--init", "fill", *kept])
+    assert shown.exit_code == 0, shown.output
+    stated = json.loads((tmp_path / "out" / "report.json").read_text())["input"]
+    assert (stated["init"], stated["inputs"]) == ("fill", None)
+    again = CliRunner().invoke(main, ["optimize", str(file), "--function", "roots", *kept])
+    assert again.exit_code == 1, "an answer on other data is no answer"
+    assert "on random data" in again.output
+    missing = ["--inputs", str(tmp_path / "none.npz"), *kept]
+    refused = CliRunner().invoke(main, ["optimize", str(file), "--function", "roots", *missing])
+    assert refused.exit_code == 2
+    assert "numpy.savez" in refused.output
+
+
+@pytest.mark.native
+def test_a_function_that_fails_is_named(file: Path) -> None:
+    file.write_text(ROOTS.replace("*scale = 2.0;", "*scale = 2.0 / 0.0;"))
+    with pytest.raises(ExecutionError, match="after fill `scale` is inf"):
+        polydl.optimize(file, function="roots", init="fill", **FEW)
+    file.write_text(ROOTS.replace("*scale = 2.0;", "__builtin_trap();"))
+    with pytest.raises(ExecutionError, match=r"\(crash\): fill: killed by"):
+        polydl.optimize(file, function="roots", init="fill", **FEW)
+
+
+def test_arguments_are_the_nest_s_own_by_name(nest: Scop, tmp_path: Path) -> None:
+    found = with_initializer(nest, "fill").initializer
+    assert found is not None
+    assert found.arguments == ("20", "arguments[2]", "arguments[0]")
+    assert "void fill" in found.source
+    assert "void other" not in found.source
+    small = program("polybench_added_product", polybench_folder(tmp_path), "SMALL")
+    product = polydl.parse(small.path, defines=small.defines, include_directories=small.include_directories)
+    found = with_initializer(product, small.init).initializer
+    assert found is not None
+    assert found.arguments == ("40", "arguments[1]", "arguments[2]", "arguments[3]")
+
+
+def test_other_data_are_another_nest_for_the_records(nest: Scop, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.npz", tmp_path / "other.npz"
+    np.savez(one, x=np.full(20, 11.0))
+    np.savez(other, x=np.full(20, 12.0))
+    digests = {nest.digest, with_inputs(nest, one).digest, with_inputs(nest, other).digest}
+    assert len({*digests, with_initializer(nest, "fill").digest}) == 4
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("fil", "has no function 'fil'"),
+        ("other", "has elements of float, and that of roots double"),
+    ],
+)
+def test_functions_that_do_not_fit_are_refused(nest: Scop, function: str, words: str) -> None:
+    with pytest.raises(OptionError, match=words) as raised:
+        with_initializer(nest, function)
+    assert raised.value.file == nest.file
+    assert raised.value.remedy
+
+
+def test_an_integer_without_a_value_is_refused(file: Path) -> None:
+    file.write_text(ROOTS.replace("int n = 20;", "int n; n = 20;"))
+    with pytest.raises(OptionError, match="its parameter `n` is none of roots's") as raised:
+        with_initializer(polydl.parse(file, function="roots"), "fill")
+    assert raised.value.line == 3
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"y": np.zeros(20)}, "no array or scalar `y`"),
+        ({"x": np.zeros((20, 1))}, r"`x` has the shape \(20, 1\)"),
+        ({"x": np.zeros(20, np.float32)}, "`x` has elements of float32"),
+        ({"x": np.full(20, np.nan)}, "not finite"),
+        ({}, "holds no array"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(
+    nest: Scop, tmp_path: Path, arrays: dict[str, np.ndarray], words: str
+) -> None:
+    path = tmp_path / "inputs.npz"
+    np.savez(path, **arrays)
+    with pytest.raises(OptionError, match=words) as raised:
+        with_data(nest, inputs=path)
+    assert raised.value.remedy
+
+
+def test_files_that_hold_no_named_arrays_are_refused(nest: Scop, tmp_path: Path) -> None:
+    single = tmp_path / "single.npy"
+    np.save(single, np.zeros(20))
+    text = tmp_path / "text.npz"
+    text.write_text("no arrays")
+    for path, words in (
+        (single, "without a name"),
+        (text, "no arrays can be read"),
+        (tmp_path / "no.npz", "no arrays"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            with_inputs(nest, path)
+
+
+@pytest.mark.parametrize("element", ["float", "double", "bfloat16"])
+def test_given_data_are_the_same_in_all_turns_and_widened_where_asked(tmp_path: Path, element: str) -> None:
+    stored = np.arange(1, 9, dtype=np.float32)
+    path = tmp_path / "values"
+    if element == "bfloat16":
+        path.write_bytes(bytes(8) + (stored.view(np.uint32) >> 16).astype(np.uint16).tobytes())
+    else:
+        path.write_bytes(bytes(8) + stored.astype(element_dtype(element)).tobytes())
+    for turn in (0, 1):
+        data = Data(0, True, turn=turn, given=[(3, str(path), 8, element)])
+        ((start, values),) = data.chunks(3, np.dtype(np.float64), 8)
+        assert start == 0
+        assert values.dtype == np.float64
+        assert values.tolist() == stored.tolist()
+    assert [values.max() < 1 for _, values in Data(0, True, given=[(3, "", 0, "float")]).chunks(2, stored.dtype, 4)]
