@@ -1,7 +1,9 @@
-"""Which programs of PolyBench are accepted and verified, on their own data: ``python -m experiments.polybench --out FILE``.
+"""Which programs of PolyBench are accepted and verified, on their own data.
 
-``make polybench`` fetches them. Each is optimized on one thread with few variants; the file has, for each program, how many
-candidates were verified, how many were not and why, and the seconds to the answer. It is written after each program.
+``make polybench`` fetches them. Each is optimized on one thread with few variants. The file that is written has, for
+each program, how many candidates were verified, how many were not and why, and the seconds to the answer:
+
+    python -m experiments.polybench --dataset SMALL --out small.json
 """
 
 from __future__ import annotations

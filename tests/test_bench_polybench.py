@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -105,3 +106,14 @@ def test_the_plain_schedule_is_legal_and_in_tiles(folder: Path, threads: int) ->
     assert step.sizes == (TILE, TILE)
     assert step.wavefront == (threads > 1)
     pipeline.apply(nest, variant, machine=Machine.detect(cache_sizes="32K,1M", threads=1)).prove()
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_the_experiment_says_what_was_verified(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "small.json"
+    few = ["--max-variants", "4", "--top-k", "1", "--program", "polybench_added_product"]
+    import_module("experiments.polybench").main(["--polybench", str(folder), "--out", str(out), *few])
+    result = json.loads(out.read_text())["results"]["polybench_added_product"]
+    assert result["status"] == "verified"
+    assert set(result["candidates"]) == {"ok"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -40,7 +41,7 @@ int main(void) {
   return 0;
 }
 """
-FEW = {"max_variants": 2, "top_k": 1, "records": False}
+FEW: dict[str, Any] = {"max_variants": 2, "top_k": 1, "records": False}
 
 
 @pytest.fixture
@@ -155,9 +156,7 @@ def test_an_integer_without_a_value_is_refused(file: Path) -> None:
         ({}, "holds no array"),
     ],
 )
-def test_arrays_that_do_not_fit_are_refused(
-    nest: Scop, tmp_path: Path, arrays: dict[str, np.ndarray], words: str
-) -> None:
+def test_arrays_that_do_not_fit_are_refused(nest: Scop, tmp_path: Path, arrays: dict[str, Any], words: str) -> None:
     path = tmp_path / "inputs.npz"
     np.savez(path, **arrays)
     with pytest.raises(OptionError, match=words) as raised:
