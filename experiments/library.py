@@ -42,7 +42,7 @@ def measure(arguments: argparse.Namespace) -> None:
         "ranges": arguments.range,
         "machine": library.machine.name,
         "threads": library.machine.threads,
-        "kernels": len(library.blockings),
+        "kernels": len(library.kernels),
         "bytes": {kind: library.files[kind].stat().st_size for kind in ("c", "library")},
         "sampled": {"shapes": len(library.shapes), "worst": max(library.slowdowns)},
         "held_out": [

@@ -10,7 +10,9 @@ from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.blocking import Blocking, Tile
 from polydl.libraries.callable import AnySize
+from polydl.libraries.candidates import element_bytes
 from polydl.libraries.decision import Condition, Leaf
+from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.libraries.unit import ORIGINAL, unit
@@ -34,9 +36,12 @@ DECISION = Condition(
 
 
 def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], width: int) -> AnySize:
-    """The nest's library, with one kernel or all of ``KERNELS``."""
+    """The nest's library, with one kernel or all of ``KERNELS``, for vectors of so many elements."""
     decision = DECISION if len(kernels) == len(KERNELS) else Leaf(next(iter(kernels)))
-    source = unit(nest, symbolic_product(nest), decision, kernels, width, identity="library")
+    form = symbolic_product(nest)
+    assert form is not None
+    ways = {name: Kernel(blocking=each) for name, each in kernels.items()}
+    source = unit(nest, form, decision, ways, width * element_bytes(nest, form), identity="library")
     (built,) = build([source], Toolchain.find("gcc"), directory)
     assert built.library is not None, built.message
     return AnySize(nest, built.library, "gemm")

@@ -14,7 +14,7 @@ from symbolic_nests import product
 import polydl
 from polydl.cli import main
 from polydl.execute.toolchain import Toolchain
-from polydl.libraries import build
+from polydl.libraries import build, candidates
 from polydl.libraries.blocking import packings
 from polydl.libraries.decision import choose
 from polydl.libraries.held_out import held_out
@@ -43,7 +43,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Which of a blocking's packings is taken depends on times, which differ once they are measured again.
-    monkeypatch.setattr(build, "packings", lambda *arguments: packings(*arguments)[:1])
+    monkeypatch.setattr(candidates, "packings", lambda *arguments: packings(*arguments)[:1])
     stages = []
     first = made(tmp_path, progress=lambda stage: stages.append((stage.name, stage.done, stage.total)))
     assert stages == [("optimize", 1, 2), ("optimize", 2, 2), ("measure", 1, 2), ("measure", 2, 2)]
@@ -56,7 +56,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
         first.best(**arrays)
         assert np.allclose(arrays["C"], a @ b, rtol=1e-4)
         kernel = first.select(M=m, N=n, K=k)
-        assert kernel in first.blockings or kernel == "original"
+        assert kernel in first.kernels or kernel == "original"
     manifest = json.loads(first.files["manifest"].read_text(encoding="utf-8"))
     assert manifest["ranges"] == RANGES
     assert manifest["slowdown"]["worst"] == max(first.slowdowns)
@@ -83,7 +83,7 @@ def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     def interrupted(*_: object, **__: object) -> list[object]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(build, "_searched", interrupted)
+    monkeypatch.setattr(build, "searched_kernels", interrupted)
     monkeypatch.setattr(Toolchain, "find", lambda _: None)
     with pytest.raises(KeyboardInterrupt):
         made(tmp_path)

@@ -12,6 +12,7 @@ from symbolic_nests import product, symbolic
 
 from polydl.errors import ArgumentError
 from polydl.libraries.decision import Leaf
+from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.unit import unit
 
@@ -61,7 +62,8 @@ def test_a_size_that_is_fixed_for_the_whole_library_is_checked(tmp_path: Path) -
     path = tmp_path / "nest.c"
     path.write_text(product(), encoding="utf-8")
     nest = read_symbolic(lambda shape: parse(path, defines={"K": 6, **shape}), size_ranges(["M=1..9", "N=1..9"]))
-    source = unit(nest, symbolic_product(nest), Leaf("none"), {"none": SMALL}, 4, identity="library")
+    kernels = {"none": Kernel(blocking=SMALL)}
+    source = unit(nest, symbolic_product(nest), Leaf("none"), kernels, 16, identity="library")
     assert "  if (M >= 1 && M <= 9 && N >= 1 && N <= 9 && K == 6) {" in source.c
 
 

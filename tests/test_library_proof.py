@@ -11,8 +11,19 @@ from symbolic_nests import RANGES, product, symbolic
 
 from polydl.errors import UserError
 from polydl.libraries.blocking import MOST_PACKED_BYTES, Blocking, Tile, usual_blockings
-from polydl.libraries.product import symbolic_product
-from polydl.libraries.symbolic import broken_dependence, distributed
+from polydl.libraries.kernel import Kernel, broken, planned
+from polydl.libraries.product import SymbolicProduct, symbolic_product
+from polydl.libraries.symbolic import SymbolicNest
+
+
+def product_of(nest: SymbolicNest) -> SymbolicProduct:
+    form = symbolic_product(nest)
+    assert form is not None
+    return form
+
+
+def broken_by(nest: SymbolicNest, blocking: Blocking) -> str:
+    return broken(planned(nest, product_of(nest), Kernel(blocking=blocking)))
 
 
 def test_domains_have_the_sizes_as_parameters(tmp_path: Path) -> None:
@@ -35,7 +46,7 @@ def test_domains_have_the_sizes_as_parameters(tmp_path: Path) -> None:
 )
 def test_every_transposition_is_a_product(tmp_path: Path, a: str, b: str, strides: tuple[str, ...]) -> None:
     """The rows of C are contiguous along j, so j is m and the source's B is the product's A."""
-    form = symbolic_product(symbolic(product(a, b), tmp_path))
+    form = product_of(symbolic(product(a, b), tmp_path))
     assert form.loops == {"m": 1, "n": 0, "k": 2}
     assert (form.a.strides["m"], form.a.strides["k"], form.b.strides["k"], form.b.strides["n"]) == strides
     assert form.c.strides == {"m": "1", "n": "(long)N"}
@@ -43,51 +54,58 @@ def test_every_transposition_is_a_product(tmp_path: Path, a: str, b: str, stride
 
 def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:
     nest = symbolic(product(before="C[i][j] = 0;"), tmp_path)
-    form = symbolic_product(nest)
 
-    def broken(*tiles: Tile) -> str:
-        return broken_dependence(nest, distributed(nest, {form.statement: Blocking(tiles, 2, 3).schedule(form)}))
+    def tiled(*tiles: Tile) -> str:
+        return broken_by(nest, Blocking(tiles, 2, 3))
 
-    assert broken(Tile("m", 7), Tile("k", 5), Tile("n", 4)) == ""
-    assert broken(Tile("k", 5), Tile("n", 9, parallel=True), Tile("m", 64), Tile("n", 3)) == ""
-    assert "running `k_t1` in parallel" in broken(Tile("k", 5, parallel=True), Tile("m", 7), Tile("n", 4))
+    assert tiled(Tile("m", 7), Tile("k", 5), Tile("n", 4)) == ""
+    assert tiled(Tile("k", 5), Tile("n", 9, parallel=True), Tile("m", 64), Tile("n", 3)) == ""
+    assert "running `k_t1` in parallel" in tiled(Tile("k", 5, parallel=True), Tile("m", 7), Tile("n", 4))
     # One tile of k, at all sizes of the range: threads have nothing to share.
-    assert broken(Tile("k", 40, parallel=True), Tile("m", 7), Tile("n", 4)) == ""
+    assert tiled(Tile("k", 40, parallel=True), Tile("m", 7), Tile("n", 4)) == ""
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (product().replace("k < K", "k <= i"), "don't all run from 0 up to a size"),
         (product().replace("A[i][k]", "A[i][K - 1 - k]"), "is computed from a size|out of bounds"),
-        (product().replace("float C[M][N]", "float C[M + 1][N]"), "an extent of `C` is computed from a size"),
-        (product().replace("C[M][N]", "C[M][2 * N]"), "an extent of `C` is computed from a size"),
-        (product(element="int"), "a library multiplies float or double, not int into int"),
-        (product(before="C[i][j] = 0;").replace("C[i][j] += A", "C[i][j] *= A"), "has none"),
-        (product(before="C[i][j] += A[i][0];"), None),
-        (product().replace("C[i][j] +=", "C[0][j] +="), "moves along the rows of the result|three loops"),
+        (product().replace("float C[M][N]", "float C[M * K][N]"), "an extent of `C` is computed from sizes"),
+        (product().replace("C[M][N]", "C[M - 1][N]"), "the extent is 8"),
+        (product().replace("C[M][N]", "C[K][N]"), "accesses elements outside of `C`|out of bounds"),
     ],
 )
-def test_what_a_library_cannot_hold_is_refused(tmp_path: Path, text: str, message: str | None) -> None:
-    if message is None:
-        symbolic_product(symbolic(text, tmp_path))
-        return
+def test_what_a_library_cannot_hold_is_refused(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UserError, match=message) as raised:
-        symbolic_product(symbolic(text, tmp_path))
+        symbolic(text, tmp_path)
     assert raised.value.line is not None
     assert raised.value.remedy
 
 
-def test_statements_that_need_each_other_are_refused(tmp_path: Path) -> None:
-    """D holds C before the product in its first row, and after it in all others."""
+@pytest.mark.parametrize(
+    "text",
+    [
+        product().replace("k < K", "k <= i && k < K"),
+        product(element="int"),
+        product(before="C[i][j] = 0;").replace("C[i][j] += A", "C[i][j] *= A"),
+        product().replace("C[i][j] +=", "C[0][j] +="),
+        product().replace("C[i][j] +=", "C[i][0] +="),
+    ],
+    ids=["triangle", "integers", "no sum", "a row", "a column"],
+)
+def test_what_is_no_product_for_register_blocks_keeps_its_loops(tmp_path: Path, text: str) -> None:
+    assert symbolic_product(symbolic(text, tmp_path)) is None
+
+
+def test_extents_and_loops_are_sums_of_sizes(tmp_path: Path) -> None:
     text = (
-        "void gemm(int M, int N, int K, float C[M][N], const float A[M][K], const float B[K][N], float D[M][N])\n"
-        "{\n#pragma scop\n  for (int i = 0; i < M; ++i)\n    for (int j = 0; j < N; ++j) {\n"
-        "      D[i][j] = C[0][j];\n      for (int k = 0; k < K; ++k)\n        C[i][j] += A[i][k] * B[k][j];\n"
-        "    }\n#pragma endscop\n}\n"
+        "void gemm(int M, int N, int K, float C[M + 2][2 * N + K], const float A[3 + M][K])\n{\n#pragma scop\n"
+        "  for (int i = 0; i < M + 1; ++i)\n    for (int j = 0; j < N + K - 1; ++j)\n      C[i + 1][j] = A[i + 2][0];\n"
+        "#pragma endscop\n}\n"
     )
-    with pytest.raises(UserError, match="can't run one after the other"):
-        symbolic(text, tmp_path)
+    nest = symbolic(text, tmp_path)
+    assert nest.extents == {"C": ("M + 2", "K + 2 * N"), "A": ("M + 3", "K")}
+    assert nest.trips == {"S0": ("M + 1", "K + N - 1")}
+    assert nest.source_extents({"M": 3, "N": 4, "K": 5}) == {"C": (5, 13), "A": (6, 5)}
 
 
 def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
@@ -103,12 +121,12 @@ def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("threads", "vector_bytes"), [(1, 64), (4, 32)])
 def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, threads: int, vector_bytes: int) -> None:
     nest = symbolic(product(), tmp_path)
-    form = symbolic_product(nest)
+    form = product_of(nest)
     machine = machine_with(threads, vector_bytes)
     for element_bytes in (4, 8):
-        blockings = usual_blockings(machine, element_bytes)
+        blockings = usual_blockings(machine, element_bytes, form)
         assert len({each.id for each in blockings}) == len(blockings) == (16 if threads > 1 else 8)
         for each in blockings:
-            assert broken_dependence(nest, distributed(nest, {form.statement: each.schedule(form)})) == ""
+            assert broken_by(nest, each) == ""
             assert all(each.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in each.packed)
             assert each.vectors * (each.columns + 1) < machine.core.vector_registers

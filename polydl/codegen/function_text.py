@@ -30,11 +30,14 @@ def with_region(scop: Scop, lines: Sequence[str]) -> str:
     return "\n".join([scop.source[first:start].rstrip(" \t\n"), *lines, scop.source[end:last].lstrip("\n")])
 
 
-def with_both(scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported: str) -> str:
+def with_both(
+    scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported: str, definitions: Sequence[str] = ()
+) -> str:
     """The source with a copy of its function, in which the lines ``tuned`` stand for the region.
 
     The function itself keeps the region, and runs it on processors that lack what the copy is compiled to use.
-    ``beside`` are functions that belong to it. It is ``exported`` under that name.
+    ``beside`` are functions that belong to it, ``definitions`` those that the copy calls. It is ``exported`` under that
+    name.
     """
     source, name = scop.source, scop.function.name
     first, body, last = scop.definition
@@ -50,6 +53,7 @@ def with_both(scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported:
     return "\n".join(
         [
             *before(scop),
+            *definitions,
             f"#define {name} {copy}",
             f"static {head}{opening}",
             *tuned,

@@ -45,7 +45,7 @@ def _iterator_names(dimensions: Sequence[tuple[int | Loop, ...]], length: int) -
     return names
 
 
-def _tree(scop: Scop, plan: Plan, names: Sequence[str], call: MicrokernelCall) -> Body:
+def _tree(scop: Scop, plan: Plan, names: Sequence[str], call: MicrokernelCall, context: str) -> Body:
     """The loops of statements that share their first position in time."""
     dimensions = {name: generated(plan, name) for name in names}
     length = max(len(each) for each in dimensions.values())
@@ -66,7 +66,7 @@ def _tree(scop: Scop, plan: Plan, names: Sequence[str], call: MicrokernelCall) -
             leaves[name] = _assigning(scop, statement)
         relation = relation.union(isl.UnionMap.from_map(schedule))
     iterators = _iterator_names(list(dimensions.values()), length)
-    builder = isl.AstBuild.from_context(isl.Set("{ : }"))
+    builder = isl.AstBuild.from_context(isl.Set(context))
     identifiers = isl.IdList.alloc(isl.DEFAULT_CONTEXT, length)
     for iterator in iterators:
         identifiers = identifiers.add(isl.Id(iterator))
@@ -91,11 +91,13 @@ def loops(
     omitted: Collection[str] = (),
     numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
+    sizes: str = "{ : }",
 ) -> Body:
     """The loops that run the plan, but for the statements in ``omitted``.
 
     ``directions`` are those of each nest's dependences, by its index. ``numerics`` says what may be done to products,
     functions and the precision of sums. With ``vector_bytes`` loops that fill vectors of that size are to use them.
+    Where the scop's sets have parameters, ``sizes`` is the isl set of the values that these may have.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -108,5 +110,5 @@ def loops(
     for position in sorted(trees):
         names = trees[position]
         context = context_of(scop, plan, names, directions, numerics=numerics, vector_bytes=vector_bytes)
-        made += passes.run(_tree(scop, plan, names, call), context)
+        made += passes.run(_tree(scop, plan, names, call, sizes), context)
     return tuple(made)

@@ -26,6 +26,16 @@ from polydl.plan.nest_plan import NestPlan
 from polydl.plan.next_tile import with_first_copy_only
 from polydl.vector_functions import called, from_library, prototypes, roots
 
+#: Diagnostics that generated code does without.
+DIAGNOSTICS = (
+    # Counters that the source declared outside its loops have no use any more.
+    '#pragma GCC diagnostic ignored "-Wunused-variable"',
+    # Nor need every compiler manage to use vectors wherever that is allowed.
+    "#ifdef __clang__",
+    '#pragma clang diagnostic ignored "-Wpass-failed"',
+    "#endif",
+)
+
 
 def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSource:
     """The C of a variant, with vectors of ``vector_bytes`` where loops fill them.
@@ -102,18 +112,11 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         ]
     functions = () if exact else from_library(scop, called(scop.statements))
     kept = [sentence for site in sites.values() for sentence in site.kernel.kept_memory]
-    contents = interface(scop, memory, kept, threaded=_has_threads(code), exported=exported)
+    contents = interface(scop, memory, kept, threaded=has_threads(code), exported=exported)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     preamble = [
         *(f"#include <{name}>" for name in dict.fromkeys(includes)),
-        # Counters that the source declared outside its loops have no use any more.
-        '#pragma GCC diagnostic ignored "-Wunused-variable"',
-        # Nor need every compiler manage to use vectors wherever that is allowed.
-        *(
-            ["#ifdef __clang__", '#pragma clang diagnostic ignored "-Wpass-failed"', "#endif"]
-            if _fills_vectors(code)
-            else []
-        ),
+        *(DIAGNOSTICS if _fills_vectors(code) else DIAGNOSTICS[:1]),
         *(() if exact else roots(scop, called(scop.statements))),
         *prototypes(functions),
         "",
@@ -167,7 +170,7 @@ def _fills_vectors(body: Body) -> bool:
     return any("simd" in directive for directive in _directives(body))
 
 
-def _has_threads(body: Body) -> bool:
+def has_threads(body: Body) -> bool:
     """Whether a loop is dealt to threads."""
     regions = any(isinstance(node, ParallelRegion) for node in nodes(body))
     return regions or any("parallel" in directive for directive in _directives(body))

@@ -76,7 +76,7 @@ def library(
     records: Path | None,
     detail: Detail,
 ) -> int:
-    """Make one library of FILE's matrix product that is right for any sizes, and fast for those in the ranges."""
+    """Make one library of FILE's loops that is right for any sizes, and fast for those in the ranges."""
     from polydl.commands.optimize import check_destinations
     from polydl.libraries.build import library as build
     from polydl.presentation.library import library_text

@@ -48,6 +48,8 @@ class OpenStatement:
     line: int
     #: in the order of the statement's expression; values that are computed from iterators are none
     accesses: tuple[OpenAccess, ...]
+    #: the statement's expression, as pet has it
+    body: Mapping[str, Any]
 
 
 def open_statements(scop: Scop, sizes: Collection[str]) -> tuple[OpenStatement, ...]:
@@ -70,7 +72,9 @@ def open_statements(scop: Scop, sizes: Collection[str]) -> tuple[OpenStatement, 
         )
         described = pet_pass(job, clang_pass(job), find_pet_library(None))
     return tuple(
-        OpenStatement(each["domain"], text.count("\n", 0, each["start"]) + 1, tuple(_accesses(each["body"])))
+        OpenStatement(
+            each["domain"], text.count("\n", 0, each["start"]) + 1, tuple(_accesses(each["body"])), each["body"]
+        )
         for each in described["statements"]
         if not each["kill"] and each["body"] is not None and each["body"]["text"] != "assume"
     )

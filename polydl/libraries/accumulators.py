@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from polydl.errors import UnsupportedConstructError
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.libraries.product import scalar
@@ -29,20 +28,9 @@ class _Sum:
 
 
 def without_sums(nest: SymbolicNest) -> SymbolicNest:
-    """The nest with every sum added up where it ends up. Raises UnsupportedConstructError for other local variables."""
-    local = [array.name for array in nest.scop.arrays if array.storage == "local" and not array.view_of]
-    for name in local:
-        changed = _without(nest, name)
-        if changed is None:
-            users = [each for each in nest.scop.statements if any(a.array == name for a in each.accesses)]
-            raise UnsupportedConstructError(
-                f"a library can't hold this: the variable `{name.removesuffix('_of')}` lives from one statement to "
-                "the next",
-                file=nest.scop.file,
-                line=users[0].line if users else nest.scop.line,
-                remedy="let it be one sum of products, taken once: sum = 0; sum += a * b; c = alpha * sum + beta * c",
-            )
-        nest = changed
+    """The nest with every sum that ends up in an array added up there. Other local variables stay."""
+    for name in [array.name for array in nest.scop.arrays if array.storage == "local" and not array.view_of]:
+        nest = _without(nest, name) or nest
     return nest
 
 
@@ -55,7 +43,8 @@ def _without(nest: SymbolicNest, name: str) -> SymbolicNest | None:
     target = _written(total.last)
     if None in places or target is None or not _is_sum(total) or target.subscripts is None:
         return None
-    if nest.trips[total.first.name] != nest.trips[total.last.name] or places[0] != places[2]:
+    first, last = (nest.trips.get(each.name) for each in (total.first, total.last))
+    if first is None or first != last or places[0] != places[2]:
         return None
     if any(access.subscripts is None for access in total.last.accesses):
         return None

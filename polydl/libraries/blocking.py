@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from itertools import product as combinations
 from typing import Literal
 
 from polydl.ir.schedule import Loop
-from polydl.libraries.product import Role, SymbolicProduct
+from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.machine import Machine
 from polydl.plan.apply import Applied
 
 Operand = Literal["a", "b"]
-#: The loops that move each operand that may be packed.
+#: The loops of a tile that move each operand that may be packed.
 MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
 #: Most bytes of a packed tile.
 MOST_PACKED_BYTES = 1 << 20
@@ -24,10 +25,10 @@ _OTHER_REGISTERS = 2
 
 @dataclass(frozen=True)
 class Tile:
-    """A loop over tiles of m, n or k."""
+    """A loop over tiles of m, n or k, or a loop around them."""
 
     role: Role
-    #: iterations of the source loop in one tile
+    #: iterations of the source loop in one tile; 1 for a loop that is not m, n or k
     size: int
     parallel: bool = False
 
@@ -59,11 +60,9 @@ class Blocking:
         first, second = MOVED_BY[operand]
         return self.innermost(first) * self.innermost(second)
 
-    def place(self, operand: Operand) -> int:
-        """The number of tile loops around the copy of an operand: those that move it, and the parallel one."""
-        return 1 + max(
-            number for number, tile in enumerate(self.tiles) if tile.role in MOVED_BY[operand] or tile.parallel
-        )
+    def place(self, moving: Collection[Role]) -> int:
+        """The number of tile loops around the copy of an operand: those that move it, and parallel ones."""
+        return 1 + max(number for number, tile in enumerate(self.tiles) if tile.role in moving or tile.parallel)
 
     def schedule(self, product: SymbolicProduct) -> list[Loop]:
         """The order of the product's iterations as dimensions of time.
@@ -73,34 +72,49 @@ class Blocking:
         level = {role: sum(tile.role == role for tile in self.tiles) for role in product.loops}
         loops = []
         for tile in self.tiles:
-            loops.append(
-                Loop(f"{tile.role}_t{level[tile.role]}", product.loops[tile.role], tile.size, parallel=tile.parallel)
-            )
+            name = f"{tile.role}_t{level[tile.role]}" if tile.role in INNER else tile.role
+            loops.append(Loop(name, product.loops[tile.role], tile.size, parallel=tile.parallel))
             level[tile.role] -= 1
         return [*loops, *(Loop(role, product.loops[role]) for role in ("k", "n", "m"))]
 
-    def words(self) -> str:
-        """What it does, for people."""
-        tiles = ", ".join(f"{each.role} by {each.size}{' on threads' if each.parallel else ''}" for each in self.tiles)
-        packed = f"; packed {' and '.join(each.upper() for each in self.packed)}" if self.packed else ""
-        return f"tiles of {tiles}; register block {self.vectors} vectors by {self.columns}{packed}"
+    def words(self, product: SymbolicProduct) -> str:
+        """What it does, for people, in the names of the source."""
+        names = product.names
+        tiles = ", ".join(
+            f"{names[each.role]}{f' by {each.size}' if each.role in INNER else ''}"
+            f"{' on threads' if each.parallel else ''}"
+            for each in self.tiles
+        )
+        packed = f"; packed {' and '.join(names[each] for each in self.packed)}" if self.packed else ""
+        return (
+            f"tiles of {tiles}; register block of {self.vectors} vectors of {names['m']} by {self.columns} of "
+            f"{names['n']}{packed}"
+        )
 
 
 def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, element_bytes: int) -> Blocking | None:
     """The blocking of a variant that was applied at some shape; None for one that does more than tile and interchange.
 
-    A loop that is not tiled becomes one tile of its extent there.
+    A loop that is not tiled becomes one tile of its extent there; one that is not m, n or k stays a loop, where the
+    innermost of its tiles was.
     """
     if applied.variant.scop_steps:
         return None
     plan = applied.plan.nest_of(product.statement)
     if plan.nest.depth or len(plan.nest.statements) > 1 or any(loop.combined for loop in plan.loops):
         return None
-    tiles = [Tile(product.role(loop.iterator), loop.size, loop.parallel) for loop in plan.loops if loop.size > 1]
+    around = [(product.role(loop.iterator), loop) for loop in plan.loops]
+    last = {role: number for number, (role, loop) in enumerate(around) if loop.size > 1 or role not in INNER}
+    shared = {role for role, loop in around if loop.parallel}
+    tiles = [
+        Tile(role, loop.size, loop.parallel) if role in INNER else Tile(role, 1, role in shared)
+        for number, (role, loop) in enumerate(around)
+        if (loop.size > 1 if role in INNER else last[role] == number)
+    ]
     for number, name in enumerate(plan.nest.loops):
         role = product.role(number)
         if all(tile.role != role for tile in tiles):
-            tiles.append(Tile(role, plan.extent(name)))
+            tiles.append(Tile(role, plan.extent(name) if role in INNER else 1))
     innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in product.loops}
     vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
     return Blocking(tuple(tiles), vectors, columns)
@@ -120,8 +134,11 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     return vectors, max(1, min(max(tiling.columns), fitting))
 
 
-def usual_blockings(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
+def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
     """Blockings that only registers, caches and threads decide, for two shapes of the register block.
+
+    Loops around m, n and k stay in the source's order, outside of all tiles. Each of them that moves C is a candidate
+    for the threads.
 
     On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008):
     what a register block reads fills half of the first level, a tile of A or B half of the second; with copies of both
@@ -143,7 +160,16 @@ def usual_blockings(machine: Machine, element_bytes: int) -> tuple[Blocking, ...
             few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
             blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
             blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
-    return tuple(blockings)
+    if not product.outer:
+        return tuple(blockings)
+    threads = [role for role in product.outer if role in product.c.strides] if machine.threads > 1 else []
+    placed = []
+    for each in blockings:
+        shared = any(tile.parallel for tile in each.tiles)
+        for chosen in ("",) if shared else ("", *threads):
+            around = tuple(Tile(role, 1, role == chosen) for role in product.outer)
+            placed.append(replace(each, tiles=(*around, *each.tiles)))
+    return tuple(placed)
 
 
 def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int) -> tuple[Blocking, ...]:

@@ -12,12 +12,12 @@ from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Variant
 from polydl.libraries.accumulators import without_sums
-from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.callable import AnySize
+from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
 from polydl.libraries.cover import slowdowns, smallest_cover
 from polydl.libraries.decision import Decision, Leaf, Times, choose, fitted, kernels_of
+from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.ranges import (
@@ -30,20 +30,17 @@ from polydl.libraries.ranges import (
     size_ranges,
 )
 from polydl.libraries.shapes import Shape, sampled_shapes
-from polydl.libraries.symbolic import SymbolicNest, broken_dependence, distributed, symbolic_nest
+from polydl.libraries.symbolic import SymbolicNest, symbolic_nest
 from polydl.libraries.unit import ORIGINAL, unit
 from polydl.machine import Machine
-from polydl.optimization import optimize
-from polydl.pipeline import ProgressCallback, Stage, apply, generate_variants, parse
+from polydl.pipeline import ProgressCallback, Stage, parse
 
 DEFAULT_SHAPES = 24
 DEFAULT_MAX_KERNELS = 10
 DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
-# Variants that are ranked at each shape.
-_MAX_VARIANTS = 200
-# What is searched: the microkernel whose register blocks a library has, and no products left out.
-_MICROKERNEL = "c"
+# Of the size of each range at which the nest is read.
+_PLACE = 8
 
 
 @dataclass(frozen=True, repr=False)
@@ -51,11 +48,12 @@ class Library:
     """A function for a range of sizes, and what was measured for it. It can be called as ``AnySize`` can."""
 
     nest: SymbolicNest
-    product: SymbolicProduct
+    #: what register blocks compute; None for a nest without a product
+    product: SymbolicProduct | None
     machine: Machine
     toolchain: Toolchain
     #: the kernels that were emitted, by id
-    blockings: Mapping[str, Blocking]
+    kernels: Mapping[str, Kernel]
     decision: Decision
     #: that were measured
     shapes: tuple[Shape, ...]
@@ -73,7 +71,7 @@ class Library:
     def __repr__(self) -> str:
         worst = max(self.slowdowns)
         return (
-            f"<Library {self.exported} for {', '.join(map(str, self.nest.ranges))}: {len(self.blockings)} kernels, "
+            f"<Library {self.exported} for {', '.join(map(str, self.nest.ranges))}: {len(self.kernels)} kernels, "
             f"at most {worst:.2f} times the fastest at {len(self.shapes)} shapes>"
         )
 
@@ -100,10 +98,10 @@ class Library:
     @property
     def kernel(self) -> KernelSource:
         """The emitted function's C, without the head of the file."""
-        width = self.machine.vector_bytes // element_bytes(self.nest, self.product)
         return unit(
-            self.nest, self.product, self.decision, self.blockings, width, identity="library", exported=self.exported
-        )
+            self.nest, self.product, self.decision, self.kernels, self.machine.vector_bytes, identity="library",
+            exported=self.exported,
+        )  # fmt: skip
 
     @property
     def best(self) -> AnySize:
@@ -165,31 +163,29 @@ def library(
     toolchain = Toolchain.find(compiler)
     sampled = sampled_shapes(sizes, shapes, seed)
     scops = [read(shape) for shape in sampled]
-    width = target.vector_bytes // element_bytes(nest, product)
 
     def tell(stage: str, done: int) -> None:
         if progress is not None:
             progress(Stage(stage, done, len(sampled)))
 
-    def code(blocking: Blocking) -> KernelSource:
-        return unit(nest, product, Leaf(blocking.id), {blocking.id: blocking}, width, identity=blocking.id)
+    def code(kernel: Kernel) -> KernelSource:
+        return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, target.vector_bytes, identity=kernel.id)
 
     with temporary_directory() as directory:
         measuring = ShapeMeasuring(
             target, toolchain, directory, seed=seed, records=records, timeout_seconds=timeout_seconds
         )
-        usual = [each for each in usual_blockings(target, element_bytes(nest, product)) if _fits(nest, product, each)]
+        usual = proved(nest, product, usual_kernels(nest, product, target), target.vector_bytes)
         candidates = {each.id: each for each in usual}
         for number, scop in enumerate(scops):
-            searched = _searched(
+            winners = searched_kernels(
                 scop, nest, product, target, top_k=top_k, seed=seed, records=records, compiler=compiler,
                 timeout_seconds=timeout_seconds,
             )  # fmt: skip
+            searched = proved(nest, product, winners, target.vector_bytes)
             if searched:
                 at = measuring.times(scop, [code(each) for each in searched])
-                best = min(
-                    (each for each in searched if each.id in at), key=lambda blocking: at[blocking.id], default=None
-                )
+                best = min((each for each in searched if each.id in at), key=lambda kernel: at[kernel.id], default=None)
                 if best is not None:
                     candidates[best.id] = best
             tell("optimize", number + 1)
@@ -198,10 +194,10 @@ def library(
                 "no kernel for all of these sizes is legal", file=nest.scop.file, line=nest.scop.line,
                 remedy="optimize it for one shape: polydl optimize FILE -D NAME=VALUE",
             )  # fmt: skip
-        kernels = [code(each) for each in candidates.values()]
+        sources = [code(each) for each in candidates.values()]
         times = []
         for number, scop in enumerate(scops):
-            times.append(measuring.times(scop, kernels))
+            times.append(measuring.times(scop, sources))
             tell("measure", number + 1)
     chosen = smallest_cover(times, list(candidates), max_kernels, max_slowdown, [ORIGINAL])
     decision = fitted(sampled, times, [*chosen, ORIGINAL])
@@ -230,11 +226,15 @@ def read_symbolic(
 ) -> SymbolicNest:
     """The nest that ``read`` returns for a shape, with parameters for its sizes.
 
-    Raises UserError if a library can't hold it: its statements must be able to run one after the other, each in loops
-    of its own.
+    Raises UserError if a library can't hold it.
     """
-    # Small, so that large arrays are no reason to refuse it; different, so that a size is told from a constant.
-    shape = {each.name: each.another for each in ranges}
+    # Small, so that large arrays are no reason to refuse it, but not so small that loops have one iteration; different,
+    # so that a size is told from a constant.
+    shape = {each.name: each.small(_PLACE) for each in ranges}
+    other: dict[str, int] = {}
+    for number, sizes in enumerate(ranges):
+        size = sizes.small(_PLACE + 3 + number)
+        other[sizes.name] = size if size != shape[sizes.name] else sizes.low
     try:
         scop = read({**shape, **{each.name: shape[each.least] + 1 for each in leading}})
     except OptionError as error:
@@ -243,61 +243,4 @@ def read_symbolic(
                 raise not_a_parameter(each, error.file or "", None, "the function") from None
         raise
     check_parameters(scop, every_size(ranges, leading))
-    nest = without_sums(symbolic_nest(scop, read({each.name: each.low for each in ranges}), ranges, leading))
-    broken = broken_dependence(nest, distributed(nest, {}))
-    if broken:
-        raise UnsupportedConstructError(
-            f"a library can't hold this: its statements can't run one after the other ({broken})",
-            file=scop.file,
-            line=scop.line,
-            remedy="move the product to a function of its own",
-        )
-    return nest
-
-
-def element_bytes(nest: SymbolicNest, product: SymbolicProduct) -> int:
-    """Bytes of an element of the product's arrays."""
-    return nest.scop.array(nest.scop.statement(product.statement).writes[0].array).element_bytes
-
-
-def _fits(nest: SymbolicNest, product: SymbolicProduct, blocking: Blocking) -> bool:
-    """Whether a blocking can be a kernel: A's rows are contiguous or copied, and isl proves it for all sizes."""
-    if product.a.strides["m"] != "1" and "a" not in blocking.packed:
-        return False
-    return not broken_dependence(nest, distributed(nest, {product.statement: blocking.schedule(product)}))
-
-
-def _searched(
-    scop: Scop,
-    nest: SymbolicNest,
-    product: SymbolicProduct,
-    machine: Machine,
-    *,
-    top_k: int,
-    seed: int,
-    records: str | Path | bool,
-    compiler: str | None,
-    timeout_seconds: float,
-) -> list[Blocking]:
-    """The blockings of the fastest variant at one shape, with each choice of operands to copy; none without one."""
-    element = element_bytes(nest, product)
-
-    def blocking(variant: Variant) -> Blocking | None:
-        applied = apply(scop, variant, machine=machine, microkernel=_MICROKERNEL, prove=False)
-        return of_variant(applied, product, machine, element)
-
-    generated = generate_variants(
-        scop, machine=machine, max_variants=_MAX_VARIANTS, seed=seed, microkernel=_MICROKERNEL, fuse=False,
-        fewer_products=False,
-    )  # fmt: skip
-    able = [variant for variant in generated if blocking(variant) is not None]
-    if not able:
-        return []
-    result = optimize(
-        scop, machine=machine, variants=able, top_k=top_k, microkernel=_MICROKERNEL, fuse=False, fewer_products=False,
-        seed=seed, compiler=compiler, records=records, timeout_seconds=timeout_seconds,
-    )  # fmt: skip
-    winner = None if result.winner is None else blocking(result.winner.ranked.variant)
-    if winner is None:
-        return []
-    return [each for each in packings(winner, product, element) if _fits(nest, product, each)]
+    return without_sums(symbolic_nest(scop, read(other), ranges, leading))

@@ -13,6 +13,7 @@ import numpy as np
 from polydl.errors import ArgumentError
 from polydl.execute.callable import LoadedKernel, load
 from polydl.ir.scop import Scop
+from polydl.libraries.extents import only_size
 from polydl.libraries.linear import OPEN
 from polydl.libraries.symbolic import SymbolicNest
 
@@ -74,6 +75,15 @@ class AnySize:
                 for extent, size in zip(extents, given.shape, strict=True):
                     if extent in self._nest.sizes:
                         tell(extent, size, array)
+        for array, extents in self._nest.extents.items():
+            given = arguments.get(array)
+            if isinstance(given, np.ndarray) and given.ndim == len(extents):
+                open_sizes = {name: sizes.get(name) for name in self._nest.sizes}
+                for extent, number in zip(extents, given.shape, strict=True):
+                    solved = only_size(extent, number, open_sizes) if extent != OPEN else None
+                    if solved is not None:
+                        tell(*solved, array)
+                        open_sizes[solved[0]] = solved[1]
         missing = [name for name in self._nest.sizes if name not in sizes]
         if missing:
             raise ArgumentError(

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import islpy as isl
 
 from polydl.errors import UnsupportedConstructError, UserError
 from polydl.frontend.open_sizes import OpenAccess, OpenStatement, Polynomial
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Access, Statement
+from polydl.ir.statement import Access, Expression, Statement
 
 
 def unsupported(scop: Scop, line: int, message: str, remedy: str) -> UserError:
@@ -23,7 +27,9 @@ def described_statements(scop: Scop, opened: Sequence[OpenStatement]) -> dict[st
     left = list(opened)
     described = {}
     for statement in scop.statements:
-        same = [each for each in left if each.line == statement.line and _agree(scop, statement, each)]
+        here = [each for each in left if each.line == statement.line]
+        same = [each for each in here if _agree(scop, statement, each)]
+        same = same or [each for each in here if _write_alike(scop, statement, each)]
         if not same:
             raise unsupported(
                 scop,
@@ -50,6 +56,49 @@ def _agree(scop: Scop, statement: Statement, opened: OpenStatement) -> bool:
     )
 
 
+def _write_alike(scop: Scop, statement: Statement, opened: OpenStatement) -> bool:
+    """Whether both write the same array: a statement into which the front-end has put a scalar's value reads others."""
+    names = {array.name for array in scop.arrays}
+    written = [access.array for access in statement.writes]
+    return bool(opened.accesses) and (opened.accesses[0].array in written or opened.accesses[0].array not in names)
+
+
+def with_open_values(scop: Scop, statement: Statement, described: OpenStatement, other: Scop) -> Expression:
+    """The body of a statement with integers as they are without values for sizes: ``sum / N``, ``x[i] = i``.
+
+    ``other`` is the nest at another shape. Raises UserError where it isn't clear what an integer is made of.
+    """
+    if _agree(scop, statement, described):
+        body = _with_values(statement.body, described.body)
+        if body is not None:
+            return body
+    if all(statement.body != each.body for each in other.statements if each.name == statement.name):
+        raise unsupported(
+            scop,
+            statement.line,
+            f"`{statement.text}` computes with a size in a way that isn't understood",
+            "leave out the variables that it uses, or pass the value as a parameter",
+        )
+    return statement.body
+
+
+def _with_values(node: Expression, opened: Mapping[str, Any]) -> Expression | None:
+    """An expression with the integers of what pet says of it; None if the two are of different forms."""
+    if node.kind in ("affine", "literal"):
+        if opened["kind"] != "access":
+            return node if opened["kind"] in ("int", "double") else None
+        value = isl.MultiPwAff(opened["index"])
+        if value.get_tuple_name(isl.dim_type.out) is not None or opened["arguments"]:
+            return None
+        text = str(value.get_pw_aff(0))
+        return node if isl.PwAff(text).dim(isl.dim_type.param) == 0 else Expression("affine", text)
+    if len(node.arguments) != len(opened["arguments"]) or (node.kind != opened["kind"]):
+        return node if node.kind == "access" else None
+    arguments = [_with_values(*pair) for pair in zip(node.arguments, opened["arguments"], strict=True)]
+    known = tuple(argument for argument in arguments if argument is not None)
+    return replace(node, arguments=known) if len(known) == len(arguments) else None
+
+
 def described_accesses(
     scop: Scop, statement: Statement, described: OpenStatement, everywhere: Sequence[OpenStatement]
 ) -> list[tuple[Access, OpenAccess | None]]:
@@ -57,13 +106,15 @@ def described_accesses(
 
     An array that is in a scalar's place has the subscripts of another of its accesses: the one that is the same here.
     """
-    of = dict(zip(_references(statement), described.accesses, strict=True))
+    agree = _agree(scop, statement, described)
+    of = dict(zip(_references(statement), described.accesses, strict=True)) if agree else {}
     values = {each.name: each.value for each in scop.function.parameters if each.value is not None}
     pairs: list[tuple[Access, OpenAccess | None]] = []
     for access in statement.accesses:
-        opened = of[access.reference]
-        if opened.array == access.array or scop.array(access.array).storage == "local":
-            pairs.append((access, opened if opened.array == access.array else None))
+        opened = of.get(access.reference)
+        known = opened is not None and opened.array == access.array
+        if known or scop.array(access.array).storage == "local":
+            pairs.append((access, opened if known else None))
             continue
         same: list[OpenAccess] = []
         for other in (other for each in everywhere for other in each.accesses if other.array == access.array):

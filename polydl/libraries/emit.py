@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import exp, log
@@ -58,8 +58,8 @@ def library_document(library: Library) -> dict[str, Any]:
         "seed": library.seed,
         "max_slowdown": library.max_slowdown,
         "kernels": [
-            {"id": identity, "words": blocking.words(), **asdict(blocking)}
-            for identity, blocking in library.blockings.items()
+            {"id": identity, "words": kernel.words(library.nest, library.product), **kernel.document()}
+            for identity, kernel in library.kernels.items()
         ],
         "decision": _decision_document(library.decision),
         "slowdown": {"worst": max(library.slowdowns), "mean": mean_slowdown(library)},
@@ -94,7 +94,7 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
         *textwrap.wrap(f"For {ranges}; right for any size.", 100),
         f"Tuned for {library.machine.name}, {library.machine.threads} thread(s), on {datetime.now(UTC):%Y-%m-%d}.",
         *textwrap.wrap(
-            f"{len(library.blockings)} kernels, chosen at {len(library.shapes)} shapes: they take at most "
+            f"{len(library.kernels)} kernels, chosen at {len(library.shapes)} shapes: they take at most "
             f"{max(library.slowdowns):.2f} times as long as the fastest that was measured there, "
             f"{mean_slowdown(library):.2f} in the geometric mean.",
             100,
@@ -104,10 +104,14 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
 
 
 def _interface(library: Library, plain: Interface) -> Interface:
-    numerics = "Sums are added up in the order of the source, in its precision; the compiler may fuse multiply and add."
-    if library.product.scale:
+    product = library.product
+    numerics = (
+        "Sums may be added up in another order than the source's, in its precision; the compiler may fuse multiply and "
+        "add."
+    )
+    if product is not None and product.scale:
         numerics = (
-            f"The products of a tile are added up before they are multiplied by {library.product.scale}, in the "
+            f"The products of a tile are added up before they are multiplied by {product.scale}, in the "
             "source's precision; the compiler may fuse multiply and add."
         )
     tuned = processor_clause(library.machine, library.toolchain, plain, "make the library again")

@@ -1,16 +1,21 @@
-"""The matrix product of a nest with parameters: which loop is m, n and k, and strides as C."""
+"""The matrix product of a nest with parameters: which loop is m, n and k, which are around them, and strides as C."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from polydl.errors import UnsupportedConstructError
+from polydl.codegen import print_c
+from polydl.codegen.lowering import affine
+from polydl.codegen.values import Expr
 from polydl.ir.statement import Access, Expression, Statement
+from polydl.libraries import extents as sums
 from polydl.libraries.symbolic import SymbolicNest
-from polydl.match.product import NoMatch, product_form
+from polydl.match.product import NoMatch, ProductForm, product_form
 
-Role = Literal["m", "n", "k"]
+#: What a loop is to a product: ``m``, ``n``, ``k``, or one around these, ``o1`` and so on in the source's order.
+Role = str
+INNER: tuple[Role, ...] = ("m", "n", "k")
 _ELEMENTS = ("float", "double")
 
 
@@ -18,83 +23,101 @@ _ELEMENTS = ("float", "double")
 class Operand:
     """An array of a product."""
 
-    #: C of the address of the element that the first iteration takes
-    address: str
+    access: Access
     #: C of the elements by which one iteration of each loop that moves it moves it
     strides: dict[Role, str]
+
+    def address(self, iterators: Sequence[Expr]) -> str:
+        """C of the address of the element where the statement's iterators have these values."""
+        assert self.access.subscripts is not None
+        places = "".join(f"[{print_c.whole(affine(form, iterators))}]" for form in self.access.subscripts)
+        return f"&{self.access.array}{places}"
 
 
 @dataclass(frozen=True)
 class SymbolicProduct:
-    """``c[m, n] += scale * a[m, k] * b[k, n]`` at any size. m is contiguous in C."""
+    """``c[m, n] += scale * a[m, k] * b[k, n]`` at any size, in any loops around. m is contiguous in C."""
 
     statement: str
     #: type of all elements
     element: str
-    #: the iterator, as an index, and the C of the number of iterations of each loop
+    #: the iterator, as an index, and the iterations of each loop, as a sum of sizes
     loops: dict[Role, int]
     trips: dict[Role, str]
     c: Operand
     a: Operand
     b: Operand
+    #: the source's names of the loops, and of the arrays as ``a``, ``b`` and ``c``
+    names: dict[str, str]
     #: C of what all products are multiplied by; "" for 1
     scale: str = ""
+
+    @property
+    def outer(self) -> tuple[Role, ...]:
+        """The loops around m, n and k, in the source's order."""
+        return tuple(role for role in self.loops if role not in INNER)
+
+    @property
+    def operands(self) -> dict[str, Operand]:
+        return {"a": self.a, "b": self.b, "c": self.c}
 
     def role(self, iterator: int) -> Role:
         """What the loop with that iterator is."""
         return next(role for role, number in self.loops.items() if number == iterator)
 
 
-def symbolic_product(nest: SymbolicNest) -> SymbolicProduct:
-    """The product of a nest. Raises UnsupportedConstructError for a nest that hasn't exactly one in three loops."""
-    scop = nest.scop
-    scaled = [unscaled(nest, statement) for statement in scop.statements]
-    forms = [(statement, product_form(scop, statement)) for statement, _ in scaled]
-    products = [(statement, form) for statement, form in forms if not isinstance(form, NoMatch)]
-    if len(products) != 1:
-        reasons = "; ".join(f"line {one.line}: {form.reason}" for one, form in forms if isinstance(form, NoMatch))
-        raise UnsupportedConstructError(
-            f"a library is for one matrix product, and the region has {len(products) or 'none'}"
-            f"{f' ({reasons})' if not products else ''}",
-            file=scop.file,
-            line=scop.line,
-            remedy="put one product C[i][j] += A[i][k] * B[k][j] into the region, or optimize for one shape: "
-            "polydl optimize FILE -D NAME=VALUE",
-        )
-    statement, form = products[0]
-    if form.types not in {(element, element) for element in _ELEMENTS}:
-        raise UnsupportedConstructError(
-            f"a library multiplies float or double, not {' by '.join(form.types[:-1])} into {form.accumulator}",
-            file=scop.file,
-            line=statement.line,
-            construct=statement.text,
-            remedy="optimize it for one shape: polydl optimize FILE -D NAME=VALUE",
-        )
+def symbolic_product(nest: SymbolicNest) -> SymbolicProduct | None:
+    """The product of a nest that register blocks can compute: of several, the one with most terms; None without one."""
+    known = [_product_of(nest, statement) for statement in nest.scop.statements if statement.name in nest.trips]
+    products = [product for product in known if product is not None]
+    return max(products, key=lambda product: _terms(nest, product), default=None)
+
+
+def _terms(nest: SymbolicNest, product: SymbolicProduct) -> float:
+    total = 1.0
+    for trip in product.trips.values():
+        total *= sums.value(trip, nest.largest)
+    return total
+
+
+def _product_of(nest: SymbolicNest, statement: Statement) -> SymbolicProduct | None:
+    plain, scale = unscaled(nest, statement)
+    form = product_form(nest.scop, plain)
+    if isinstance(form, NoMatch) or form.types not in {(element, element) for element in _ELEMENTS}:
+        return None
     for oriented in (form, form.swapped()):
-        moves = {name: _moving(access) for name, access in (("c", oriented.c), ("a", oriented.a), ("b", oriented.b))}
-        m = moves["c"] & moves["a"] - moves["b"]
-        n = moves["c"] & moves["b"] - moves["a"]
-        k = moves["a"] & moves["b"] - moves["c"]
-        if not len(m) == len(n) == len(k) == 1:
+        loops = _loops(nest, statement, oriented)
+        if loops is None:
             continue
-        loops: dict[Role, int] = {"m": min(m), "n": min(n), "k": min(k)}
-        if statement.depth != len(loops) or _stride(nest, oriented.c, loops["m"]) != "1":
-            continue
-        trips = nest.trips[statement.name]
-        scale = next(factors for each, factors in scaled if each is statement)
         c, a, b = (
-            Operand(_address(access), {r: _stride(nest, access, loops[r]) for r in roles})
-            for access, roles in ((oriented.c, _C), (oriented.a, _A), (oriented.b, _B))
+            Operand(access, {role: _stride(nest, access, loops[role]) for role in loops if loops[role] in moving})
+            for access, moving in ((each, _moving(each)) for each in (oriented.c, oriented.a, oriented.b))
         )
-        lengths = {role: _long(trips[number]) for role, number in loops.items()}
-        return SymbolicProduct(statement.name, form.element, loops, lengths, c, a, b, " * ".join(scale))
-    raise UnsupportedConstructError(
-        "a library is for products in three loops, one of which moves along the rows of the result",
-        file=scop.file,
-        line=statement.line,
-        construct=statement.text,
-        remedy="write C[i][j] += A[i][k] * B[k][j], any operand transposed if you like",
-    )
+        trips = {role: nest.trips[statement.name][number] for role, number in loops.items()}
+        names = {role: statement.iterators[number] for role, number in loops.items()}
+        for name, operand in (("a", a), ("b", b), ("c", c)):
+            names[name] = nest.scop.array(operand.access.array).memory
+        return SymbolicProduct(statement.name, form.element, loops, trips, c, a, b, names, " * ".join(scale))
+    return None
+
+
+def _loops(nest: SymbolicNest, statement: Statement, form: ProductForm) -> dict[Role, int] | None:
+    """Which loop is what, if one moves along the rows of C and A alone: m; of others for n and k the longest."""
+    if any(access.subscripts is None for access in (form.c, form.a, form.b)):
+        return None
+    c, a, b = (_moving(access) for access in (form.c, form.a, form.b))
+    trips = [sums.value(trip, nest.largest) for trip in nest.trips[statement.name]]
+
+    def longest(loops: set[int]) -> list[int]:
+        return sorted(loops, key=lambda loop: (-trips[loop], loop))[:1]
+
+    m = longest({loop for loop in c & a - b if _stride(nest, form.c, loop) == "1"})
+    n, k = longest(c & b - a), longest(a & b - c)
+    if not (m and n and k):
+        return None
+    inner = {"m": m[0], "n": n[0], "k": k[0]}
+    around = [number for number in range(statement.depth) if number not in inner.values()]
+    return {**inner, **{f"o{place}": number for place, number in enumerate(around, 1)}}
 
 
 def unscaled(nest: SymbolicNest, statement: Statement) -> tuple[Statement, tuple[str, ...]]:
@@ -141,19 +164,10 @@ def scalar(nest: SymbolicNest, statement: Statement, node: Expression, element: 
     return array.name if fits and array.name not in written else None
 
 
-_C: tuple[Role, ...] = ("m", "n")
-_A: tuple[Role, ...] = ("m", "k")
-_B: tuple[Role, ...] = ("k", "n")
-
-
 def _moving(access: Access) -> set[int]:
     """The iterators that move an access."""
     assert access.subscripts is not None
     return {number for form in access.subscripts for number, factor in enumerate(form.coefficients) if factor}
-
-
-def _long(size: str) -> str:
-    return size if size.isdigit() else f"(long){size}"
 
 
 def _stride(nest: SymbolicNest, access: Access, iterator: int) -> str:
@@ -163,11 +177,6 @@ def _stride(nest: SymbolicNest, access: Access, iterator: int) -> str:
     for dimension, form in enumerate(access.subscripts):
         factor = form.coefficients[iterator]
         if factor:
-            factors = [*([str(factor)] if factor != 1 else []), *map(_long, nest.stride(access.array, dimension))]
+            factors = [*([str(factor)] if factor != 1 else []), *map(sums.long, nest.stride(access.array, dimension))]
             terms.append(" * ".join(factors) or "1")
     return " + ".join(terms)
-
-
-def _address(access: Access) -> str:
-    assert access.subscripts is not None
-    return f"&{access.array}{''.join(f'[{form.constant}]' for form in access.subscripts)}"

@@ -8,11 +8,13 @@ powers of two.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from polydl.libraries.blocking import MOVED_BY, Blocking, Operand
-from polydl.libraries.product import Role
+from polydl.codegen.values import Expr
+from polydl.libraries import extents as sums
+from polydl.libraries.blocking import Blocking, Operand
+from polydl.libraries.product import INNER, Role, SymbolicProduct
 
 _SUPPORT = """\
 /* Rows of the next register block of a tile with so many left: never so that fewer than a vector remain of it. */
@@ -73,21 +75,62 @@ _SHARED = 3
 
 @dataclass(frozen=True)
 class ProductCode:
-    """The C of some blockings of a product of ``element`` (``float`` or ``double``), with vectors of ``width``."""
+    """The C of some blockings of a product, with vectors of ``width`` elements."""
 
-    element: str
     width: int
     blockings: tuple[Blocking, ...]
-    #: whether all products are multiplied by a factor
-    scaled: bool = False
+    product: SymbolicProduct
+
+    @property
+    def scaled(self) -> bool:
+        """Whether all products are multiplied by a factor."""
+        return bool(self.product.scale)
 
     def function(self, blocking: Blocking) -> str:
-        """The name of a blocking's function: ``(m, n, k, a, am, ak, b, bk, bn, c, cn)``, all sizes at least 1.
-
-        ``am`` and so on are the elements by which A moves along m; along m, C moves by one. With ``scaled`` the factor
-        comes last.
-        """
+        """The name of a blocking's function."""
         return f"polydl_product{self.blockings.index(blocking) + 1}"
+
+    def call(self, blocking: Blocking, iterators: Sequence[Expr], inside: int) -> str:
+        """C of the call that computes the product, or the part of it where outer loops have values.
+
+        ``iterators`` are the values of the statement's iterators where it begins; loops from the number ``inside`` on
+        are the call's.
+        """
+        product = self.product
+        trips = [sums.long(product.trips[role]) if product.loops[role] >= inside else "1" for role in product.loops]
+        strides = [product.operands[name].strides[role] for name, role in self._strides]
+        addresses = [product.operands[name].address(iterators) for name in ("a", "b", "c")]
+        scale = [product.scale] if product.scale else []
+        return f"{self.function(blocking)}({', '.join([*trips, *addresses, *strides, *scale])});"
+
+    @property
+    def _strides(self) -> list[tuple[str, Role]]:
+        """The strides that a function takes: of each operand those of the loops that move it, in one order."""
+        return [
+            (name, role)
+            for name, operand in self.product.operands.items()
+            for role in self.product.loops
+            if role in operand.strides and (name, role) != ("c", "m")
+        ]
+
+    @property
+    def _parameters(self) -> str:
+        return ", ".join(
+            [
+                *(f"long {role}" for role in self.product.loops),
+                "const polydl_element *a", "const polydl_element *b", "polydl_element *c",
+                *(f"long {name}{role}" for name, role in self._strides),
+                *(["polydl_element scale"] if self.scaled else []),
+            ]
+        )  # fmt: skip
+
+    def _start(self, operand: str, low: dict[Role, str], roles: Collection[Role]) -> str:
+        """C of an operand's first element of a tile, as far as these loops move it."""
+        terms = [operand]
+        for role in self.product.operands[operand].strides:
+            if role in roles and low[role] != "0":
+                terms.append(low[role] if (operand, role) == ("c", "m") else f"{low[role]} * {operand}{role}")
+        return " + ".join(terms)
 
     def definitions(self) -> list[str]:
         """C at file scope."""
@@ -100,10 +143,10 @@ class ProductCode:
                 register_blocks[block] = None
         widths = dict.fromkeys(width for _, width, _ in register_blocks)
         return [
-            f"typedef {self.element} polydl_element;",
+            f"typedef {self.product.element} polydl_element;",
             *(
-                f"typedef {self.element} polydl_vector{width} __attribute__((vector_size({width} * "
-                f"sizeof({self.element})), aligned(sizeof({self.element})), may_alias));"
+                f"typedef {self.product.element} polydl_vector{width} __attribute__((vector_size({width} * "
+                f"sizeof({self.product.element})), aligned(sizeof({self.product.element})), may_alias));"
                 for width in widths
                 if width > 1
             ),
@@ -184,39 +227,40 @@ static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a,
 
     def _loops(self, blocking: Blocking) -> str:
         """The function of a blocking: its loops over tiles, the copies, and the tile's product."""
-        low: dict[Role, str] = {"m": "0", "n": "0", "k": "0"}
-        high: dict[Role, str] = {"m": "m", "n": "n", "k": "k"}
+        roles = tuple(self.product.loops)
+        low: dict[Role, str] = dict.fromkeys(roles, "0")
+        high: dict[Role, str] = {role: role for role in roles}
         lines: list[str] = []
-        copies = {name: blocking.place(name) for name in blocking.packed}
+        copies = {name: blocking.place(self.product.operands[name].strides) for name in blocking.packed}
         for depth, tile in enumerate(blocking.tiles, 1):
             indent, role = "  " * depth, tile.role
-            start, end, limit = f"{role}{depth}", f"{role}{depth}_end", high[role]
+            start, end, limit = f"{role}_{depth}", f"{role}_{depth}_end", high[role]
             if tile.parallel:
                 lines.append("#pragma omp parallel for")
-            lines.append(f"{indent}for (long {start} = {low[role]}; {start} < {limit}; {start} += {tile.size}) {{")
-            lines.append(
-                f"{indent}  const long {end} = {limit} - {start} > {tile.size} ? {start} + {tile.size} : {limit};"
-            )
+            step = f"{start} += {tile.size}" if role in INNER else f"++{start}"
+            lines.append(f"{indent}for (long {start} = {low[role]}; {start} < {limit}; {step}) {{")
+            if role in INNER:
+                lines.append(
+                    f"{indent}  const long {end} = {limit} - {start} > {tile.size} ? {start} + {tile.size} : {limit};"
+                )
             low[role], high[role] = start, end
             lines += [
                 f"{indent}  {self._copy(blocking, name, low, high)}" for name, place in copies.items() if place == depth
             ]
         inner = "  " * (len(blocking.tiles) + 1)
-        a = "polydl_panel_a" if "a" in blocking.packed else f"a + {low['m']} + {low['k']} * ak"
-        b = "polydl_panel_b" if "b" in blocking.packed else f"b + {low['k']} * bk + {low['n']} * bn"
-        extents = ", ".join(f"{high[role]} - {low[role]}" for role in ("m", "n", "k"))
+        a = "polydl_panel_a" if "a" in blocking.packed else self._start("a", low, roles)
+        b = "polydl_panel_b" if "b" in blocking.packed else self._start("b", low, roles)
+        extents = ", ".join(f"{high[role]} - {low[role]}" for role in INNER)
         flags = ", ".join(str(int(name in blocking.packed)) for name in ("a", "b"))
         lines.append(
             f"{inner}polydl_tile{blocking.vectors}x{blocking.columns}({extents}, {flags}, {a}, ak, {b}, bk, bn, "
-            f"c + {low['m']} + {low['n']} * cn, cn{self._factor});"
+            f"{self._start('c', low, roles)}, cn{self._factor});"
         )
         lines += [f"{'  ' * depth}}}" for depth in range(len(blocking.tiles), 0, -1)]
         return "\n".join(
             [
-                f"/* {blocking.words()}. */",
-                f"static void {self.function(blocking)}(long m, long n, long k, const polydl_element *a, long am, "
-                "long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
-                f"{', polydl_element scale' if self.scaled else ''})",
+                f"/* {blocking.words(self.product)}. */",
+                f"static void {self.function(blocking)}({self._parameters})",
                 "{",
                 *(["  (void)am;"] if "a" not in blocking.packed else []),
                 *lines,
@@ -225,15 +269,15 @@ static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a,
         )
 
     def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, str], high: dict[Role, str]) -> str:
-        first, second = MOVED_BY[operand]
+        first = self._start(operand, low, tuple(self.product.loops))
         if operand == "a":
             return (
                 f"polydl_pack_a({high['m']} - {low['m']}, {high['k']} - {low['k']}, {blocking.vectors * self.width}, "
-                f"{self.width}, a + {low[first]} * am + {low[second]} * ak, am, ak, polydl_panel_a);"
+                f"{self.width}, {first}, am, ak, polydl_panel_a);"
             )
         return (
             f"polydl_pack_b({high['n']} - {low['n']}, {high['k']} - {low['k']}, {blocking.columns}, "
-            f"b + {low[first]} * bk + {low[second]} * bn, bk, bn, polydl_panel_b);"
+            f"{first}, bk, bn, polydl_panel_b);"
         )
 
 
@@ -301,12 +345,3 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
             "}",
         ]
     )
-
-
-def elementwise_loops(iterators: Sequence[str], trips: Sequence[str], body: str) -> list[str]:
-    """C of a statement in loops of its own."""
-    lines = [
-        f"{'  ' * depth}for (int {name} = 0; {name} < {trip}; ++{name})"
-        for depth, (name, trip) in enumerate(zip(iterators, trips, strict=True))
-    ]
-    return [*lines, f"{'  ' * len(lines)}{body}"]

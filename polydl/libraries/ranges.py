@@ -70,10 +70,10 @@ class SizeRange:
         """The number of sizes in it."""
         return len(self.listed) or (self.high - self.low) // self.step + 1
 
-    @property
-    def another(self) -> int:
-        """A small size in it, not the smallest unless it has no other."""
-        return self.listed[min(1, self.count - 1)] if self.listed else min(self.low + 8 * self.step, self.high)
+    def small(self, place: int) -> int:
+        """The size at that place of the range, the smallest being 0; the largest size where there are not so many."""
+        last = min(place, self.count - 1)
+        return self.listed[last] if self.listed else self.low + last * self.step
 
     def nearest(self, size: float) -> int:
         """The size in the range that is closest to a number; the smaller one of two."""

@@ -5,21 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import cached_property
 from math import prod
 
 import islpy as isl
 
 from polydl.frontend.open_sizes import OpenStatement, open_statements
 from polydl.ir.affine import value_range
-from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Array, Scop
-from polydl.ir.statement import Statement
-from polydl.libraries.described import described_statements, unsupported
+from polydl.ir.statement import Access, Statement
+from polydl.libraries import extents as sums
+from polydl.libraries.described import described_statements, unsupported, with_open_values
 from polydl.libraries.linear import OPEN, with_views
 from polydl.libraries.ranges import LeadingDimension, SizeRange, every_size
-from polydl.poly.dependences import dependences
-from polydl.poly.legality import violations
 
 _PARAMETER, _SET = isl.dim_type.param, isl.dim_type.set
 _SUBSCRIPTS = r"\s*((?:\[[^\]]*\]\s*)+)"
@@ -31,9 +29,9 @@ _QUALIFIERS = re.compile(r"\b(?:static|const|restrict|volatile)\b")
 class SymbolicNest:
     """A nest as a function of its sizes.
 
-    The sets and relations of ``scop`` have parameters, which are restricted to ``ranges``. Its boxes, extents and
-    counts are those of the shape at which it was read. An array with one dimension that stands for several is seen
-    there as another one, with the name that ``view_of`` gives.
+    The sets and relations of ``scop`` have parameters, which are restricted to ``ranges``. Its boxes are those of the
+    largest sizes, its extents and counts those of the shape at which it was read. An array with one dimension that
+    stands for several is seen there as another one, with the name that ``view_of`` gives.
     """
 
     #: as it was read
@@ -41,9 +39,10 @@ class SymbolicNest:
     scop: Scop
     ranges: tuple[SizeRange, ...]
     leading: tuple[LeadingDimension, ...]
-    #: of each array with subscripts in ``scop``, outermost first: a size's name, a number, or OPEN for the first
+    #: of each array with subscripts in ``scop``, outermost first: a sum of sizes, or OPEN where nothing says it
     extents: Mapping[str, tuple[str, ...]]
-    #: of each statement: the iterations of its loops, outermost first, each a size's name or a number
+    #: of each statement whose loops run from 0 up and depend on no other loop: their iterations, outermost first, each
+    #: a sum of sizes
     trips: Mapping[str, tuple[str, ...]]
 
     def __repr__(self) -> str:
@@ -59,21 +58,25 @@ class SymbolicNest:
         """Arrays of the source with one dimension, as the nest sees them."""
         return tuple(array for array in self.scop.arrays if array.view_of)
 
-    def number(self, text: str, sizes: Mapping[str, int]) -> int:
-        """A size's name or a number, at some sizes."""
-        return sizes[text] if text in sizes else int(text)
+    @property
+    def context(self) -> str:
+        """The sizes of the ranges as an isl set of parameters."""
+        return _context(self.ranges, self.leading)
+
+    @cached_property
+    def largest(self) -> dict[str, int]:
+        """The largest value of each size; of a leading dimension, the least that it has then."""
+        high = {each.name: each.high for each in self.ranges}
+        return {**high, **{each.name: sums.value(each.least, high) for each in self.leading}}
 
     def reach(self, array: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
         """The extents that an array needs at some sizes: of each dimension one more than its greatest subscript."""
         least = [0] * len(self.extents[array])
         for statement in self.scop.statements:
-            box = tuple((0, self.number(trip, sizes) - 1) for trip in self.trips[statement.name])
             for access in statement.accesses:
-                if access.array == array and access.subscripts is not None:
-                    least = [
-                        max(most, value_range(form, box)[1] + 1)
-                        for most, form in zip(least, access.subscripts, strict=True)
-                    ]
+                if access.array == array:
+                    last = _last_subscripts(access, self.trips.get(statement.name), sizes)
+                    least = [max(most, each + 1) for most, each in zip(least, last, strict=True)]
         return tuple(least)
 
     def source_extents(self, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
@@ -83,11 +86,11 @@ class SymbolicNest:
             if array.name in self.extents:
                 reach = self.reach(array.name, sizes)
                 extents[array.name] = tuple(
-                    least if text == OPEN else self.number(text, sizes)
+                    least if text == OPEN else sums.value(text, sizes)
                     for text, least in zip(self.extents[array.name], reach, strict=True)
                 )
         for view in self.views:
-            inner = [self.number(extent, sizes) for extent in self.extents[view.name][1:]]
+            inner = [sums.value(extent, sizes) for extent in self.extents[view.name][1:]]
             last = [most - 1 for most in self.reach(view.name, sizes)]
             extents[view.view_of] = (1 + sum(most * prod(inner[place:]) for place, most in enumerate(last)),)
         return extents
@@ -103,11 +106,20 @@ def symbolic_nest(
     """The nest of ``scop`` with parameters for the sizes that have ranges, and for leading dimensions.
 
     ``scop`` and ``other`` are the same nest, read at two shapes that differ in every size that has more than one value.
-    Raises UserError for what a library can't hold: loops that don't run from 0 to a size or a constant, subscripts or
-    extents that are computed from a size, and accesses that leave their array at some size of the ranges.
+    Raises UserError for what a library can't hold: subscripts or extents that are computed from sizes by more than
+    sums, and accesses that leave their array at some size of the ranges.
     """
     if scop.annotated_calls:
         raise unsupported(scop, scop.line, "a microkernel call is marked", "leave out #pragma polydl")
+    used = {access.array for statement in scop.statements for access in statement.accesses}
+    for array in scop.arrays:
+        if array.storage == "function" and array.name in used:
+            raise unsupported(
+                scop,
+                scop.line,
+                f"`{array.name}` is declared in the function, outside of the region",
+                "make it a parameter, or move its declaration into the region",
+            )
     sizes = [each.name for each in every_size(ranges, leading)]
     opened = open_statements(scop, sizes)
     described = described_statements(scop, opened)
@@ -117,13 +129,37 @@ def symbolic_nest(
     statements, trips = [], {}
     for statement in seen.statements:
         domain = _domain(scop, statement, described[statement.name], sizes)
-        trips[statement.name] = _trips(scop, statement, domain, context, sizes)
-        statements.append(restricted(replace(statement, domain=str(domain.intersect_params(context)))))
-    nest = SymbolicNest(
-        scop, replace(seen, statements=tuple(statements)), tuple(ranges), tuple(leading), extents, trips
-    )
+        known = _trips(statement, domain, context, sizes)
+        if known is not None:
+            trips[statement.name] = known
+        body = with_open_values(scop, statement, described[statement.name], other)
+        statements.append(replace(statement, domain=str(domain.intersect_params(context)), box=None, body=body))
+    nest = SymbolicNest(scop, seen, tuple(ranges), tuple(leading), extents, trips)
+    boxed = [
+        restricted(replace(each, box=tuple((0, sums.value(trip, nest.largest) - 1) for trip in trips[each.name])))
+        if each.name in trips
+        else restricted(each)
+        for each in statements
+    ]
+    nest = replace(nest, scop=replace(seen, statements=tuple(boxed)))
     _check_bounds(nest)
     return nest
+
+
+def _last_subscripts(access: Access, trips: Sequence[str] | None, sizes: Mapping[str, int]) -> list[int]:
+    """The greatest value of each subscript of an access; -1 where it touches nothing."""
+    if trips is not None and access.subscripts is not None:
+        box = tuple((0, sums.value(trip, sizes) - 1) for trip in trips)
+        if any(high < 0 for _, high in box):
+            return [-1] * len(access.subscripts)
+        return [value_range(form, box)[1] for form in access.subscripts]
+    touched = isl.Map(access.relation).range()
+    for name, size in sizes.items():
+        position = touched.find_dim_by_name(_PARAMETER, name)
+        if position >= 0:
+            touched = touched.fix_val(_PARAMETER, position, isl.Val(size))
+    places = range(touched.dim(_SET))
+    return [-1 if touched.is_empty() else touched.dim_max_val(place).to_python() for place in places]
 
 
 def restricted(statement: Statement) -> Statement:
@@ -134,21 +170,6 @@ def restricted(statement: Statement) -> Statement:
         replace(access, relation=relation) for access, relation in zip(statement.accesses, relations, strict=True)
     )
     return replace(statement, accesses=accesses)
-
-
-def broken_dependence(nest: SymbolicNest, schedule: Schedule) -> str:
-    """How a schedule breaks a dependence at some size of the ranges, decided by isl; "" for a legal one.
-
-    Sums keep their order. Raises AnalysisError when isl's quota is used up.
-    """
-    scop = nest.scop
-    broken = violations(scop, schedule, dependences(scop), reassociate=False)
-    if not broken:
-        return ""
-    dependence = broken[0].dependence
-    lines = [scop.statement(name).line for name in (dependence.source, dependence.target)]
-    how = f"running `{broken[0].parallel}` in parallel" if broken[0].parallel else "the order"
-    return f"the {dependence.kind} dependence on `{dependence.array}` from line {lines[0]} to line {lines[1]}, by {how}"
 
 
 def _context(ranges: Sequence[SizeRange], leading: Sequence[LeadingDimension]) -> str:
@@ -174,38 +195,37 @@ def _domain(scop: Scop, statement: Statement, described: OpenStatement, sizes: S
             scop,
             statement.line,
             f"the loops around `{statement.text}` depend on the sizes in a way that isn't understood",
-            "let loops run from 0 to a size or to a constant",
+            "let loops run to sums of sizes and constants",
         )
     return domain
 
 
-def _trips(
-    scop: Scop, statement: Statement, domain: isl.Set, context: isl.Set, sizes: Sequence[str]
-) -> tuple[str, ...]:
+def _trips(statement: Statement, domain: isl.Set, context: isl.Set, sizes: Sequence[str]) -> tuple[str, ...] | None:
     """How often each loop around a statement runs, if they all run from 0 up and depend on no other loop."""
     names = ", ".join(sizes)
-    choices = []
-    for position, (low, high) in enumerate(statement.box or ()):
+    trips = []
+    for position in range(statement.depth):
         alone = domain.project_out(_SET, position + 1, statement.depth - position - 1).project_out(_SET, 0, position)
-        alone = alone.reset_tuple_id()
-        same = [
-            bound
-            for bound in (*sizes, str(high + 1))
-            if low == 0 and _equal(alone, isl.Set(f"[{names}] -> {{ [x] : 0 <= x < {bound} }}"), context)
-        ]
-        choices.append(same[:1])
-    for trips in product(*choices) if len(choices) == statement.depth else ():
-        iterators = ", ".join(statement.iterators)
-        bounds = " and ".join(f"0 <= {i} < {trip}" for i, trip in zip(statement.iterators, trips, strict=True))
-        box = isl.Set(f"[{names}] -> {{ {statement.name}[{iterators}] : {bounds or 'true'} }}")
-        if _equal(domain, box, context) and all(direction == 1 for direction in statement.directions):
-            return tuple(trips)
-    raise unsupported(
-        scop,
-        statement.line,
-        f"the loops around `{statement.text}` don't all run from 0 up to a size or a constant",
-        "write for (int i = 0; i < N; ++i) with a size or a constant as N",
-    )
+        pieces = alone.reset_tuple_id().intersect_params(context).dim_max(0).gist(context).coalesce().get_pieces()
+        last = _sum_of_sizes(pieces[0][1]) if len(pieces) == 1 else None
+        if last is None:
+            return None
+        trips.append(sums.written({**last, "": last[""] + 1}))
+    iterators = ", ".join(statement.iterators)
+    bounds = " and ".join(f"0 <= {i} < {trip}" for i, trip in zip(statement.iterators, trips, strict=True))
+    box = isl.Set(f"[{names}] -> {{ {statement.name}[{iterators}] : {bounds or 'true'} }}")
+    rectangular = _equal(domain, box, context) and all(direction == 1 for direction in statement.directions)
+    return tuple(trips) if rectangular else None
+
+
+def _sum_of_sizes(form: isl.Aff) -> sums.Sum | None:
+    """An affine form of parameters alone; None if it divides."""
+    terms = {"": form.get_constant_val()}
+    for place in range(form.dim(_PARAMETER)):
+        terms[str(form.get_dim_name(_PARAMETER, place))] = form.get_coefficient_val(_PARAMETER, place)
+    if form.dim(isl.dim_type.div) or not all(number.is_int() for number in terms.values()):
+        return None
+    return {name: number.to_python() for name, number in terms.items()}
 
 
 def _equal(one: isl.Set, other: isl.Set, context: isl.Set) -> bool:
@@ -222,23 +242,40 @@ def _extents(scop: Scop, other: Scop, sizes: Sequence[str]) -> dict[str, tuple[s
         if not array.extents or array.view_of or array.name not in written:
             continue
         if array.storage == "local":
-            extents[array.name] = (OPEN,) * len(array.extents)
+            constant = array in other.arrays
+            extents[array.name] = tuple(str(here) if constant else OPEN for here in array.extents)
             continue
         texts = _declared(head, array.name) if array.storage == "parameter" else []
         values = zip(array.extents, other.array(array.name).extents, strict=True)
         known = [
-            OPEN if text == OPEN and place == 0 else text if text in sizes else str(here) if here == there else None
+            OPEN if text == OPEN and place == 0 else _extent(text, here, there, (scop, other), sizes)
             for place, (text, (here, there)) in enumerate(zip(texts or ["?"] * len(array.extents), values, strict=True))
         ]
         if None in known:
             raise unsupported(
                 scop,
                 scop.function.line,
-                f"an extent of `{array.name}` is computed from a size",
-                f"declare it as a parameter with sizes or constants as extents, such as {array.name}[{sizes[0]}]",
+                f"an extent of `{array.name}` is computed from sizes by more than sums and constant factors",
+                f"declare it as a parameter with extents such as {array.name}[{sizes[0]}] or "
+                f"{array.name}[2 * {sizes[0]} + 1]",
             )
         extents[array.name] = tuple(extent for extent in known if extent is not None)
     return extents
+
+
+def _extent(text: str, here: int, there: int, scops: tuple[Scop, Scop], sizes: Sequence[str]) -> str | None:
+    """An extent as a sum of sizes, given its text, and its values in two readings of the nest; None for no such sum."""
+    forms = []
+    for scop, value in zip(scops, (here, there), strict=True):
+        fixed = {each.name: each.value for each in scop.function.parameters if each.value is not None}
+        macros = {name: int(number) for name, number in scop.defines if number.isdigit() and name not in fixed}
+        terms = sums.parsed(text, {**macros, **fixed, **dict.fromkeys(sizes)})
+        form = None if terms is None else sums.written(terms)
+        if form is not None and sums.value(form, fixed) == value:
+            forms.append(form)
+    if len(forms) == 2 and forms[0] == forms[1]:
+        return forms[0]
+    return str(here) if here == there and not set(sizes) & set(re.findall(r"\w+", text)) else None
 
 
 def _declared(head: str, name: str) -> list[str]:
@@ -276,22 +313,3 @@ def _check_bounds(nest: SymbolicNest) -> None:
 def _rows_or_array(nest: SymbolicNest, name: str) -> str:
     array = nest.scop.array(name)
     return f"a row of `{array.view_of}`" if array.view_of else f"`{name}`"
-
-
-def distributed(nest: SymbolicNest, loops: Mapping[str, Sequence[Loop]]) -> Schedule:
-    """The schedule that runs the statements one after the other, each in loops of its own.
-
-    ``loops`` are those of statements that don't run in the order of the source.
-    """
-    return Schedule(
-        tuple(
-            (
-                statement.name,
-                (
-                    position,
-                    *loops.get(statement.name, [Loop(name, number) for number, name in enumerate(statement.iterators)]),
-                ),
-            )
-            for position, statement in enumerate(nest.scop.statements)
-        )
-    )

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polydl.codegen import function_text, print_c, processor
+from polydl.codegen import function_text, processor
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.lowering import assignment
 from polydl.codegen.original import compile_flags, defines, harness
 from polydl.codegen.support import needed
-from polydl.codegen.values import Name
+from polydl.codegen.translation_unit import DIAGNOSTICS, has_threads
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
-from polydl.libraries.blocking import Blocking
-from polydl.libraries.decision import Condition, Decision, Leaf
+from polydl.ir.scop import Scop
+from polydl.libraries.candidates import coded, element_bytes
+from polydl.libraries.decision import Condition, Decision
+from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import SymbolicProduct
-from polydl.libraries.product_code import ProductCode, elementwise_loops
+from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.vector_functions import called, from_library, prototypes, roots
 
 #: The id of the nest as it was written, where kernels are chosen.
 ORIGINAL = "original"
@@ -25,23 +27,29 @@ ORIGINAL = "original"
 
 def unit(
     nest: SymbolicNest,
-    product: SymbolicProduct,
+    product: SymbolicProduct | None,
     decision: Decision,
-    blockings: Mapping[str, Blocking],
-    width: int,
+    kernels: Mapping[str, Kernel],
+    vector_bytes: int,
     *,
     identity: str,
     exported: str = "",
 ) -> KernelSource:
     """The C file that runs what ``decision`` says within the ranges of the nest, and the original nest outside of them.
 
-    ``blockings`` are those of all kernels in the decision but ``ORIGINAL``, with vectors of ``width`` elements.
+    ``kernels`` are all in the decision but ``ORIGINAL``, with vectors of ``vector_bytes``.
     """
     scop = nest.source
-    code = ProductCode(product.element, width, tuple(blockings.values()), bool(product.scale))
+    blockings = tuple(dict.fromkeys(each.blocking for each in kernels.values() if each.blocking is not None))
+    products = None
+    if product is not None:
+        products = ProductCode(vector_bytes // element_bytes(nest, product), blockings, product)
+    coded_kernels = {name: coded(nest, product, each, vector_bytes, products) for name, each in kernels.items()}
+    bodies = tuple(node for each in coded_kernels.values() for node in each.body)
+    names = {name: f"polydl_kernel{number}" for number, name in enumerate(kernels, 1)}
     memory = KeptMemory(())
-    threaded = any(tile.parallel for blocking in blockings.values() for tile in blocking.tiles)
-    contents = _interface(nest, interface(scop, memory, threaded=threaded, exported=exported), blockings)
+    threaded = has_threads(bodies) or any(tile.parallel for each in blockings for tile in each.tiles)
+    contents = _interface(nest, interface(scop, memory, threaded=threaded, exported=exported), kernels)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     within = " && ".join(
         [
@@ -56,46 +64,41 @@ def unit(
     )
     tuned = [
         f"  if ({within}) {{",
-        *_views(nest),
-        *_decided(nest, product, decision, blockings, code, "    "),
+        *_decided(scop, decision, names, "    "),
         "  } else {",
         function_text.region(scop),
         "  }",
     ]
-    statements = [assignment(nest.scop, each, [Name(name) for name in each.iterators]) for each in nest.scop.statements]
+    functions = from_library(scop, called(nest.scop.statements))
     preamble = [
         "#include <stddef.h>",
+        *DIAGNOSTICS,
+        *roots(scop, called(nest.scop.statements)),
+        *prototypes(functions),
         processor.definitions(),
-        *needed(tuple(statements)),
-        *code.definitions(),
+        *needed(bodies),
+        *(products.definitions() if products is not None else []),
         "",
     ]
+    definitions = [each.function(nest, names[name]) for name, each in coded_kernels.items()]
+    text = function_text.with_both(scop, tuned, beside, contents.function, definitions)
     return KernelSource(
         id=identity,
         function=contents.function,
-        c="\n".join([*preamble, defines(scop) + function_text.with_both(scop, tuned, beside, contents.function)]),
+        c="\n".join([*preamble, defines(scop) + text]),
         interface=contents,
         harness=harness(scop, contents.function),
         compile_flags=compile_flags(scop),
+        vector_functions=functions,
     )
 
 
-def _decided(
-    nest: SymbolicNest,
-    product: SymbolicProduct,
-    decision: Decision,
-    blockings: Mapping[str, Blocking],
-    code: ProductCode,
-    indent: str,
-) -> list[str]:
+def _decided(scop: Scop, decision: Decision, names: Mapping[str, str], indent: str) -> list[str]:
     """The decision as C."""
     if isinstance(decision, Condition):
         factors = " * ".join([f"(long){decision.sizes[0]}", *decision.sizes[1:]])
         test = decision.sizes[0] if len(decision.sizes) == 1 else factors
-        branches = [
-            _decided(nest, product, branch, blockings, code, f"{indent}  ")
-            for branch in (decision.holds, decision.fails)
-        ]
+        branches = [_decided(scop, branch, names, f"{indent}  ") for branch in (decision.holds, decision.fails)]
         return [
             f"{indent}if ({test} <= {decision.bound}) {{",
             *branches[0],
@@ -104,53 +107,12 @@ def _decided(
             f"{indent}}}",
         ]
     if decision.kernel == ORIGINAL:
-        return [function_text.region(nest.source)]
-    return [f"{indent}{line}" for line in _kernel(nest, product, decision, blockings, code)]
+        return [function_text.region(scop)]
+    arguments = ", ".join(parameter.name for parameter in scop.function.parameters)
+    return [f"{indent}{names[decision.kernel]}({arguments});"]
 
 
-def _kernel(
-    nest: SymbolicNest,
-    product: SymbolicProduct,
-    leaf: Leaf,
-    blockings: Mapping[str, Blocking],
-    code: ProductCode,
-) -> list[str]:
-    """What one kernel runs: the statements one after the other, the product in its place."""
-    scop = nest.scop
-    lines = []
-    for statement in scop.statements:
-        if statement.name == product.statement:
-            arguments = [
-                *product.trips.values(),
-                product.a.address,
-                product.a.strides["m"],
-                product.a.strides["k"],
-                product.b.address,
-                product.b.strides["k"],
-                product.b.strides["n"],
-                product.c.address,
-                product.c.strides["n"],
-                *([product.scale] if product.scale else []),
-            ]
-            lines.append(f"{code.function(blockings[leaf.kernel])}({', '.join(arguments)});")
-        else:
-            body = print_c.lines((assignment(scop, statement, [Name(name) for name in statement.iterators]),))
-            lines += elementwise_loops(statement.iterators, nest.trips[statement.name], " ".join(body))
-    return lines
-
-
-def _views(nest: SymbolicNest) -> list[str]:
-    """C of the arrays with one dimension as pointers to rows."""
-    constant = {each.array: each.is_const for each in nest.source.function.parameters}
-    lines = []
-    for view in nest.views:
-        element = f"{'const ' if constant.get(view.view_of) else ''}{view.element}"
-        rows = "".join(f"[{extent}]" for extent in nest.extents[view.name][1:])
-        lines.append(f"    {element} (*const {view.name}){rows} = ({element} (*){rows}){view.view_of};")
-    return lines
-
-
-def _interface(nest: SymbolicNest, plain: Interface, blockings: Mapping[str, Blocking]) -> Interface:
+def _interface(nest: SymbolicNest, plain: Interface, kernels: Mapping[str, Kernel]) -> Interface:
     """What callers are told of a function of any size, in place of what they are told of one for known sizes."""
     scop = nest.source
     parameters = [
@@ -161,14 +123,14 @@ def _interface(nest: SymbolicNest, plain: Interface, blockings: Mapping[str, Blo
     ]
     ranges = ", ".join(map(str, nest.ranges))
     sizes = (
-        f"Any. From the smallest to the largest of {ranges} one of {len(blockings)} kernels runs, proved right for all "
+        f"Any. From the smallest to the largest of {ranges} one of {len(kernels)} kernels runs, proved right for all "
         "of these sizes; for others the loops run as they were written."
     )
     if nest.leading:
         least = ", ".join(f"{each.name} of at least {each.least}" for each in nest.leading)
         sizes += f" They take {least}."
     copied = " Copies of tiles are thread-local variables, which go with their threads."
-    packs = any(each.packed for each in blockings.values())
+    packs = any(each.blocking is not None and each.blocking.packed for each in kernels.values())
     clauses = [
         Clause(each.topic, sizes)
         if each.topic == "Sizes"

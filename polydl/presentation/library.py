@@ -20,7 +20,7 @@ def library_text(library: Library, *, verbose: bool) -> str:
     slowdowns = library.slowdowns
     worst = max(slowdowns)
     ranges = ", ".join(map(str, library.nest.ranges))
-    count = len(library.blockings)
+    count = len(library.kernels)
     lines = [
         f"Library  {library.exported} for {ranges}: {count} kernel{'' if count == 1 else 's'}",
         f"  at most {worst:.2f} times as long as the fastest kernel at {len(library.shapes)} measured shapes, "
@@ -28,7 +28,8 @@ def library_text(library: Library, *, verbose: bool) -> str:
     ]
     if worst > library.max_slowdown:
         lines.append(f"  that is more than --max-slowdown {library.max_slowdown:g}: more --max-kernels may help")
-    lines += ["Kernels", *(f"  {identity}  {blocking.words()}" for identity, blocking in library.blockings.items())]
+    words = {identity: kernel.words(library.nest, library.product) for identity, kernel in library.kernels.items()}
+    lines += ["Kernels", *(f"  {identity}  {text}" for identity, text in words.items())]
     lines += ["Decision", *_decision_lines(library.decision, "  ")]
     lines += [f"Files  {library.files['c'].parent}", f"  {', '.join(path.name for path in library.files.values())}", ""]
     shown = sorted(range(len(slowdowns)), key=lambda number: -slowdowns[number])

@@ -1,0 +1,186 @@
+"""Kernels that are worth a measurement: the usual ones of a nest, and what a search finds at one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from polydl.errors import AnalysisError, CodegenError, IllegalVariantError
+from polydl.ir.scop import Scop, SharedLoops
+from polydl.ir.statement import Statement
+from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, Variant, Vectors
+from polydl.libraries.blocking import of_variant, packings, usual_blockings
+from polydl.libraries.kernel import Kernel, broken, distributed, planned
+from polydl.libraries.kernel_code import KernelCode, kernel_code
+from polydl.libraries.product import SymbolicProduct
+from polydl.libraries.product_code import ProductCode
+from polydl.libraries.symbolic import SymbolicNest
+from polydl.machine import Machine
+from polydl.optimization import optimize
+from polydl.pipeline import apply, generate_variants
+from polydl.poly.legality import parallel_is_legal
+
+# Variants that are ranked at each shape.
+_MAX_VARIANTS = 200
+# What is searched: the microkernel whose register blocks a library has, and no products left out.
+_MICROKERNEL = "c"
+# The steps that mean the same at all sizes. Loops that are unrolled must have a known number of iterations.
+_STEPS = (Tile, Interchange, Parallel, Vectors)
+
+
+def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine) -> tuple[Kernel, ...]:
+    """Kernels that only registers, caches and threads decide.
+
+    Without a product these are the source's loops, distributed or as they share each other, on one thread or on all.
+    """
+    if product is not None:
+        element = element_bytes(nest, product)
+        blockings = usual_blockings(machine, element, product)
+        return tuple(
+            replace(each, blocking=blocking)
+            for blocking in blockings
+            for each in _of_loops(nest, any(tile.parallel for tile in blocking.tiles), product)
+        )
+    threads = (False, True) if machine.threads > 1 else (False,)
+    return tuple(dict.fromkeys(kernel for parallel in threads for kernel in _of_loops(nest, parallel, None)))
+
+
+def _of_loops(nest: SymbolicNest, parallel: bool, product: SymbolicProduct | None) -> list[Kernel]:
+    """The loops of all statements but the product's: each nest by itself, and nests that share outer loops."""
+    kernels = [_distributed(nest, (), parallel, product)]
+    if product is None:
+        deepest = max((depth for _, depth in _groups(nest)), default=0)
+        for loops in range(1, deepest + 1):
+            shared = tuple(
+                SharedLoops(names, min(depth, loops), parallel, fixed=True) for names, depth in _groups(nest) if depth
+            )
+            kernels.append(_distributed(nest, shared, parallel, None))
+    return kernels
+
+
+def _groups(nest: SymbolicNest) -> list[tuple[tuple[str, ...], int]]:
+    """Several statements in one outermost loop of the source, and how many loops they share."""
+    groups: dict[int, list[Statement]] = {}
+    for statement in nest.scop.statements:
+        groups.setdefault(statement.betas[0], []).append(statement)
+    return [(tuple(each.name for each in group), _common(group)) for group in groups.values() if len(group) > 1]
+
+
+def _common(statements: Sequence[Statement]) -> int:
+    first = statements[0]
+    depth = 0
+    while all(
+        depth < each.depth and each.betas[: depth + 1] == first.betas[: depth + 1] for each in (first, *statements)
+    ):
+        depth += 1
+    return depth
+
+
+def _distributed(
+    nest: SymbolicNest, shared: tuple[SharedLoops, ...], parallel: bool, product: SymbolicProduct | None
+) -> Kernel:
+    """The nests with their loops in the source's order, the outermost that may be on threads, if they are to be."""
+    left = distributed(nest, shared)
+    steps = []
+    for each in left.nests if parallel else ():
+        if product is not None and product.statement in each.statements:
+            continue
+        dealt = any(getattr(loop, "parallel", False) for loop in each.prefix)
+        order = list(range(len(each.loops)))
+        able = [loop for loop in order if parallel_is_legal(left.directions[each.index], order, loop)]
+        if able and not dealt:
+            steps.append(Parallel(each.index, each.loops[able[0]]))
+    return Kernel(Variant(tuple(steps)), shared)
+
+
+def proved(
+    nest: SymbolicNest, product: SymbolicProduct | None, kernels: Iterable[Kernel], vector_bytes: int
+) -> list[Kernel]:
+    """Those of the kernels that are legal at all sizes of the ranges, and that need no memory that grows with them."""
+    legal = []
+    for kernel in kernels:
+        strided = product is not None and product.a.strides["m"] != "1"
+        if strided and kernel.blocking is not None and "a" not in kernel.blocking.packed:
+            continue
+        try:
+            plan = planned(nest, product, kernel)
+            if not broken(plan):
+                coded(nest, product, kernel, vector_bytes)
+                legal.append(kernel)
+        except (IllegalVariantError, AnalysisError, CodegenError):
+            continue
+    return legal
+
+
+def coded(
+    nest: SymbolicNest,
+    product: SymbolicProduct | None,
+    kernel: Kernel,
+    vector_bytes: int,
+    code: ProductCode | None = None,
+) -> KernelCode:
+    """The C of a kernel, whose products are in ``code``."""
+    if code is None and product is not None and kernel.blocking is not None:
+        code = ProductCode(vector_bytes // element_bytes(nest, product), (kernel.blocking,), product)
+    return kernel_code(nest, kernel, planned(nest, product, kernel), code, vector_bytes)
+
+
+def searched_kernels(
+    scop: Scop,
+    nest: SymbolicNest,
+    product: SymbolicProduct | None,
+    machine: Machine,
+    *,
+    top_k: int,
+    seed: int,
+    records: str | Path | bool,
+    compiler: str | None,
+    timeout_seconds: float,
+) -> list[Kernel]:
+    """What the fastest variant at one shape does, at any size; with each choice of operands to copy. May be none."""
+
+    def kernel(variant: Variant) -> Kernel | None:
+        if variant.scop_steps:
+            return None
+        if product is None:
+            return _with_steps(variant.nest_steps)
+        applied = apply(scop, variant, machine=machine, microkernel=_MICROKERNEL, prove=False)
+        if all(product.statement not in each.nest.statements for each in applied.plan.nests):
+            return None
+        blocking = of_variant(applied, product, machine, element_bytes(nest, product))
+        of_product = applied.plan.nest_of(product.statement).nest.index
+        others = [step for step in variant.nest_steps if step.nest != of_product]
+        plain = _with_steps(others)
+        return None if blocking is None or plain is None else replace(plain, blocking=blocking)
+
+    microkernel = _MICROKERNEL if product is not None else "none"
+    generated = generate_variants(
+        scop, machine=machine, max_variants=_MAX_VARIANTS, seed=seed, microkernel=microkernel, fuse=False,
+        fewer_products=False,
+    )  # fmt: skip
+    able = [variant for variant in generated if kernel(variant) is not None]
+    if not able:
+        return []
+    result = optimize(
+        scop, machine=machine, variants=able, top_k=top_k, microkernel=microkernel, fuse=False, fewer_products=False,
+        seed=seed, compiler=compiler, records=records, timeout_seconds=timeout_seconds,
+    )  # fmt: skip
+    winner = None if result.winner is None else kernel(result.winner.ranked.variant)
+    if winner is None:
+        return []
+    if product is None or winner.blocking is None:
+        return [winner]
+    element = element_bytes(nest, product)
+    return [replace(winner, blocking=blocking) for blocking in packings(winner.blocking, product, element)]
+
+
+def _with_steps(steps: Sequence[NestStep]) -> Kernel | None:
+    """The kernel with these steps; None if one of them means something at one shape alone."""
+    alike = all(isinstance(step, _STEPS) and not getattr(step, "combined", ()) for step in steps)
+    return Kernel(Variant(tuple(steps))) if alike else None
+
+
+def element_bytes(nest: SymbolicNest, product: SymbolicProduct) -> int:
+    """Bytes of an element of the product's arrays."""
+    return nest.scop.array(product.c.access.array).element_bytes
