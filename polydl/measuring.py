@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from polydl.variants.generate import VariantSpace
 
 
+_MOST_ROUNDS = 25
+# Of a nest that takes long, as many runs of it as its candidates may take together.
+_MOST_ORIGINALS = 20
+
+
 @dataclass(frozen=True)
 class Tried:
     """A variant that was compiled and run, with its place in the ranking (1 is first).
@@ -78,12 +83,23 @@ def best_peak(machine: Machine, measured: Measured | None) -> float:
     return max(probes, default=machine.peak_gflops)
 
 
+def timing_policy(timeout_seconds: float, *, cold: bool, limited: bool) -> TimingPolicy:
+    """How candidates of a nest are timed; where ``limited``, those of one that takes long are measured a few times."""
+    return TimingPolicy(
+        rounds=_MOST_ROUNDS,
+        adaptive=True,
+        timeout_seconds=timeout_seconds,
+        cold=cold,
+        most_originals=_MOST_ORIGINALS if limited else 0,
+    )
+
+
 def relayed(progress: ProgressCallback | None) -> Callable[[Progress], None] | None:
     """For an executor: its progress as stages of the job."""
     if progress is None:
         return None
     names = {"build": "compile", "check": "verify", "time": "time"}
-    return lambda event: progress(Stage(names[event.stage], event.done, event.total))
+    return lambda event: progress(Stage(names[event.stage], event.done, event.total, event.note))
 
 
 class Measuring:

@@ -18,7 +18,7 @@ from polydl.clock import Clock
 from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError
 from polydl.exact_winner import with_exactness
-from polydl.execute.contract import Executor, TimingPolicy
+from polydl.execute.contract import Executor
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
 from polydl.frontend.data import with_data
@@ -27,7 +27,7 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Measured, Measuring, StoreState, Tried, best_peak
+from polydl.measuring import Measured, Measuring, StoreState, Tried, best_peak, timing_policy
 from polydl.next_picks import NextPicks
 from polydl.picks import picks
 from polydl.pipeline import (
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from polydl.variants.generation import Generation
 
 DEFAULT_TOP_K = 5
-_MOST_ROUNDS = 25
 
 
 class OptimizationInterrupted(KeyboardInterrupt):
@@ -376,7 +375,8 @@ def optimize(
         searching = Searching(seen, search, strategy, limit, clock.elapsed)
     if toolchain is not None and not emits_first:
         book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
-        policy = TimingPolicy(rounds=_MOST_ROUNDS, adaptive=True, timeout_seconds=timeout_seconds, cold=cold)
+        # With a budget, or with all variants, it takes as long as the caller wants.
+        policy = timing_policy(timeout_seconds, cold=cold, limited=limit is None and top_k > 0)
         goes_on = not variants and part is None
         further = searching or (NextPicks(ranking, chosen, top_k) if goes_on else None)
         measuring = Measuring(

@@ -86,6 +86,8 @@ class Stage:
     name: str
     done: int
     total: int
+    #: what is worth a line of its own; "" where nothing is
+    note: str = ""
 
 
 ProgressCallback = Callable[[Stage], None]

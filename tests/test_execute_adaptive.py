@@ -15,7 +15,7 @@ import pytest
 from execute_nests import matmul, matmul_kernel
 
 from polydl.execute import timing
-from polydl.execute.contract import Finished, TimingPolicy
+from polydl.execute.contract import Built, Finished, Progress, TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import RawSample
@@ -137,3 +137,35 @@ def test_the_fastest_of_all_waves_meet_in_the_end(
     assert {each.id for each in measured if each.final} == {"original", "a", "b", "c", "d"}
     # The finalists are told once more.
     assert Counter(finished) == {"original": 1, "slow": 1, "e": 1, "a": 2, "b": 2, "c": 2, "d": 2}
+
+
+def test_a_long_nest_is_measured_for_so_many_of_its_runs_and_says_so_beforehand(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All runs count as long, and the time for candidates is spent when the references are there."""
+    for name in ("participant", "rounds"):
+        monkeypatch.setattr(f"polydl.execute.{name}.LONG_SECONDS", 0.0)
+    monkeypatch.setattr("polydl.execute.rounds.LONG_EXTRA_SECONDS", 0.0)
+    kernels = [matmul_kernel(name) for name in ("original", "first", "second", "third")]
+    built = EXECUTOR.build(kernels, toolchain, tmp_path)
+    reports: list[Progress] = []
+    asked: list[int] = []
+
+    def measure(policy: TimingPolicy) -> list[str]:
+        def further() -> tuple[Built, ...]:
+            asked.append(1)
+            return ()
+
+        measured = EXECUTOR.measure(
+            built[1:], built[0], matmul(), threads=1, policy=policy, progress=reports.append, more=further
+        )
+        assert all(len(each.samples) == 1 for each in measured if each.status == "ok" and policy.most_originals)
+        return [each.status for each in measured]
+
+    # An invocation takes some microseconds, and a reference milliseconds to start.
+    assert measure(replace(ADAPTIVE, rounds=2, most_originals=1)) == ["ok", "ok", "timeout", "timeout"]
+    (note,) = (each.note for each in reports if each.note)
+    assert "its candidates are measured for 0 s at most" in note
+    assert asked == []
+    assert measure(replace(ADAPTIVE, rounds=2)) == ["ok"] * 4
+    assert asked == [1]

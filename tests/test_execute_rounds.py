@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import time
@@ -16,6 +17,7 @@ from polydl.execute.rounds import (
     RawSample,
     contenders,
     is_disturbed,
+    longest_seconds,
     sample_counts,
     settled,
     spread,
@@ -174,3 +176,11 @@ def test_a_sample_is_short_where_most_of_its_time_is_not_timed() -> None:
     assert 1 < reply["repeats"] <= 55
     assert reply["cost"] >= 0.05
     assert reply["seconds"] == pytest.approx(1e-9)
+
+
+def test_only_long_nests_have_a_longest_time() -> None:
+    limited = TimingPolicy(most_originals=20)
+    assert longest_seconds(6.0, limited) == 140.0
+    assert longest_seconds(0.5, limited) == 30.0
+    assert longest_seconds(0.4, limited) == math.inf
+    assert longest_seconds(6.0, TimingPolicy()) == math.inf

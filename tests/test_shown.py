@@ -167,14 +167,20 @@ def test_every_variant_has_words_without_names_of_generated_loops(example: str) 
 
 
 def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    times = iter([0.0, 1.0, 6.0, 7.0, 8.0, 20.0])
+    times = iter([0.0, 1.0, 6.0, 7.0, 8.0, 20.0, 21.0])
     show = lines(lambda: next(times))
     for done in (1, 2, 3, 4):
         show(Stage("analyse", done, 4))
     show(Stage("nests", 1, 0))
     show(Stage("nests", 9, 0))
+    show(Stage("nests", 9, 0, "a word before"))
     captured = capsys.readouterr()
-    assert captured.err.splitlines() == ["polydl: analyse 3 of 4", "polydl: analyse 4 of 4", "polydl: nests 9"]
+    assert captured.err.splitlines() == [
+        "polydl: analyse 3 of 4",
+        "polydl: analyse 4 of 4",
+        "polydl: nests 9",
+        "polydl: a word before",
+    ]
     assert captured.out == ""
 
 

@@ -37,6 +37,9 @@ class TimingPolicy:
     timeout_seconds: float = 30.0
     #: whether arrays are flushed from the caches before every timed invocation
     cold: bool = False
+    #: where an invocation of the original takes half a second or more, measuring takes as long as so many of them at
+    #: most, and ``LONG_EXTRA_SECONDS``; 0 for no such limit
+    most_originals: int = 0
 
     def __post_init__(self) -> None:
         lowest = {
@@ -47,6 +50,7 @@ class TimingPolicy:
             "warmup": 0,
             "budget_seconds": 1e-3,
             "timeout_seconds": 1e-3,
+            "most_originals": 0,
         }
         for name, bound in lowest.items():
             value = getattr(self, name)
@@ -101,6 +105,8 @@ class Progress:
     total: int
     #: of the kernel, if it is about one
     id: str = ""
+    #: what is worth a line of its own; "" where nothing is
+    note: str = ""
 
 
 ProgressCallback = Callable[[Progress], None]

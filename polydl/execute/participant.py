@@ -86,6 +86,8 @@ class Participant:
     verified: bool = False
     #: samples of an interrupted measurement, with which this one goes on
     earlier: tuple[RawSample, ...] = ()
+    #: seconds that its checked run may take, if fewer than the policy says
+    limit: float = inf
     #: seconds that one sample takes, with warm-up and probes
     cost: float = 0.0
     raw: list[RawSample] = field(default_factory=list)

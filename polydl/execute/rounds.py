@@ -25,6 +25,10 @@ _EQUAL, _SOME, _MANY = 0.01, 5, 9
 LONG_SECONDS = 0.5
 
 
+# And measuring kernels like it takes so many seconds at most, besides the policy's ``most_originals``.
+LONG_EXTRA_SECONDS = 20.0
+
+
 @dataclass(frozen=True)
 class RawSample:
     """A sample as a worker reports it."""
@@ -57,6 +61,16 @@ def sample_counts(costs: Sequence[float], budget_seconds: float, policy: TimingP
         fewest = min(1 if cost >= LONG_SECONDS else 2, policy.rounds)
         counts.append(max(fewest, min(policy.rounds, int(share / max(cost, 1e-9)))))
     return tuple(counts)
+
+
+def longest_seconds(original_seconds: float, policy: TimingPolicy) -> float:
+    """For how long candidates are measured at most where an invocation of the original takes so many seconds.
+
+    The rest of the policy says how long others are measured: infinity.
+    """
+    if not policy.most_originals or original_seconds < LONG_SECONDS:
+        return math.inf
+    return policy.most_originals * original_seconds + LONG_EXTRA_SECONDS
 
 
 def takes_part(round_index: int, count: int, rounds: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from polydl.execute.checking import Checker, Expected, Originals
 from polydl.execute.child import ChildError, InputHolder
 from polydl.execute.contract import Finished, FinishedCallback, Progress
 from polydl.execute.participant import Job, Participant
-from polydl.execute.rounds import usual_rate
+from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
 from polydl.interruption import INTERRUPTION
 
@@ -48,6 +49,8 @@ class Session:
         self._completed: set[int] = set()
         self._told = time.monotonic()
         self._checked = 0
+        # Of the monotonic clock, when no further candidate is begun.
+        self._end = math.inf
 
     def run(self, capacity: int) -> None:
         """Measure in waves of at most ``capacity`` processes, the original among them if there is room.
@@ -71,10 +74,12 @@ class Session:
         alone = capacity == 1 or not waves
         rounds = (len(waves) + (1 if alone else 0)) * policy.rounds
         self._timer = Timer(self._job, self._original, self._attempt, self._report, rounds, self._after_round)
+        begun = time.monotonic()
         with ExitStack() as stack:
             expected = self._expect(stack)
             if expected is None:
                 return
+            self._limit(begun)
             if alone:
                 self._timer.time([self._original], policy.budget_seconds / (len(waves) + 1))
                 stack.close()
@@ -90,14 +95,33 @@ class Session:
                 first = wave is waves[0]
                 self._wave(wave, expected, [self._original] if first or again else [], budget)
             batches = self._go_on(expected, size)
-            if policy.adaptive and len(waves) + batches > 1 and size > 1:
+            if policy.adaptive and len(waves) + batches > 1 and size > 1 and time.monotonic() < self._end:
                 self._final(expected, min(size, _FINALISTS), policy.budget_seconds / len(waves))
             self._announce(self._original)
+
+    def _limit(self, begun: float) -> None:
+        """Where the original runs long, say beforehand for how long its candidates are measured."""
+        seconds = self._original.seconds
+        longest = longest_seconds(seconds, self._job.policy)
+        if longest == math.inf:
+            return
+        self._end = begun + longest
+        self._timer.end_at(self._end)
+        note = f"the nest takes {seconds:.3g} s a run: its candidates are measured for {longest:.0f} s at most"
+        self._report(Progress("check", self._checked, len(self._others) + 1, self._original.id, note))
+
+    def _check(self, participant: Participant, expected: Expected) -> None:
+        """Verify a candidate, unless the time is spent and there is one already."""
+        if any(each.verified for each in self._others):
+            participant.limit = self._end - time.monotonic()
+            if participant.limit < self._original.seconds:
+                raise ChildError("timeout", "not run: the time for candidates of so long a nest is spent")
+        self._checker.check(participant, expected, self._job.most_error)
 
     def _go_on(self, expected: Expected, size: int) -> int:
         """Measure further candidates while there are any. The number of batches."""
         batches = 0
-        while later := list(self._further()):
+        while time.monotonic() < self._end and (later := list(self._further())):
             batches += 1
             self._others += later
             for first in range(0, len(later), size):
@@ -151,7 +175,7 @@ class Session:
             for participant in wave:
                 self._attempt(participant, checker.wait)
             for participant in wave:
-                self._attempt(participant, lambda p: checker.check(p, expected, self._job.most_error))
+                self._attempt(participant, lambda p: self._check(p, expected))
                 participant.verified = participant.failure is None
                 self._report_check(participant)
             self._timer.time([p for p in (*company, *wave) if p.failure is None], budget_seconds, best)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ Attempt = Callable[[Participant, Callable[[Participant], None]], None]
 
 def first_run(job: Job, participant: Participant) -> None:
     """Run a kernel once on fresh data. The time of a long run counts as a sample."""
-    reply = participant.running.request("run", job.policy.timeout_seconds)
+    reply = participant.running.request("run", min(job.policy.timeout_seconds, participant.limit))
     participant.seconds = participant.cost = reply["seconds"]
     timed = [_raw(reply)] if participant.long and not job.policy.cold else []
     participant.raw = [*participant.earlier, *timed]
@@ -65,6 +66,11 @@ class Timer:
         self._order = random.Random(job.data.seed)
         self._rounds_done = 0
         self._rounds = rounds
+        self._end = math.inf
+
+    def end_at(self, moment: float) -> None:
+        """No sample of what has one begins that would end after this moment of the monotonic clock."""
+        self._end = moment
 
     def expect(self, rounds: int) -> None:
         """There will be so many rounds more."""
@@ -87,7 +93,7 @@ class Timer:
         """
         policy = self._job.policy
         active = _worth_timing(participants)
-        deadline = time.monotonic() + budget_seconds
+        deadline = min(time.monotonic() + budget_seconds, self._end)
         # Rounds of an interrupted measurement count.
         first = min((len(p.earlier) for p in active if p is not self._original), default=0)
         self._rounds_done += min(first, policy.rounds - 1)
@@ -126,6 +132,8 @@ class Timer:
 
     def _lacks_samples(self, participant: Participant, index: int, usual: float) -> bool:
         """Whether the participant must be in this round even if the budget is spent."""
+        if participant.raw and time.monotonic() + participant.cost > self._end:
+            return False
         if len(participant.raw) < _FEWEST_SAMPLES:
             return True
         policy = self._job.policy

@@ -37,6 +37,9 @@ def lines(clock: Callable[[], float] = time.monotonic) -> ProgressCallback:
 
     def show(stage: Stage) -> None:
         now = clock()
+        if stage.note:
+            click.echo(f"polydl: {stage.note}", err=True)
+            return
         before = last.setdefault(stage.name, now)
         ends = stage.total > 0 and stage.done >= stage.total
         if ends or now - before >= _BETWEEN_LINES:
@@ -57,6 +60,8 @@ def _bar() -> Iterator[ProgressCallback]:
         tasks: dict[str, TaskID] = {}
 
         def show(stage: Stage) -> None:
+            if stage.note:
+                progress.console.print(stage.note, highlight=False)
             if stage.name not in tasks:
                 tasks[stage.name] = progress.add_task(stage.name, total=stage.total)
             progress.update(tasks[stage.name], completed=stage.done, total=stage.total)
