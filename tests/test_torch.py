@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,20 @@ def test_what_is_not_understood_stays_with_the_reason(as_it_is: None, tmp_path: 
     assert "no kernel for sort" in str(fast.report())
     with pytest.raises(polydl.PolydlError, match="needs PyTorch for sort"):
         fast.save(tmp_path)
+
+
+@pytest.mark.parametrize(("seconds", "stays"), [(10.0, True), (1e-9, False)])
+def test_what_is_faster_in_pytorch_stays_there(monkeypatch: pytest.MonkeyPatch, seconds: float, stays: bool) -> None:
+    from polydl.torch import optimize, running
+
+    monkeypatch.setattr(program, "kernel", lambda nest, *_: replace(as_written(nest, "a test"), seconds=seconds))
+    model, rows = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).eval(), data(3, 8)
+    fast = optimize(model, rows, threads=1, records=False)
+    assert fast.foreign_operators == (2 if stays else 0)
+    assert ("the kernel 1e+04 ms" in str(fast.report())) == stays
+    assert 0 < running.seconds_of_a_call() < float("inf")
+    with torch.no_grad():
+        torch.testing.assert_close(fast(rows), model(rows))
 
 
 def test_programs_are_proper_operators_of_pytorch(as_it_is: None) -> None:

@@ -9,25 +9,24 @@ from typing import Any
 import torch
 from torch.fx import Node
 
+from polydl.machine import Machine
 from polydl.models.kernels import Kernel, Nest
 from polydl.models.program import lower
 from polydl.torch.export import Exported
-from polydl.torch.running import ForeignStep
+from polydl.torch.running import ForeignStep, seconds_of_a_call
 from polydl.torch.segments import Kept, Segment
 
 _WARM_UPS = 2
 _ROUNDS = 7
-# An operator that leaves a program ends a native call and begins another, and its data change their layout twice.
-_SECONDS_OF_A_CALL = 20e-6
-_BYTES_PER_SECOND = 10e9
 
 
 def kept_for_speed(
-    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[Nest, Kernel], threads: int
+    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[Nest, Kernel], machine: Machine
 ) -> tuple[dict[str, str], dict[str, float]]:
     """Nodes that are faster in PyTorch, with the reason, and PyTorch's times by kernel and by node.
 
-    A kernel's time must exceed PyTorch's by that of leaving the native call.
+    A kernel's time must exceed PyTorch's by that of leaving the native call: a call more, and its data read and written
+    once more before and behind it, in another layout.
     """
     nodes = {node.name: node for node in program.nodes}
     times: dict[str, float] = {}
@@ -42,10 +41,10 @@ def kept_for_speed(
             if not group:
                 continue
             if kernel.function not in times:
-                times[kernel.function] = _seconds(group, program.parameters, threads)
+                times[kernel.function] = _seconds(group, program.parameters, machine.threads)
             library = times[kernel.function]
             moved = 4 * sum(lowered.layouts[value].elements for value in (operator.output, *operator.inputs))
-            leaving = _SECONDS_OF_A_CALL + 2 * moved / _BYTES_PER_SECOND
+            leaving = seconds_of_a_call() + 2 * moved / machine.memory_bandwidth_bytes_per_second
             if kernel.seconds is not None and library + leaving < kernel.seconds:
                 reason = f"{library * 1e3:.3g} ms, the kernel {kernel.seconds * 1e3:.3g} ms"
                 for node in group:

@@ -148,7 +148,7 @@ def optimize(
     kernels = _kernels(steps, {}, machine, options, progress)
     times: dict[str, float] = {}
     if compare:
-        kept, times = kept_for_speed(steps, program, kernels, machine.threads)
+        kept, times = kept_for_speed(steps, program, kernels, machine)
         if kept:
             steps = segments(program.nodes, program.parameters, kept)
             kernels = _kernels(steps, kernels, machine, options, None)

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Protocol
 
 import torch
 from torch.fx import Node
 from torch.fx.node import map_arg
 
-from polydl.models.loaded import LoadedModel
+from polydl.models.manifest import Manifest, Tensor
 
-_PROGRAMS: dict[int, LoadedModel] = {}
+_CALLS = 200
+
+
+class Program(Protocol):
+    """What is called: a compiled model."""
+
+    manifest: Manifest
+
+    def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Call it on addresses of arrays."""
+
+
+_PROGRAMS: dict[int, Program] = {}
 
 
 def _run(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
@@ -29,19 +43,43 @@ run = torch.library.custom_op("polydl::run", _run, mutates_args=())
 run.register_fake(_shapes)
 
 
-def register(program: LoadedModel) -> int:
+def register(program: Program) -> int:
     """The number by which ``torch.ops.polydl.run`` knows a program, for as long as the process lives."""
     number = len(_PROGRAMS)
     _PROGRAMS[number] = program
     return number
 
 
-def run_program(program: LoadedModel, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def run_program(program: Program, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """One native call on tensors of the program's shapes."""
     given = [each.contiguous() for each in inputs]
     results = [torch.empty(each.shape) for each in program.manifest.outputs]
     program.run([each.data_ptr() for each in given], [each.data_ptr() for each in results])
     return results
+
+
+class _Empty:
+    """A program without operators."""
+
+    manifest = Manifest(
+        form=2, name="empty", inputs=(), outputs=(Tensor("x", (1,)),), weights_bytes=0, prepared_bytes=0,
+        memory_bytes=0, threads=1, operators=(),
+    )  # fmt: skip
+
+    def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
+        """Nothing is computed."""
+
+
+@cache
+def seconds_of_a_call() -> float:
+    """What one native call more costs, beside what it computes: PyTorch's way to it and back, measured once."""
+    number, given = register(_Empty()), [torch.zeros(1)]
+    least = float("inf")
+    for _ in range(_CALLS):
+        begin = time.perf_counter()
+        torch.ops.polydl.run(given, number)
+        least = min(least, time.perf_counter() - begin)
+    return least
 
 
 @dataclass(frozen=True)
