@@ -19,8 +19,9 @@ _KEYWORDS = frozenset((
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
 ))
 # fmt: on
-FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence"]
-FILE_KINDS: tuple[FileKind, ...] = get_args(FileKind)
+FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence", "object"]
+#: those that a winner is written to; models keep its object as well
+FILE_KINDS: tuple[FileKind, ...] = tuple(kind for kind in get_args(FileKind) if kind != "object")
 #: those of a static library, which not every winner calls
 OPTIONAL_FILES: frozenset[FileKind] = frozenset(("archive", "licence"))
 
@@ -67,4 +68,5 @@ def emitted_names(exported: str, directory: Path) -> Mapping[FileKind, Path]:
         "pkgconfig": directory / f"{package}.pc",
         "archive": directory / "libpolydl_xsmm.a",
         "licence": directory / "LICENSE.libxsmm.txt",
+        "object": directory / f"{package}.o",
     }

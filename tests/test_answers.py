@@ -58,6 +58,13 @@ def test_an_answer_is_replaced_as_a_whole(records: Path) -> None:
     assert os.listdir(records / "answers") == [QUESTION]
 
 
+def test_an_object_may_be_kept_as_well(records: Path) -> None:
+    keep(records, QUESTION, Answer(DOCUMENT, {**FILES, "object": b"\x7fELF object"}))
+    answer = find(records, QUESTION)
+    assert isinstance(answer, Answer)
+    assert answer.files["object"] == b"\x7fELF object"
+
+
 def test_answers_of_changed_records_are_forgotten(records: Path) -> None:
     forget(records, ["n2"])
     assert isinstance(find(records, QUESTION), Answer)

@@ -19,7 +19,7 @@ from polydl.models.elementwise import Concatenate
 from polydl.models.epilogue import Apply, Combine, Scale, expression
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
-from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, as_written, kernel, named
+from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, as_written, kernel, named, object_of
 from polydl.models.layout import Image
 from polydl.models.layout_choice import choose
 from polydl.models.pooling import Pooling
@@ -231,6 +231,20 @@ def test_constants_are_prepared_once(tmp_path: Path) -> None:
     run = polydl.load(tmp_path)
     for _ in range(2):
         np.testing.assert_allclose(run(image), residual_by_hand(image, arrays), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.native
+def test_what_is_compiled_already_is_not_compiled_again(tmp_path: Path) -> None:
+    graph, arrays = residual_graph()
+    lowered = lower(graph)
+    kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
+    ready = {nest: replace(each, compiled=object_of(each), object_line="false") for nest, each in kernels.items()}
+    write_program(lowered, ready, tmp_path, threads=1)
+    image = values(1, 16, 8, 8)
+    np.testing.assert_allclose(polydl.load(tmp_path)(image), residual_by_hand(image, arrays), rtol=1e-4, atol=1e-4)
+    assert "false" in (tmp_path / "build.sh").read_text(encoding="utf-8")
+    with pytest.raises(polydl.PolydlError, match="the model's C does not compile"):
+        write_program(lowered, {nest: replace(each, compiled=b"") for nest, each in ready.items()}, tmp_path, threads=1)
 
 
 @pytest.mark.native

@@ -12,7 +12,7 @@ from sized_matmul import MATMUL, write_matmul
 
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
-from polydl.records.questions import own_files, question
+from polydl.records.questions import installation, own_files, question
 
 
 @pytest.fixture
@@ -53,6 +53,13 @@ def test_what_a_question_depends_on(matmul: Path, tmp_path: Path, monkeypatch: p
     found.append(asked())
     assert None not in found
     assert len(set(found)) == len(found)
+
+
+def test_many_questions_look_at_the_installation_once(matmul: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone, installed = asked(), installation()
+    monkeypatch.setattr("polydl.records.questions.own_files", lambda: ["another polydl"])
+    assert asked(installed=installed) == alone
+    assert asked() != alone
 
 
 def test_the_memory_that_is_free_is_no_part_of_a_question(matmul: Path) -> None:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl.errors import PolydlError
+from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory, write_atomically
+from polydl.files import temporary_directory
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
+from polydl.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
     from polydl.optimization import Optimization
@@ -64,6 +66,8 @@ class Kernel:
     #: size of the buffer that ``<function>_prepare`` fills from the constants, for ``<function>_run`` to be called in
     #: place of the function; 0 where nothing is prepared
     prepared_bytes: int = 0
+    #: what ``object_line`` makes; empty where it is still to be made
+    compiled: bytes = field(default=b"", repr=False)
 
 
 def named(text: str) -> tuple[str, str]:
@@ -72,9 +76,10 @@ def named(text: str) -> tuple[str, str]:
     return name, text.replace(f"void {PLACE_OF_NAME}(", f"void {name}(")
 
 
-def kernel(nest: Nest, machine: Machine, options: KernelOptions) -> Kernel:
+def kernel(nest: Nest, machine: Machine, options: KernelOptions, installed: Sequence[str] | None = None) -> Kernel:
     """The fastest kernel of a nest: the one that is stored, or else a new one.
 
+    ``installed`` is what ``polydl.records.questions.installation`` returned, where there are many nests.
     A nest that can't be optimized keeps its loops, with the reason in ``choice``.
     """
     function, source = named(nest.text)
@@ -82,7 +87,7 @@ def kernel(nest: Nest, machine: Machine, options: KernelOptions) -> Kernel:
         path = folder / f"{function}.c"
         path.write_text(source, encoding="utf-8")
         try:
-            return _optimized(function, path, nest.constants, machine, options)
+            return _optimized(function, path, nest.constants, machine, options, installed)
         except PolydlError as error:
             return as_written(nest, error.message)
 
@@ -95,20 +100,30 @@ def as_written(nest: Nest, reason: str) -> Kernel:
 
 
 def _optimized(
-    function: str, path: Path, constants: tuple[str, ...], machine: Machine, options: KernelOptions
+    function: str,
+    path: Path,
+    constants: tuple[str, ...],
+    machine: Machine,
+    options: KernelOptions,
+    installed: Sequence[str] | None,
 ) -> Kernel:
-    from polydl.emitted_names import FILE_KINDS
+    from polydl.emitted_names import FILE_KINDS, FileKind
     from polydl.optimization import optimize
     from polydl.records import answers
     from polydl.records.store import default_directory
     from polydl.report import optimization_document
 
     records = default_directory() if options.records is True else options.records
-    digest = _question(path, constants, machine, options)
+    digest = _question(path, constants, machine, options, installed)
     if digest is not None and records:
         answer = answers.find(Path(records), digest)
         if isinstance(answer, answers.Answer) and answer.function == function and "kernel" in answer.document:
-            return Kernel(function, answer.files["c"].decode(), **answer.document["kernel"])
+            return Kernel(
+                function,
+                answer.files["c"].decode(),
+                **answer.document["kernel"],
+                compiled=answer.files.get("object", b""),
+            )
     result = optimize(
         path,
         machine=machine,
@@ -123,11 +138,27 @@ def _optimized(
         out=path.parent / "out",
     )
     kept = _description(result)
+    best = Kernel(function, result.source, **kept)
+    best = replace(best, compiled=object_of(best))
     if digest is not None and records:
-        contents = {kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files}
+        contents: dict[FileKind, bytes] = {
+            kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files
+        }
+        if best.compiled:
+            contents["object"] = best.compiled
         document = {**optimization_document(result), "kernel": kept}
         answers.keep(Path(records), digest, answers.Answer(document, contents))
-    return Kernel(function, result.source, **kept)
+    return best
+
+
+def object_of(kernel: Kernel) -> bytes:
+    """The object of a kernel's C; empty if it does not compile, which the model's own compilation then says."""
+    with temporary_directory() as folder:
+        (folder / f"{kernel.function}_polydl.c").write_text(kernel.c, encoding="utf-8")
+        command = ["/bin/sh", "-c", kernel.object_line]
+        run_in_group(inside(command, folder) if is_sandboxed() else command, folder, timeout_seconds=None)
+        made = folder / f"{kernel.function}_polydl.o"
+        return made.read_bytes() if made.exists() else b""
 
 
 def _self_contained() -> str:
@@ -137,7 +168,13 @@ def _self_contained() -> str:
     return ",".join(name for name in registry.names("microkernels") if not name.startswith("libxsmm"))
 
 
-def _question(path: Path, constants: tuple[str, ...], machine: Machine, options: KernelOptions) -> str | None:
+def _question(
+    path: Path,
+    constants: tuple[str, ...],
+    machine: Machine,
+    options: KernelOptions,
+    installed: Sequence[str] | None,
+) -> str | None:
     from polydl.execute.toolchain import found_compilers
     from polydl.records.questions import question
 
@@ -149,6 +186,7 @@ def _question(path: Path, constants: tuple[str, ...], machine: Machine, options:
         machine=machine,
         compilers=found_compilers(),
         options={"model": True, "constant": list(constants), **shown},
+        installed=installed,
     )
 
 
@@ -173,10 +211,3 @@ def _description(result: Optimization) -> dict[str, Any]:
         "choice": words,
         "prepared_bytes": best.kernel.prepared_bytes,
     }
-
-
-def write_kernels(kernels: Sequence[Kernel], folder: Path) -> Mapping[str, str]:
-    """Write each kernel's C; what is returned are the lines that compile them, by function."""
-    for each in kernels:
-        write_atomically(folder / f"{each.function}_polydl.c", each.c)
-    return {each.function: each.object_line for each in kernels}

@@ -17,11 +17,12 @@ from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Call, Driver, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
-from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, kernel, write_kernels
+from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, kernel
 from polydl.models.layout import Layout
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
+from polydl.sandbox import inside, is_sandboxed
 
 Progress = Callable[[int, int], None]
 _FLOAT = 4
@@ -55,12 +56,15 @@ def optimized_kernels(
     nests: Sequence[Nest], machine: Machine, options: KernelOptions, progress: Progress | None = None
 ) -> dict[Nest, Kernel]:
     """The kernel of each distinct nest."""
+    from polydl.records.questions import installation
+
     kernels: dict[Nest, Kernel] = {}
+    installed = installation()
     distinct = list(dict.fromkeys(nests))
     for number, nest in enumerate(distinct):
         if progress is not None:
             progress(number, len(distinct))
-        kernels[nest] = kernel(nest, machine, options)
+        kernels[nest] = kernel(nest, machine, options, installed)
     if progress is not None:
         progress(len(distinct), len(distinct))
     return kernels
@@ -95,8 +99,10 @@ def write_program(
     write_atomically(folder / f"{name}.c", driver.c)
     write_atomically(folder / f"{name}.h", driver.header)
     write_atomically(folder / f"{name}.weights", content)
-    lines = write_kernels(list({kernels[nest].function: kernels[nest] for nest in lowered.nests}.values()), folder)
-    _compile(name, lines, folder)
+    used = tuple({kernels[nest].function: kernels[nest] for nest in lowered.nests}.values())
+    for each in used:
+        write_atomically(folder / f"{each.function}_polydl.c", each.c)
+    _compile(name, used, folder)
     manifest = Manifest(
         form=2,
         name=name,
@@ -170,20 +176,26 @@ def _pointer(value: str, elements: int, graph: Graph, plan: memory.Plan) -> str:
     return f"buffer({plan.offsets[value] + elements * _FLOAT})"
 
 
-def _compile(name: str, lines: Mapping[str, str], folder: Path) -> None:
-    """Compile all C of the folder into one library there."""
+def _compile(name: str, kernels: Sequence[Kernel], folder: Path) -> None:
+    """Compile all C of the folder into one library there, but for the kernels that are compiled already."""
     toolchain = Toolchain.find()
+    objects = " ".join(f"{each.function}_polydl.o" for each in kernels)
+    link = f"{toolchain.command} -O2 -fopenmp -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
+    write_atomically(folder / "build.sh", _script([*(each.object_line for each in kernels), link]))
     with temporary_directory() as build:
-        sources = [folder / f"{name}.c", folder / f"{name}.h", *(folder / f"{function}_polydl.c" for function in lines)]
-        for source in sources:
-            (build / source.name).write_bytes(source.read_bytes())
-        objects = " ".join(f"{function}_polydl.o" for function in lines)
-        link = f"{toolchain.command} -O2 -fopenmp -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
-        script = "\n".join(["set -e", *lines.values(), link, ""])
-        write_atomically(folder / "build.sh", script)
-        (build / "build.sh").write_text(script)
-        done = run_in_group(["/bin/sh", "build.sh"], build, timeout_seconds=None)
+        for source in (f"{name}.c", f"{name}.h", *(f"{each.function}_polydl.c" for each in kernels)):
+            (build / source).write_bytes((folder / source).read_bytes())
+        for each in kernels:
+            if each.compiled:
+                (build / f"{each.function}_polydl.o").write_bytes(each.compiled)
+        (build / "build.sh").write_text(_script([*(e.object_line for e in kernels if not e.compiled), link]))
+        command = ["/bin/sh", "build.sh"]
+        done = run_in_group(inside(command, build) if is_sandboxed() else command, build, timeout_seconds=None)
         library = build / f"lib{name}.so"
         if done.returncode or not library.exists():
             raise ExecutionError(f"the model's C does not compile:\n{done.stderr}", file=str(folder), remedy=link)
         write_atomically(folder / library.name, library.read_bytes())
+
+
+def _script(lines: Sequence[str]) -> str:
+    return "\n".join(["set -e", *lines, ""])

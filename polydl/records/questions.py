@@ -37,15 +37,16 @@ def question(
     machine: Machine,
     compilers: Sequence[Path],
     options: Mapping[str, Any],
+    installed: Sequence[str] | None = None,
 ) -> str | None:
     """The digest of a question; None if the files that determine the result can't be listed quickly.
 
     ``directory`` is that of the source file. ``compilers`` are all that may be chosen. ``options`` are all further
-    options, as JSON values.
+    options, as JSON values. ``installed`` is what ``installation`` returned, where many questions are asked at once.
     """
     headers = _headers(source, directory, [Path(path) for path in include_directories])
-    plug_ins = _plug_ins()
-    if headers is None or plug_ins is None:
+    installed = installation() if installed is None else installed
+    if headers is None or installed is None:
         return None
     content = [
         _FORM,
@@ -56,9 +57,15 @@ def question(
         [_identity(path.resolve()) for path in compilers],
         {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
         dict(options),
-        [sys.version, sys.prefix, *own_files(), *plug_ins],
+        list(installed),
     ]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def installation() -> list[str] | None:
+    """What identifies Python, polydl and its plug-ins, with digests of their files; None if one can't be found."""
+    plug_ins = _plug_ins()
+    return None if plug_ins is None else [sys.version, sys.prefix, *own_files(), *plug_ins]
 
 
 def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[list[str]] | None:
