@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Kernel = Callable[[Any, Any, Any], None]
 """Adds a product to C; takes A, B and C as ctypes arrays."""
@@ -27,14 +30,14 @@ class GroupedProduct:
     a: tuple[int, ...]
     b: tuple[int, ...]
 
-    def expected(self, row: int, column: int) -> int:
-        """The element of C, which was its place in memory before."""
-        start, column_b = row * self.group, column * self.k
-        terms = (
-            self.a[start + step // self.group * self.m * self.group + step % self.group] * self.b[column_b + step]
-            for step in range(self.k)
-        )
-        return row + column * self.m + sum(terms)
+    def expected(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """C as it lies in memory, [column, row], whose elements were their places there before."""
+        import numpy as np
+
+        groups = np.array(self.a).reshape(-1, self.m, self.group)
+        a = groups.transpose(0, 2, 1).reshape(self.k, self.m)
+        b = np.array(self.b).reshape(self.n, self.k)
+        return np.arange(self.m * self.n).reshape(self.n, self.m) + b @ a
 
 
 def _products(group: int, of_bytes: bool) -> Iterator[GroupedProduct]:
@@ -58,6 +61,8 @@ def first_wrong(
     ``kernel_for`` returns the kernel for m, n and k. Elements of one byte are signed in A and unsigned in B; of two,
     they are bfloat16s. C holds floats or ints.
     """
+    import numpy as np
+
     of_bytes = element_bytes == 1
     type_a, type_b = (ctypes.c_byte, ctypes.c_ubyte) if of_bytes else (ctypes.c_uint16, ctypes.c_uint16)
     bits = int if of_bytes else _as_bits
@@ -70,13 +75,12 @@ def first_wrong(
         places = product.m * product.n
         c = ((ctypes.c_float if of_floats else ctypes.c_int) * places)(*range(places))
         kernel(a, b, c)
-        for column in range(product.n):
-            for row in range(product.m):
-                expected = product.expected(row, column)
-                value = c[row + column * product.m]
-                if value != expected:
-                    terms = f"{product.k} products, {product.a[0]} * {product.b[0]} the first, add up to"
-                    return f"computes wrong sums on this processor: {terms} {value:g}, and {expected} is right"
+        expected, sums = product.expected(), np.array(c).reshape(product.n, product.m)
+        if (sums != expected).any():
+            column, row = np.argwhere(sums != expected)[0]
+            terms = f"{product.k} products, {product.a[0]} * {product.b[0]} the first, add up to"
+            value, right = sums[column, row], expected[column, row]
+            return f"computes wrong sums on this processor: {terms} {value:g}, and {right} is right"
     return None
 
 
