@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from math import prod
 
 import numpy as np
@@ -42,7 +42,15 @@ class Images:
     @staticmethod
     def _size(array: _ArrayImages, count: int, pieces: Sequence[Pieces]) -> Integers:
         total = np.zeros(count, dtype=np.int64)
-        for residues in product(*(range(modulus) for modulus in array.moduli)):
+        columns_of = zip(*(subscripts for _, subscripts in array.references), strict=True)
+        classes = [
+            _residue_classes(
+                modulus, [(s, pieces[owner]) for (owner, _), s in zip(array.references, column, strict=True)]
+            )
+            for modulus, column in zip(array.moduli, columns_of, strict=True)
+        ]
+        for chosen in product(*classes):
+            residues = [residue for residue, _ in chosen]
             owners, lows, highs = [], [], []
             for statement, subscripts in array.references:
                 boxes = pieces[statement]
@@ -67,7 +75,8 @@ class Images:
                     highs.append(high[:, there])
             if owners:
                 low, high = np.concatenate(lows, axis=1), np.concatenate(highs, axis=1)
-                total += union_sizes(count, np.concatenate(owners), low, high)
+                alike = prod(number for _, number in chosen)
+                total += alike * union_sizes(count, np.concatenate(owners), low, high)
         return total
 
 
@@ -123,14 +132,34 @@ def _range(subscript: Subscript, pieces: Pieces) -> tuple[Integers, Integers]:
     return (low, high) if subscript.divisor == 1 else (low // subscript.divisor, high // subscript.divisor)
 
 
+def _residue_classes(modulus: int, column: Sequence[tuple[Subscript, Pieces]]) -> list[tuple[int, int]]:
+    """Residues that stand for all, each with the number of those for which every piece has the same quotients.
+
+    Quotients change where a residue passes that of the first or of the last value of a piece.
+    """
+    if modulus == 1:
+        return [(0, 1)]
+    starts = {0}
+    for subscript, pieces in column:
+        least, most = _extremes(_fine(subscript, modulus), pieces)
+        starts.update(np.unique((least + subscript.constant) % modulus).tolist())
+        starts.update(np.unique((most + subscript.constant) % modulus + 1).tolist())
+    ordered = sorted(starts - {modulus})
+    return [(start, end - start) for start, end in pairwise([*ordered, modulus])]
+
+
+def _fine(subscript: Subscript, modulus: int) -> list[tuple[int, int]]:
+    """The terms of a subscript that determine its residue."""
+    return [(iterator, c) for iterator, c in subscript.terms if abs(c) != modulus]
+
+
 def _residue_range(
     subscript: Subscript, modulus: int, residue: int, pieces: Pieces
 ) -> tuple[Integers, Integers, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
     """The range of quotients of the values with that residue, and whether there are any such values, for each piece."""
     coarse = [(iterator, c // modulus) for iterator, c in subscript.terms if abs(c) == modulus]
-    fine = [(iterator, c) for iterator, c in subscript.terms if abs(c) != modulus]
     low, high = _extremes(coarse, pieces)
-    least, most = _extremes(fine, pieces)
+    least, most = _extremes(_fine(subscript, modulus), pieces)
     from_here, to_here = -(-(least + subscript.constant - residue) // modulus), (most + subscript.constant - residue)
     to_here = to_here // modulus
     return low + from_here, high + to_here, from_here <= to_here
