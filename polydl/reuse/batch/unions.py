@@ -1,6 +1,6 @@
 """Exact sizes of very many unions of boxes at once.
 
-Boxes that another box of their union contains are dropped first, which leaves few as a rule. A few boxes are counted by
+Unions that are alike but for a shift are counted once. Boxes that another box of their union contains are dropped first, which leaves few as a rule. A few boxes are counted by
 inclusion and exclusion. A union of more boxes is cut along one dimension into slabs, which are unions of fewer boxes in
 one dimension less. Sums may wrap around on the way, but final sizes are below 2^63.
 """
@@ -52,7 +52,36 @@ def union_sizes(count: int, owner: Integers, low: Integers, high: Integers) -> I
     is empty.
     """
     sizes = np.zeros(count, dtype=np.int64)
-    waiting = list(_by_number(owner, low, high))
+    for unions in _by_number(owner, low, high):
+        if unions.low.shape[1] == 1:
+            sizes[unions.owner] = _volumes(unions.low[:, 0], unions.high[:, 0])
+        else:
+            distinct, of = _distinct(unions)
+            sizes[unions.owner] = _counted(distinct)[of]
+    return sizes
+
+
+def _distinct(unions: _Unions) -> tuple[_Unions, Integers]:
+    """One of all unions whose boxes lie in the same places but for a shift, each by itself; and which stands for each.
+
+    Tiles of the same sizes occur in many schedules.
+    """
+    count = len(unions.owner)
+    lowest = unions.low.min(axis=1)[:, None]
+    places = np.concatenate([unions.low - lowest, unions.high - lowest]).reshape(-1, count)
+    keys = (places * np.random.default_rng(0).integers(1 << 62, size=len(places))[:, None]).sum(axis=0)
+    _, first, of = np.unique(keys, return_index=True, return_inverse=True)
+    if not (places == places[:, first[of]]).all():
+        # Different places have the same key.
+        first = of = np.arange(count)
+    distinct = unions.of(first)
+    return _Unions(np.arange(len(first)), distinct.weight, distinct.low, distinct.high, distinct.valid), of
+
+
+def _counted(unions: _Unions) -> Integers:
+    """The sizes of unions whose owners are their indices."""
+    sizes = np.zeros(len(unions.owner), dtype=np.int64)
+    waiting = [unions]
     while waiting:
         unions = waiting.pop()
         boxes = unions.low.shape[1]
