@@ -16,9 +16,10 @@ from click.testing import CliRunner
 from machines import machine_with
 
 from polydl import registry
+from polydl.bench.parts import merged
 from polydl.bench.peers.kinds import KINDS, Setting
 from polydl.bench.ratios import Document, fastest_leader, mean_ratio, own_seconds, ratio, seconds
-from polydl.bench.results import rate, read, write
+from polydl.bench.results import concluded, rate, read, write
 from polydl.cli import main
 from polydl.errors import OptionError
 from polydl.ir.families import BILINEAR
@@ -27,6 +28,7 @@ from polydl.ir.variant import Variant
 from polydl.peers import leading
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.presentation.bench import summary_table, workloads_table
+from polydl.shards import Shard
 from polydl.workloads import workload
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
@@ -231,3 +233,44 @@ def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: P
     path.write_text(json.dumps(other))
     with pytest.raises(OptionError, match="schema"):
         read(path)
+
+
+# ---- parts
+
+
+def parts_of(whole: Document, folder: Path, count: int) -> list[Path]:
+    """What ``--shard 1/count`` to ``--shard count/count`` write of a run, the last part first."""
+    paths = []
+    for number in range(count, 0, -1):
+        shard = Shard(number, count)
+        results = {name: whole["results"][name] for name in shard.of(tuple(whole["results"]))}
+        paths.append(folder / f"{number}.json")
+        write(concluded({**whole, "shard": str(shard), "results": results}), paths[-1])
+    return paths
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_merged_parts_are_the_whole_run(recorded: Document, tmp_path: Path, count: int) -> None:
+    whole = {**recorded, "shard": None}
+    paths = parts_of(whole, tmp_path, count)
+    write(concluded(whole), tmp_path / "whole.json")
+    line = ["bench", *(word for path in paths for word in ("--merge", str(path))), "--out", str(tmp_path / "all.json")]
+    shown = CliRunner().invoke(main, line)
+    assert shown.exit_code == 0, shown.output
+    assert shown.output == CliRunner().invoke(main, ["bench", "--show", "--out", str(tmp_path / "whole.json")]).output
+    assert (tmp_path / "all.json").read_text() == (tmp_path / "whole.json").read_text()
+
+
+def test_only_the_parts_of_one_run_are_merged(recorded: Document, tmp_path: Path) -> None:
+    second, first = (read(path) for path in parts_of({**recorded, "shard": None}, tmp_path, 2))
+    assert list(merged({"1": first, "2": second})["results"]) == list(recorded["results"])
+    for others, words in (
+        ({}, "results of 2/2 are not named"),
+        ({"again": first}, "is part 1/2 like 1"),
+        ({"3": {**second, "shard": "2/3"}}, "another whole's"),
+        ({"whole": {**second, "shard": None}}, "a whole one"),
+        ({"2": {**second, "settings": {**second["settings"], "seed": 5}}}, "other settings: seed"),
+        ({"2": {**second, "machine": {**second["machine"], "cpu_id": "another"}}}, "another machine"),
+    ):
+        with pytest.raises(OptionError, match=words):
+            merged({"1": first, **others})

@@ -17,8 +17,11 @@ from polydl import generate_variants, parse
 from polydl.ir.schedule import Loop
 from polydl.pipeline import analyze, analyze_variants, apply, candidates
 from polydl.reuse import groups as reuse_groups
+from polydl.reuse.batch.images import Images, _ArrayImages
+from polydl.reuse.batch.intervals import Pieces
 from polydl.reuse.batch.unions import union_sizes
 from polydl.reuse.batch.working_sets import batch_reuse
+from polydl.reuse.boxes import Subscript
 from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -215,3 +218,53 @@ def test_sizes_of_many_unions(drawn: tuple[int, list[list[list[tuple[int, int]]]
         for box in own:
             grid[tuple(slice(low, high + 1) for low, high in box)] = True
         assert sizes[number] == grid.sum()
+
+
+@settings(max_examples=50)
+@given(unions(), st.integers(-1000, 1000))
+def test_unions_that_are_shifted_have_the_same_size(
+    drawn: tuple[int, list[list[list[tuple[int, int]]]]], shift: int
+) -> None:
+    dimensions, found = drawn
+    boxes = [(owner, box) for owner, own in enumerate(found) for box in own]
+    owner = np.array([each for each, _ in boxes], dtype=np.int64)
+    corners = np.array([box for _, box in boxes], dtype=np.int64).reshape(len(boxes), dimensions, 2)
+    both = np.concatenate([corners, corners + shift])
+    sizes = union_sizes(2 * len(found), np.concatenate([owner, owner + len(found)]), both[:, :, 0].T, both[:, :, 1].T)
+    assert sizes[: len(found)].tolist() == sizes[len(found) :].tolist()
+
+
+# --------------------------------------------------------------------------------------
+# Elements of arrays whose subscripts are a tile and a place in it
+
+
+tiles = st.tuples(ranges, st.tuples(st.integers(-3, 9), st.integers(0, 9)).map(lambda pair: (pair[0], sum(pair))))
+
+
+@settings(max_examples=100)
+@given(
+    st.lists(st.lists(tiles, min_size=1, max_size=3), min_size=1, max_size=4),
+    st.lists(st.integers(-9, 9), min_size=1, max_size=3),
+    st.booleans(),
+)
+def test_residues_of_tiles_count_every_element_once(
+    intervals: list[list[tuple[tuple[int, int], tuple[int, int]]]], constants: list[int], downward: bool
+) -> None:
+    """Each constant is a reference to ``A[8 * tile + place + constant]``."""
+    size, sign = 8, -1 if downward else 1
+    references = tuple((0, (Subscript(((0, size), (1, sign)), constant, scattered=True),)) for constant in constants)
+    boxes = [(owner, tile, place) for owner, own in enumerate(intervals) for tile, place in own]
+    span = np.array([owner for owner, _, _ in boxes])
+    low, high = (
+        np.array([[tile[end] for _, tile, _ in boxes], [place[end] for _, _, place in boxes]]) for end in (0, 1)
+    )
+    [sizes] = Images([_ArrayImages(references, (size,))]).sizes(len(intervals), [Pieces(span, low, high)])
+    for number, own in enumerate(intervals):
+        touched = {
+            size * tile + sign * place + constant
+            for tiles_of, places in own
+            for tile in range(tiles_of[0], tiles_of[1] + 1)
+            for place in range(places[0], places[1] + 1)
+            for constant in constants
+        }
+        assert sizes[number] == len(touched)

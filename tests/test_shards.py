@@ -62,8 +62,8 @@ def test_parts_need_records_of_their_own(command: str) -> None:
 def test_parts_of_a_benchmark_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[list[str]] = []
 
-    def record(names: list[str], *_: object) -> dict[str, object]:
-        taken.append(names)
+    def record(whole: list[str], shard: Shard, *_: object) -> dict[str, object]:
+        taken.append(list(shard.of(whole)))
         return {}
 
     monkeypatch.setattr("polydl.commands.bench._run", record)

@@ -26,6 +26,7 @@ from polydl.optimization import Optimization, optimize
 from polydl.peers import PeerComparison, compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
+from polydl.shards import Shard
 from polydl.workloads import Layout, Padding, Workload, workload
 
 
@@ -101,7 +102,10 @@ def installed(names: Iterable[str], settings: Settings, setting: Setting) -> Pee
     return Peers(kinds, compilers, missing)
 
 
-def new_document(settings: Settings, machine: Machine, missing: Mapping[str, MissingPeerError]) -> Document:
+def new_document(
+    settings: Settings, machine: Machine, missing: Mapping[str, MissingPeerError], shard: Shard | None = None
+) -> Document:
+    """Without results. ``shard`` is the part of the workloads that it is for; None for all."""
     return {
         "schema": SCHEMA,
         "started": _now(),
@@ -112,6 +116,7 @@ def new_document(settings: Settings, machine: Machine, missing: Mapping[str, Mis
             "system": platform.platform(),
         },
         "settings": settings.to_json(),
+        "shard": None if shard is None else str(shard),
         "missing": {name: {"reason": error.reason, "remedy": error.remedy} for name, error in missing.items()},
         "results": {},
     }

@@ -82,19 +82,21 @@ def read(path: Path) -> Document:
 
 
 def continued(old: Document, new: Document, file: str) -> Document:
-    """The old document, for a run that continues it.
-
-    Raises OptionError unless both have the same settings, versions, machine and missing peers.
-    """
-    for part in ("settings", "versions"):
-        differing = [key for key in new[part] if old[part].get(key) != new[part][key]]
-        if differing:
-            raise OptionError(f"holds results of other {part}: {', '.join(differing)}", file=file, remedy=_ANOTHER)
-    if old["machine"]["cpu_id"] != new["machine"]["cpu_id"]:
-        raise OptionError("holds results of another machine", file=file, remedy=_ANOTHER)
-    if set(old["missing"]) != set(new["missing"]):
-        raise OptionError("holds results with other peers installed", file=file, remedy=_ANOTHER)
+    """The old document, for a run that continues it. Raises OptionError unless they are alike (``require_alike``)."""
+    require_alike(new, old, file, _ANOTHER)
     return {**old, "results": dict(old["results"])}
+
+
+def require_alike(first: Document, other: Document, file: str, remedy: str) -> None:
+    """Raises OptionError, with the other's file, unless settings, versions, machine and missing peers are the same."""
+    for part in ("settings", "versions"):
+        differing = [key for key in first[part] if other[part].get(key) != first[part][key]]
+        if differing:
+            raise OptionError(f"holds results of other {part}: {', '.join(differing)}", file=file, remedy=remedy)
+    if first["machine"]["cpu_id"] != other["machine"]["cpu_id"]:
+        raise OptionError("holds results of another machine", file=file, remedy=remedy)
+    if set(first["missing"]) != set(other["missing"]):
+        raise OptionError("holds results with other peers installed", file=file, remedy=remedy)
 
 
 def write(document: Document, path: Path) -> None:

@@ -70,6 +70,10 @@ if TYPE_CHECKING:
 )
 @shard_option
 @click.option("--show", "only_show", is_flag=True, help="Only show what --out holds.")
+@click.option(
+    "--merge", "parts", multiple=True, type=click.Path(path_type=Path, dir_okay=False), metavar="FILE",
+    help="Only join the results of all --shard parts, each named with --merge.",
+)  # fmt: skip
 @records_option
 @sandbox_option
 @quiet_option
@@ -84,6 +88,7 @@ def bench(
     out: Path | None,
     shard: Shard | None,
     only_show: bool,
+    parts: tuple[Path, ...],
     records: Path | None,
     quiet: bool,
     json_path: str | None,
@@ -98,23 +103,24 @@ def bench(
     from polydl.records.store import default_directory
 
     screen = console(quiet=quiet or json_path == STANDARD_OUTPUT)
-    if not only_show:
+    if not only_show and not parts:
         require_own_records(shard, records)
         warn_unless_storable(records or default_directory())
-    if only_show:
+    if parts:
+        document = _merged(parts, out)
+    elif only_show:
         if out is None:
             raise OptionError("--show needs --out", remedy="name the file that holds the results")
         document = concluded(read(out))
     else:
         chosen = _workloads(suite_names, names, polybench)[:limit]
         part = "" if shard is None else f"-{shard.number}-of-{shard.count}"
-        chosen = chosen if shard is None else list(shard.of(chosen))
         settings = _settings(chosen, peers, options)
         if out is None:
             stems = [Path(name).stem for name in suite_names]
             part = part if settings.dataset is None else f"-{settings.dataset}{part}"
             out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
-        document = _run(chosen, settings, polybench, out, records or True, screen)
+        document = _run(chosen, shard, settings, polybench, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
     _print(document, screen)
     if json_path is not None:
@@ -122,10 +128,27 @@ def bench(
     return 0
 
 
+def _merged(parts: tuple[Path, ...], out: Path | None) -> Document:
+    """All results of a run from those of its parts. Raises OptionError."""
+    from polydl.bench.parts import merged
+    from polydl.bench.results import read, write
+
+    document = merged({str(path): read(path) for path in parts})
+    if out is not None:
+        write(document, out)
+    return document
+
+
 def _run(
-    names: list[str], settings: Settings, polybench: Path, out: Path, records: Path | bool, screen: Console
+    whole: list[str],
+    shard: Shard | None,
+    settings: Settings,
+    polybench: Path,
+    out: Path,
+    records: Path | bool,
+    screen: Console,
 ) -> Document:
-    """Measure what the file does not hold yet. Raises PolydlError."""
+    """Measure what the file does not hold yet, of a part of the whole if a shard is given. Raises PolydlError."""
     from polydl.bench.driver import installed, measure, new_document, subject
     from polydl.bench.peers.kinds import Setting
     from polydl.bench.results import concluded, continued, read, write
@@ -134,13 +157,15 @@ def _run(
     from polydl.presentation.bench import missing_text, result_line
     from polydl.presentation.progress import progress_bar
 
+    names = whole if shard is None else list(shard.of(whole))
     subjects = {name: subject(name, settings, polybench) for name in names}
     machine = Machine.detect(threads=settings.threads)
     setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id)
-    peers = installed(names, settings, setting)
+    # Of the whole: all parts have the same settings and peers.
+    peers = installed(whole, settings, setting)
     for name, error in peers.missing.items():
         screen.print(missing_text(name, error.reason, error.remedy), highlight=False)
-    document = new_document(settings, machine, peers.missing)
+    document = new_document(settings, machine, peers.missing, shard)
     if out.exists():
         document = continued(read(out), document, str(out))
     left = [name for name in names if name not in document["results"]]

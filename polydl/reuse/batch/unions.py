@@ -1,8 +1,9 @@
 """Exact sizes of very many unions of boxes at once.
 
-Unions that are alike but for a shift are counted once. Boxes that another box of their union contains are dropped first, which leaves few as a rule. A few boxes are counted by
-inclusion and exclusion. A union of more boxes is cut along one dimension into slabs, which are unions of fewer boxes in
-one dimension less. Sums may wrap around on the way, but final sizes are below 2^63.
+Unions that are alike but for a shift are counted once. Boxes that another box of their union contains are dropped
+first, which leaves few as a rule. A few boxes are counted by inclusion and exclusion. A union of more boxes is cut
+along one dimension into slabs, which are unions of fewer boxes in one dimension less. Sums may wrap around on the way,
+but final sizes are below 2^63.
 """
 
 from __future__ import annotations
