@@ -37,7 +37,8 @@ class GroupedProduct:
         groups = np.array(self.a).reshape(-1, self.m, self.group)
         a = groups.transpose(0, 2, 1).reshape(self.k, self.m)
         b = np.array(self.b).reshape(self.n, self.k)
-        return np.arange(self.m * self.n).reshape(self.n, self.m) + b @ a
+        places = np.arange(self.m * self.n).reshape(self.n, self.m)
+        return np.asarray(places + b @ a, dtype=np.int64)
 
 
 def _products(group: int, of_bytes: bool) -> Iterator[GroupedProduct]:
