@@ -39,8 +39,9 @@ def peers(network: torch.nn.Module, data: torch.Tensor, threads: int) -> dict[st
     from torch._inductor import config
 
     config.freezing = True
-    compiled = torch.compile(ordered)
-    runs["torch.compile, freezing"] = lambda: compiled(last)
+    frozen, tuned = torch.compile(ordered), torch.compile(ordered, mode="max-autotune")
+    runs["torch.compile, freezing"] = lambda: frozen(last)
+    runs["torch.compile, max-autotune"] = lambda: tuned(last)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "model.onnx")
         try:

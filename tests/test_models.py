@@ -25,6 +25,7 @@ from polydl.models.layout_choice import choose
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Linear, Softmax
 from polydl.models.program import lower, write_program
+from polydl.models.transposed import TransposedConvolution
 
 DATA = np.random.default_rng(0)
 
@@ -96,6 +97,19 @@ def test_convolutions(
     assert kind.supported
     run = compiled(one_operator(kind, [image], right.shape, [weight, bias]), tmp_path)
     np.testing.assert_allclose(run(image), right, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.native
+def test_transposed_convolutions_stay_inside_of_their_arrays(tmp_path: Path) -> None:
+    kind = TransposedConvolution(16, 32, (4, 3), (2, 3), (1, 0), (2, 0))
+    builder = GraphBuilder()
+    builder.input("x", (1, 16, 5, 6))
+    builder.add_image("y", (1, 32, 9, 18), kind, ["x"])
+    path = tmp_path / "kernel.c"
+    path.write_text(lower(builder.graph(["y"])).nests[1].text, encoding="utf-8")
+    scop = polydl.parse(path)
+    assert len(scop.statements) == 1 + 6
+    assert scop.array("input").extents == (1, 1, 7, 6, 16)
 
 
 def test_groups_must_be_whole_blocks() -> None:

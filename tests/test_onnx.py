@@ -115,6 +115,35 @@ def test_padding_of_convolutions(as_it_is: None, attributes: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(
+    ("size", "attributes"),
+    [
+        (2, {"strides": [2, 2]}),
+        (3, {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1]}),
+        (4, {"strides": [2, 3], "pads": [1, 0, 2, 1]}),
+        (2, {"strides": [3, 3]}),
+        (3, {"pads": [1, 0, 0, 2], "dilations": [2, 1]}),
+        (3, {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
+    ],
+    ids=str,
+)
+def test_transposed_convolutions(as_it_is: None, size: int, attributes: dict[str, Any]) -> None:
+    m = ModelMaker(x=(2, 16, 5, 6))
+    m.add("Relu", m.add("ConvTranspose", "x", m.weights(16, 8, size, size), m.weights(8), **attributes))
+    assert len(labels(check(m.model()))) == 3
+
+
+def test_the_shape_of_a_transposed_convolution_may_be_given(as_it_is: None) -> None:
+    pytest.importorskip("onnxruntime", reason="the reference implementation refuses such shapes")
+    from polydl.onnx import optimize
+
+    m = ModelMaker(x=(2, 16, 5, 6))
+    m.add("ConvTranspose", "x", m.weights(16, 8, 3, 3), strides=[2, 2], output_shape=[10, 12])
+    comparison = optimize(m.model(), threads=1, records=False).report().comparison
+    assert comparison is not None
+    assert comparison.error < 1e-5
+
+
+@pytest.mark.parametrize(
     ("operator", "attributes"),
     [
         ("MaxPool", {"pads": [0, 1, 1, 0]}),

@@ -116,6 +116,11 @@ def test_depthwise_convolutions_and_batch_normalization_without_one(as_it_is: No
     assert check(with_statistics(nn.Sequential(*layers)), data(1, 8, 9, 9)).foreign_operators == 0
 
 
+def test_transposed_convolutions(as_it_is: None) -> None:
+    layers = [nn.ConvTranspose2d(4, 16, 3, 2, 1, output_padding=1), nn.ReLU(), nn.ConvTranspose2d(16, 4, 2)]
+    assert check(nn.Sequential(*layers), data(1, 4, 5, 6)).foreign_operators == 0
+
+
 def test_branches_are_concatenated(as_it_is: None) -> None:
     class Branches(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:

@@ -15,6 +15,9 @@ from polydl.models.convolution import Convolution
 from polydl.models.epilogue import Combine
 from polydl.models.graph import Array
 from polydl.models.products import Linear
+from polydl.models.transposed import TransposedConvolution
+
+Pair = tuple[int, int]
 
 
 class NotUnderstoodError(Exception):
@@ -34,6 +37,49 @@ def add_convolution(
     whole, wide = in_whole_blocks(kind, filters)
     constants = [builder.constant(f"{name}.filter", wide), builder.constant(f"{name}.bias", bias)]
     builder.add_image(name, shape, whole, [value], constants)
+
+
+def symmetric(before: Pair, behind: Pair) -> tuple[Pair, Pair]:
+    """Padding on both sides that has room for either, and where the first window begins in it."""
+    padding = max(before[0], behind[0]), max(before[1], behind[1])
+    return padding, (padding[0] - before[0], padding[1] - before[1])
+
+
+def add_transposed_convolution(
+    builder: GraphBuilder,
+    name: str,
+    shape: tuple[int, ...],
+    value: str,
+    filters: Array,
+    bias: Array,
+    *,
+    stride: Pair,
+    dilation: Pair,
+    before: Pair,
+) -> None:
+    """``filters`` are [channels][filters][rows][columns]; ``before`` are rows and columns cut off before the result.
+
+    Raises NotUnderstoodError for dilated filters with a stride.
+    """
+    channels, outputs, *_ = filters.shape
+    kernel = filters.shape[2], filters.shape[3]
+    extents = builder.shape(value)[2:]
+    reach = (kernel[0] - 1) * dilation[0], (kernel[1] - 1) * dilation[1]
+    rows, columns = (
+        (extents[axis] - 1) * stride[axis] + reach[axis] + 1 - shape[2 + axis] - before[axis] for axis in range(2)
+    )
+    if stride == (1, 1):
+        front, back = (reach[0] - before[0], reach[1] - before[1]), (reach[0] - rows, reach[1] - columns)
+        need(min(*front, *back) >= 0, "more is cut off than its filters reach")
+        padding, first = symmetric(front, back)
+        kind = Convolution(channels, outputs, kernel, (1, 1), padding, dilation, 1, first)
+        flipped = filters.transpose(1, 0, 2, 3)[:, :, ::-1, ::-1]
+        add_convolution(builder, name, shape, value, kind, flipped, bias)
+        return
+    need(dilation == (1, 1), "its filters are dilated, with a stride")
+    transposed = TransposedConvolution(channels, outputs, kernel, stride, before, (rows, columns))
+    constants = [builder.constant(f"{name}.filter", filters), builder.constant(f"{name}.bias", bias)]
+    builder.add_image(name, shape, transposed, [value], constants)
 
 
 def in_whole_blocks(kind: Convolution, filters: Array) -> tuple[Convolution, Array]:

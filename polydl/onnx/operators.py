@@ -26,7 +26,7 @@ from polydl.models.translation import (
 )
 from polydl.onnx.nodes import Node, ShapedGraph
 from polydl.onnx.translation import Translation
-from polydl.onnx.windows import add_average_pool, add_conv, add_global, add_max_pool
+from polydl.onnx.windows import add_average_pool, add_conv, add_conv_transpose, add_global, add_max_pool
 
 # From there on, softmax is over one dimension; before, over all from an axis on.
 _SOFTMAX_OF_ONE_DIMENSION = 13
@@ -176,6 +176,7 @@ def _layer_norm(t: Translation) -> None:
 
 _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "Conv": add_conv,
+    "ConvTranspose": add_conv_transpose,
     "BatchNormalization": _batch_norm,
     "MaxPool": add_max_pool,
     "AveragePool": add_average_pool,

@@ -8,7 +8,7 @@ import numpy as np
 
 from polydl.models.convolution import Convolution
 from polydl.models.pooling import Pooling
-from polydl.models.translation import add_convolution, need
+from polydl.models.translation import add_convolution, add_transposed_convolution, need, symmetric
 from polydl.onnx.translation import Translation
 
 Pair = tuple[int, int]
@@ -23,11 +23,38 @@ def add_conv(t: Translation) -> None:
     channels, groups = t.builder.shape(value)[1], int(t.attribute("group", 1))
     fits = channels == filters.shape[1] * groups and filters.shape[0] % groups == 0
     need(fits, f"its filters are {filters.shape}, in {groups} groups, and its images have {channels} channels")
-    padding, first = _symmetric(before, behind)
+    padding, first = symmetric(before, behind)
     kind = Convolution(
         channels, filters.shape[0], kernel, stride, padding, dilation, groups, first
     )  # fmt: skip
     add_convolution(t.builder, t.name, t.shape, value, kind, filters, bias)
+
+
+def add_conv_transpose(t: Translation) -> None:
+    value, filters = t.value(), t.numbers(1)
+    need(filters.ndim == 4, f"it has {filters.ndim - 2} dimensions; there are kernels for two")
+    need(int(t.attribute("group", 1)) == 1, "it has groups")
+    channels, stride, dilation = t.builder.shape(value)[1], _pair(t, "strides"), _pair(t, "dilations")
+    need(channels == filters.shape[0], f"its filters are {filters.shape}, and its images have {channels} channels")
+    bias = t.numbers(2) if t.has(2) else np.zeros(filters.shape[1])
+    pads = t.attribute("pads", [0, 0, 0, 0])
+    before = int(pads[0]), int(pads[1])
+    way = t.attribute("auto_pad", "NOTSET")
+    if way != "NOTSET" or t.attribute("output_shape"):
+        before = _cut(t, (filters.shape[2], filters.shape[3]), stride, dilation, upper=way == "SAME_UPPER")
+    add_transposed_convolution(
+        t.builder, t.name, t.shape, value, filters, bias, stride=stride, dilation=dilation, before=before
+    )  # fmt: skip
+
+
+def _cut(t: Translation, kernel: Pair, stride: Pair, dilation: Pair, *, upper: bool) -> Pair:
+    """Rows and columns before the result, where its shape says how many are cut off on both sides."""
+    extents, added = t.builder.shape(t.value())[2:], t.attribute("output_padding", [0, 0])
+    both = [
+        max(0, (extents[a] - 1) * stride[a] + added[a] + (kernel[a] - 1) * dilation[a] + 1 - t.shape[2 + a])
+        for a in range(2)
+    ]
+    return (both[0] // 2, both[1] // 2) if upper else (both[0] - both[0] // 2, both[1] - both[1] // 2)
 
 
 def add_max_pool(t: Translation) -> None:
@@ -46,7 +73,7 @@ def add_average_pool(t: Translation) -> None:
     for axis in range(2):
         last = (t.shape[2 + axis] - 1) * stride[axis] + kernel[axis]
         need(last <= extents[axis] + before[axis] + behind[axis], "its windows end behind the padding (ceil_mode)")
-    padding, first = _symmetric(before, behind)
+    padding, first = symmetric(before, behind)
     counted = bool(t.attribute("count_include_pad", 0)) or padding == (0, 0)
     t.builder.add_image(t.name, t.shape, Pooling("average", kernel, stride, padding, first, counted), [t.value()])
 
@@ -88,9 +115,3 @@ def _padding(t: Translation, kernel: Pair, stride: Pair, dilation: Pair) -> tupl
     less = both[0] // 2, both[1] // 2
     more = both[0] - less[0], both[1] - less[1]
     return (less, more) if way == "SAME_UPPER" else (more, less)
-
-
-def _symmetric(before: Pair, behind: Pair) -> tuple[Pair, Pair]:
-    """Padding on both sides that has room for either, and where the first window begins in it."""
-    padding = max(before[0], behind[0]), max(before[1], behind[1])
-    return padding, (padding[0] - before[0], padding[1] - before[1])

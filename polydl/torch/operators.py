@@ -22,6 +22,7 @@ from polydl.models.translation import (
     add_combined,
     add_convolution,
     add_linear,
+    add_transposed_convolution,
     need,
 )
 
@@ -86,6 +87,16 @@ def _convolution(t: Translation) -> None:
         t.pair("stride"), t.pair("padding"), t.pair("dilation"), int(t.argument("groups")),
     )  # fmt: skip
     add_convolution(t.builder, t.name, t.shape, value, kind, weight, np.zeros(filters) if bias is None else bias)
+
+
+def _transposed_convolution(t: Translation) -> None:
+    value, weight, bias = t.value("input"), t.parameter("weight"), t.parameter("bias")
+    assert weight is not None
+    need(int(t.argument("groups")) == 1, "it has groups")
+    add_transposed_convolution(
+        t.builder, t.name, t.shape, value, weight, np.zeros(weight.shape[1]) if bias is None else bias,
+        stride=t.pair("stride"), dilation=t.pair("dilation"), before=t.pair("padding"),
+    )  # fmt: skip
 
 
 def _batch_norm(t: Translation) -> None:
@@ -228,6 +239,7 @@ def _layer_norm(t: Translation) -> None:
 
 _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "conv2d.default": _convolution,
+    "conv_transpose2d.input": _transposed_convolution,
     "_native_batch_norm_legit_no_training.default": _batch_norm,
     "getitem": _getitem,
     **{f"{name}.default": _function(name) for name in FUNCTIONS if name != "gelu_tanh"},

@@ -1,0 +1,129 @@
+"""Transposed convolutions, as a sum for each element of the output.
+
+Rows of the output that are a stride apart read the same rows of the filter. So each remainder of a row, and of a
+column, by the stride is a convolution of its own, with those taps alone that meet pixels of the input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from polydl.models.epilogue import Step
+from polydl.models.graph import Array
+from polydl.models.kernel_text import element_wise, function_text, operand_parameters
+from polydl.models.layout import Image, Layout, Loops, brackets, declared, nest
+from polydl.models.layout_choice import block_of
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class TransposedConvolution:
+    """Constants are the filters, [channels][filters][rows][columns], and the bias, [filters]."""
+
+    channels: int
+    filters: int
+    kernel: Pair
+    stride: Pair
+    #: rows and columns that are cut off before the result
+    before: Pair
+    #: those that are cut off behind it; negative where some are added
+    behind: Pair
+
+    @property
+    def label(self) -> str:
+        size = f"{self.kernel[0]}x{self.kernel[1]}"
+        return f"transposed convolution {size}, {self.channels} to {self.filters} channels, stride {self.stride[0]}"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        rows, columns = (
+            max(0, *((self.kernel[axis] - 1 - cut[axis]) // self.stride[axis] for cut in (self.before, self.behind)))
+            for axis in range(2)
+        )
+        return ((rows, columns),)
+
+    @property
+    def _phases(self) -> tuple[Pair, ...]:
+        """Remainders of a row and a column of the output by the stride, of those that have taps."""
+        every = product(range(self.stride[0]), range(self.stride[1]))
+        return tuple(phase for phase in every if self._taps(0, phase[0]) and self._taps(1, phase[1]))
+
+    def _taps(self, axis: int, remainder: int) -> tuple[int, ...]:
+        """Rows, or columns, of the filter in the order of the input's that they meet."""
+        first = remainder + self.before[axis]
+        return tuple(tap for tap in reversed(range(self.kernel[axis])) if (first - tap) % self.stride[axis] == 0)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return (*(f"filter{row}_{column}" for row, column in self._phases), "bias")
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del inputs
+        return block_of(channels)
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        image, operands = inputs[0], inputs[1:]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        filters = [
+            name + brackets(output.tiles, image.tiles, *map(len, self._both(phase)), image.block, output.block)
+            for name, phase in zip(self.constants, self._phases, strict=False)
+        ]
+        parameters = [
+            declared("input", image),
+            *operand_parameters(steps, operands),
+            *filters,
+            "bias" + brackets(output.tiles, output.block),
+        ]
+        nests = [
+            nest(output.loops(), f"{output.element('output')} = bias[t][k];"),
+            *(self._sums(image, output, phase) for phase in self._phases),
+            element_wise(output, "", steps, operands),
+        ]
+        return function_text(function, output, parameters, [each for each in nests if each])
+
+    def _both(self, phase: Pair) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return self._taps(0, phase[0]), self._taps(1, phase[1])
+
+    def _sums(self, image: Image, output: Image, phase: Pair) -> str:
+        rows, columns = self._both(phase)
+        extents = (output.height, output.width)
+        count = tuple(-(-(extents[axis] - phase[axis]) // self.stride[axis]) for axis in range(2))
+        loops: Loops = (
+            ("n", output.images), ("t", output.tiles), ("u", image.tiles), ("y", count[0]), ("r", len(rows)),
+            ("s", len(columns)), ("x", count[1]), ("c", image.block), ("k", output.block),
+        )  # fmt: skip
+        read = (self._position("y", "r", 0, phase, rows), self._position("x", "s", 1, phase, columns))
+        written = tuple(_multiple(name, self.stride[axis], phase[axis]) for axis, name in enumerate("yx"))
+        taps = f"filter{phase[0]}_{phase[1]}[t][u][r][s][c][k]"
+        return nest(
+            loops, f"output{brackets('n', 't', *written, 'k')} += input{brackets('n', 'u', *read, 'c')} * {taps};"
+        )
+
+    def _position(self, outer: str, inner: str, axis: int, phase: Pair, taps: Sequence[int]) -> str:
+        """The row or column of the padded input that a tap meets."""
+        first = (phase[axis] + self.before[axis] - taps[0]) // self.stride[axis] + self.borders[0][axis]
+        return f"{outer} + {inner}" + (f" + {first}" if first else "")
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        filters, bias = constants
+        image = inputs[0]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        arrays = []
+        for phase in self._phases:
+            rows, columns = self._both(phase)
+            taps = filters[:, :, rows][:, :, :, columns]
+            blocked = taps.reshape(image.tiles, image.block, output.tiles, output.block, len(rows), len(columns))
+            arrays.append(np.ascontiguousarray(blocked.transpose(2, 0, 4, 5, 1, 3)))
+        return [*arrays, bias]
+
+
+def _multiple(name: str, factor: int, summand: int) -> str:
+    text = name if factor == 1 else f"{name} * {factor}"
+    return f"{text} + {summand}" if summand else text
