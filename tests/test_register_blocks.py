@@ -12,7 +12,7 @@ from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Interchange, Tile, Unroll, Variant
+from polydl.ir.variant import Attach, Interchange, Tile, Unroll, Variant
 from polydl.plan.register_blocks import RegisterBlock, register_block
 from polydl.variants.register_blocks import RegisterBlock as Block
 from polydl.variants.space import NestSpace
@@ -186,6 +186,19 @@ def test_what_is_attached_runs_in_the_block(tmp_path: Path) -> None:
     assert "= output[" not in body
     [candidate] = pipeline.candidates(scop, [variant], machine=machine)
     assert candidate.cycles[0] + candidate.cycles[2] < candidate.cycles[1] / 2
+
+
+def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> None:
+    scop = pipeline.parse(workload("dwconv_32x15x15x3x3s1p1").write(tmp_path))
+    machine = machine_with(1, 64)
+    order = ("img", "c_tile", "oj", "oi_t1", "c", "kj", "ki", "oi")
+    unrolled = (Unroll(1, loop) for loop in ("kj", "ki", "oi"))
+    variant = Variant((Attach("S0", "S1", "first"), Tile(1, "oi", (5,)), Interchange(1, order), *unrolled))
+    applied = pipeline.apply(scop, variant, machine=machine)
+    assert applied.plan.nests[1].cut == order.index("kj")
+    body = pipeline.kernel(applied, machine.vector_bytes).c.partition("#undef")[0]
+    assert body.count("#pragma omp simd") == 1
+    assert "polydl_held0_4 = 0.0f;" in body
 
 
 @pytest.mark.native

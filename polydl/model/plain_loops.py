@@ -68,6 +68,9 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         width = 1 if not legal or scalar else min(vector_elements, counts[last])
         per_vector = work + scattered * width
         total += statement.instances * (per_vector + calls * core.call_cycles) / width
+    if len(unrolled) > 1 and len(around) > 1 and counts[last] <= vector_elements:
+        # One vector is no loop: the one around it is the innermost.
+        last = around[-2]
     iterations = prod(counts)
     executions = instances / iterations * prod(counts[:last]) if iterations else 1.0
     return total + executions * core.loop_start_cycles

@@ -12,7 +12,7 @@ from polydl.ir.variant import (
     Attach,
 )
 from polydl.match.alignment import aligned_loops
-from polydl.plan.nest_plan import NestPlan
+from polydl.plan.nest_plan import NestPlan, trips
 from polydl.poly.domains import independent_loops
 
 
@@ -64,7 +64,8 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
     cut = writing[-1] + 1 if writing else 0
     if heavy.microkernel is None:
         # Inside plain loops a test would cost as much as the work.
-        summing = [place for place, loop in enumerate(heavy.loops) if loop.iterator not in pairs]
+        counts = trips(heavy)
+        summing = [p for p, loop in enumerate(heavy.loops) if loop.iterator not in pairs and counts[p] > 1]
         cut = min([cut, *summing])
     prefix: list[int | Loop] = []
     done = set()
