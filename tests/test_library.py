@@ -55,7 +55,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
         arrays = {name: each.astype(np.float32) for name, each in (("A", a), ("B", b), ("C", c))}
         first.best(**arrays)
         assert np.allclose(arrays["C"], a @ b, rtol=1e-4)
-        kernel = first.select(M=m, N=n, K=k)
+        kernel = first.chosen(M=m, N=n, K=k)
         assert kernel in first.kernels or kernel == "original"
     manifest = json.loads(first.files["manifest"].read_text(encoding="utf-8"))
     assert manifest["ranges"] == RANGES
@@ -65,7 +65,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert "if (M >= 1 && M <= 40 && N >= 16 && N <= 48 && K >= 8 && K <= 32) {" in code
 
     (beside,) = held_out(first, [{"M": 21, "N": 33, "K": 19}], top_k=1, records=tmp_path / "records")
-    assert beside.chosen == first.select(M=21, N=33, K=19)
+    assert beside.chosen == first.chosen(M=21, N=33, K=19)
     assert beside.slowdown == beside.seconds / beside.tuned_seconds > 0
 
     from polydl.execute.local import LocalExecutor
@@ -73,10 +73,23 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("measured again")
 
-    monkeypatch.setattr(LocalExecutor, "measure", refuse)
-    second = made(tmp_path)
+    with monkeypatch.context() as patched:
+        patched.setattr(LocalExecutor, "measure", refuse)
+        second = made(tmp_path)
     assert second.times == first.times
     assert second.decision == first.decision
+
+    (expected,) = first.select(1, M=21, N=33, K=19)
+    assert expected.seconds > 0
+    more = first.refine([{"M": 21, "N": 33, "K": 19}], top_k=1, out=tmp_path / "more")
+    assert more.shapes == (*first.shapes, {"M": 21, "N": 33, "K": 19})
+    assert expected.kernel.id in more.candidates
+    assert len(more.times) == 3
+    ones = {name: np.ones(shape, np.float32) for name, shape in (("A", (21, 19)), ("B", (19, 33)), ("C", (21, 33)))}
+    more.best(**ones)
+    assert (ones["C"] == 19).all()
+    with pytest.raises(polydl.PolydlError, match="is no shape of the library"):
+        first.refine([{"M": 41, "N": 33, "K": 19}])
 
 
 def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

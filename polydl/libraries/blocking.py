@@ -134,6 +134,11 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     return vectors, max(1, min(max(tiling.columns), fitting))
 
 
+def widest_block(machine: Machine) -> int:
+    """The most columns of a register block of two vectors."""
+    return (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
+
+
 def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
     """Blockings that only registers, caches and threads decide, for two shapes of the register block.
 
@@ -146,9 +151,10 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     """
     first, second = (level.bytes // element_bytes for level in machine.caches[:2])
     width = machine.vector_bytes // element_bytes
-    widest = (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
     blockings: list[Blocking] = []
-    for vectors, columns in dict.fromkeys((register_block(machine, element_bytes, 4096, 4096), (2, widest))):
+    for vectors, columns in dict.fromkeys(
+        (register_block(machine, element_bytes, 4096, 4096), (2, widest_block(machine)))
+    ):
         rows = vectors * width
         k = max(64, first // 2 // max(rows, columns) // 64 * 64)
         m = Tile("m", max(rows, second // 2 // k // rows * rows))

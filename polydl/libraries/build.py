@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError, UnsupportedConstructError
@@ -35,12 +37,26 @@ from polydl.libraries.unit import ORIGINAL, unit
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage, parse
 
+if TYPE_CHECKING:
+    from polydl.libraries.learned import LearnedModel, Selected
+
 DEFAULT_SHAPES = 24
 DEFAULT_MAX_KERNELS = 10
 DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
 # Of the size of each range at which the nest is read.
 _PLACE = 8
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a library is measured and chosen: the arguments of ``library`` of these names."""
+
+    max_kernels: int
+    max_slowdown: float
+    seed: int
+    records: str | Path | bool
+    timeout_seconds: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,8 +75,9 @@ class Library:
     shapes: tuple[Shape, ...]
     #: seconds of every kernel that was measured at each shape, emitted or not, and of the original nest
     times: tuple[Times, ...]
-    max_slowdown: float
-    seed: int
+    #: every kernel that was measured, by id
+    candidates: Mapping[str, Kernel]
+    settings: Settings
     #: the nest at a shape
     read: Callable[[Shape], Scop]
     #: by kind, as in ``Optimization.files``, and ``manifest``
@@ -83,17 +100,55 @@ class Library:
             for shape, at in zip(self.shapes, self.times, strict=True)
         ]
 
-    def select(self, **sizes: int) -> str:
+    def chosen(self, **sizes: int) -> str:
         """What runs at a shape: the id of a kernel, or "original". Raises OptionError for a size that is missing."""
         names = [each.name for each in self.nest.ranges]
         if not set(names) <= set(sizes) <= set(self.nest.sizes):
             raise OptionError(
-                f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
+                f"chosen({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
         inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
             sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
         )
         return choose(self.decision, sizes) if inside else ORIGINAL
+
+    def select(self, most: int = 10, **sizes: int) -> tuple[Selected, ...]:
+        """What a model learned from the library's measurements expects to be fastest at a shape, measured or not.
+
+        Of all configurations, not of the library's kernels alone, the ``most`` fastest, the best first. Raises
+        OptionError for a size that is missing or that has no range.
+        """
+        names = [each.name for each in self.nest.ranges]
+        if set(names) != set(sizes):
+            raise OptionError(
+                f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
+            )
+        return self.model.fastest(sizes, most)
+
+    @cached_property
+    def model(self) -> LearnedModel:
+        """The model that ``select`` asks."""
+        from polydl.libraries.learned import learned
+
+        return learned(self)
+
+    def refine(
+        self,
+        shapes: Sequence[Shape],
+        *,
+        top_k: int = DEFAULT_TOP_K,
+        out: str | Path | None = None,
+        progress: ProgressCallback | None = None,
+    ) -> Library:
+        """The library made anew, with further shapes measured.
+
+        At each of them, the ``top_k`` kernels that the model expects to be fastest join the candidates, and all are
+        measured beside each other. Kernels and decision are then chosen from all measurements, and files are written to
+        ``out`` as ``library`` does. Raises OptionError for a shape that lacks a size or lies outside of the ranges.
+        """
+        from polydl.libraries.refine import refined
+
+        return refined(self, shapes, top_k=top_k, out=out, progress=progress)
 
     @property
     def kernel(self) -> KernelSource:
@@ -169,8 +224,9 @@ def library(
             progress(Stage(stage, done, len(sampled)))
 
     def code(kernel: Kernel) -> KernelSource:
-        return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, target.vector_bytes, identity=kernel.id)
+        return alone(nest, product, kernel, target)
 
+    settings = Settings(max_kernels, max_slowdown, seed, records, timeout_seconds)
     with temporary_directory() as directory:
         measuring = ShapeMeasuring(
             target, toolchain, directory, seed=seed, records=records, timeout_seconds=timeout_seconds
@@ -199,25 +255,46 @@ def library(
         for number, scop in enumerate(scops):
             times.append(measuring.times(scop, sources))
             tell("measure", number + 1)
-    chosen = smallest_cover(times, list(candidates), max_kernels, max_slowdown, [ORIGINAL])
-    decision = fitted(sampled, times, [*chosen, ORIGINAL])
-    kept = {identity: candidates[identity] for identity in kernels_of(decision) if identity != ORIGINAL}
-    result = Library(
-        nest,
-        product,
-        target,
-        toolchain,
-        kept,
-        decision,
-        sampled,
-        tuple(times),
-        max_slowdown,
-        seed,
-        read,
-        exported=exported,
-    )
+    measured = Measured(sampled, tuple(times), candidates)
+    return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
+
+
+def alone(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel, machine: Machine) -> KernelSource:
+    """The C of one kernel, without a choice."""
+    return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine.vector_bytes, identity=kernel.id)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Shapes, what was measured at them, and the kernels by their ids."""
+
+    shapes: tuple[Shape, ...]
+    times: tuple[Times, ...]
+    candidates: Mapping[str, Kernel]
+
+
+def chosen_library(
+    nest: SymbolicNest,
+    product: SymbolicProduct | None,
+    machine: Machine,
+    toolchain: Toolchain,
+    measured: Measured,
+    settings: Settings,
+    read: Callable[[Shape], Scop],
+    exported: str,
+    out: str | Path | None,
+) -> Library:
+    """The library with the fewest kernels that are fast enough, and the decision between them; written to ``out``."""
     from polydl.libraries.emit import emitted
 
+    candidates, times = measured.candidates, measured.times
+    chosen = smallest_cover(times, list(candidates), settings.max_kernels, settings.max_slowdown, [ORIGINAL])
+    decision = fitted(measured.shapes, times, [*chosen, ORIGINAL])
+    kept = {identity: candidates[identity] for identity in kernels_of(decision) if identity != ORIGINAL}
+    result = Library(
+        nest, product, machine, toolchain, kept, decision, measured.shapes, times, candidates, settings, read,
+        exported=exported,
+    )  # fmt: skip
     return emitted(result, Path(out) if out is not None else None)
 
 

@@ -48,14 +48,14 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
 
 def _of_loops(nest: SymbolicNest, parallel: bool, product: SymbolicProduct | None) -> list[Kernel]:
     """The loops of all statements but the product's: each nest by itself, and nests that share outer loops."""
-    kernels = [_distributed(nest, (), parallel, product)]
+    kernels = [kernel_of(nest, (), parallel, product)]
     if product is None:
         deepest = max((depth for _, depth in _groups(nest)), default=0)
         for loops in range(1, deepest + 1):
             shared = tuple(
                 SharedLoops(names, min(depth, loops), parallel, fixed=True) for names, depth in _groups(nest) if depth
             )
-            kernels.append(_distributed(nest, shared, parallel, None))
+            kernels.append(kernel_of(nest, shared, parallel, None))
     return kernels
 
 
@@ -77,7 +77,7 @@ def _common(statements: Sequence[Statement]) -> int:
     return depth
 
 
-def _distributed(
+def kernel_of(
     nest: SymbolicNest, shared: tuple[SharedLoops, ...], parallel: bool, product: SymbolicProduct | None
 ) -> Kernel:
     """The nests with their loops in the source's order, the outermost that may be on threads, if they are to be."""

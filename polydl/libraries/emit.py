@@ -55,8 +55,8 @@ def library_document(library: Library) -> dict[str, Any]:
         },
         "machine": {"name": library.machine.name, "threads": library.machine.threads},
         "compiler": " ".join((library.toolchain.command, *library.toolchain.flags)),
-        "seed": library.seed,
-        "max_slowdown": library.max_slowdown,
+        "seed": library.settings.seed,
+        "max_slowdown": library.settings.max_slowdown,
         "kernels": [
             {"id": identity, "words": kernel.words(library.nest, library.product), **kernel.document()}
             for identity, kernel in library.kernels.items()

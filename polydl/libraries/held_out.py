@@ -53,7 +53,7 @@ def held_out(
     or is wrong at a shape.
     """
     results = []
-    machine, toolchain, seed = library.machine, library.toolchain, library.seed
+    machine, toolchain, seed = library.machine, library.toolchain, library.settings.seed
     with temporary_directory() as directory:
         for number, shape in enumerate(shapes):
             scop = library.read(shape)
@@ -75,7 +75,7 @@ def held_out(
                     remedy="report it together with the C file",
                 )
             best = min(seconds for identity, seconds in times.items() if identity != library.kernel.id)
-            chosen = library.select(**shape)
+            chosen = library.chosen(**shape)
             results.append(HeldOut(shape, chosen, times[library.kernel.id], best, times[ORIGINAL]))
             if progress is not None:
                 progress(Stage("held out", number + 1, len(shapes)))

@@ -26,8 +26,10 @@ def library_text(library: Library, *, verbose: bool) -> str:
         f"  at most {worst:.2f} times as long as the fastest kernel at {len(library.shapes)} measured shapes, "
         f"{mean_slowdown(library):.2f} in the geometric mean",
     ]
-    if worst > library.max_slowdown:
-        lines.append(f"  that is more than --max-slowdown {library.max_slowdown:g}: more --max-kernels may help")
+    if worst > library.settings.max_slowdown:
+        lines.append(
+            f"  that is more than --max-slowdown {library.settings.max_slowdown:g}: more --max-kernels may help"
+        )
     words = {identity: kernel.words(library.nest, library.product) for identity, kernel in library.kernels.items()}
     lines += ["Kernels", *(f"  {identity}  {text}" for identity, text in words.items())]
     lines += ["Decision", *_decision_lines(library.decision, "  ")]

@@ -1,0 +1,137 @@
+"""What a learned model knows of kernels and shapes, and every configuration that it can be asked about.
+
+After Tillet and Cox, "Input-Aware Auto-Tuning of Compute-Bound HPC Kernels" (2017): a regression over the logarithms of
+sizes and parameters of the kernel, and an exhaustive search of what it predicts. For products the configurations are
+all blockings of one tile for each of m, n and k; for other nests the kernels that were measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from itertools import product as combinations
+
+import numpy as np
+
+from polydl.libraries import extents as sums
+from polydl.libraries.blocking import MOST_PACKED_BYTES, Blocking, Operand, Tile, register_block, widest_block
+from polydl.libraries.candidates import element_bytes, kernel_of
+from polydl.libraries.kernel import Kernel
+from polydl.libraries.product import INNER, SymbolicProduct
+from polydl.libraries.regression import Array
+from polydl.libraries.shapes import Shape
+from polydl.libraries.symbolic import SymbolicNest
+from polydl.machine import Machine
+
+# Register blocks in a tile of m and of n, and terms in a tile of k.
+_BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
+_TERMS = (32, 64, 128, 256, 512)
+
+
+@dataclass(frozen=True)
+class Configurations:
+    """Kernels as a table: a row of numbers for each."""
+
+    nest: SymbolicNest
+    product: SymbolicProduct | None
+    machine: Machine
+    #: of nests without a product: all that the model tells apart
+    known: tuple[str, ...]
+    kernels: tuple[Kernel, ...]
+    table: Array
+
+    @classmethod
+    def of(
+        cls,
+        nest: SymbolicNest,
+        product: SymbolicProduct | None,
+        machine: Machine,
+        known: Sequence[str],
+        kernels: Sequence[Kernel],
+    ) -> Configurations:
+        """The configurations of some kernels. Those without a product are among ``known``, by their ids."""
+        rows = [
+            [float(each.id == identity) for identity in known]
+            if product is None or each.blocking is None
+            else _row(each.blocking)
+            for each in kernels
+        ]
+        return cls(nest, product, machine, tuple(known), tuple(kernels), np.array(rows, np.float64))
+
+    def features(self, shape: Shape) -> Array:
+        """What the model gets of each kernel at a shape, a row for each."""
+        if self.product is None:
+            sizes = np.log2([[float(shape[each.name]) for each in self.nest.ranges]])
+            return np.concatenate([np.repeat(sizes, len(self.table), 0), self.table], axis=1)
+        return _of_product(self.product, self.machine, element_bytes(self.nest, self.product), self.table, shape)
+
+
+def _row(blocking: Blocking) -> list[float]:
+    """Innermost tiles, places of their loops, vectors, columns, copies, and which loops are on threads."""
+    places = {tile.role: place for place, tile in enumerate(blocking.tiles)}
+    shared = {tile.role for tile in blocking.tiles if tile.parallel}
+    inner = sorted(INNER, key=lambda role: places[role])
+    return [
+        *(float(blocking.innermost(role)) for role in INNER),
+        *(float(inner.index(role)) for role in INNER),
+        float(blocking.vectors),
+        float(blocking.columns),
+        *(float(name in blocking.packed) for name in ("a", "b")),
+        *(float(role in shared) for role in INNER),
+        float(bool(shared - set(INNER))),
+    ]
+
+
+def _of_product(product: SymbolicProduct, machine: Machine, element: int, table: Array, shape: Shape) -> Array:
+    sizes = {role: float(sums.value(trip, shape)) for role, trip in product.trips.items()}
+    around = float(np.prod([sizes[role] for role in product.outer])) if product.outer else 1.0
+    extent = np.array([sizes[role] for role in INNER])
+    tiles = np.minimum(table[:, :3], extent)
+    counts = np.ceil(extent / table[:, :3])
+    rows = table[:, 6] * (machine.vector_bytes // element)
+    waste = [np.ceil(tiles[:, 0] / rows) * rows / tiles[:, 0]]
+    waste.append(np.ceil(tiles[:, 1] / table[:, 7]) * table[:, 7] / tiles[:, 1])
+    chunks = np.prod(np.where(table[:, 10:13] > 0, counts, 1), axis=1) * np.where(table[:, 13] > 0, around, 1)
+    shared = table[:, 10:].max(axis=1)
+    columns = [
+        np.log2(tiles),
+        np.log2(counts),
+        table[:, 3:6],
+        np.log2(table[:, 6:8]),
+        table[:, 8:10],
+        shared[:, None],
+        np.log2(np.minimum(machine.threads, chunks))[:, None],
+        np.log2(np.stack(waste, axis=1)),
+        np.broadcast_to(np.log2([*extent, around]), (len(table), 4)),
+    ]
+    return np.concatenate(columns, axis=1)
+
+
+def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: Machine) -> tuple[Kernel, ...]:
+    """All blockings of the product that the model is asked about; some of them may be illegal."""
+    element = element_bytes(nest, product)
+    width = machine.vector_bytes // element
+    blocks = dict.fromkeys((register_block(machine, element, 4096, 4096), (2, widest_block(machine))))
+    threads: list[str] = [""]
+    if machine.threads > 1:
+        threads += ["m", "n", *(role for role in product.outer if role in product.c.strides)]
+    copies: list[tuple[Operand, ...]] = [("a",), ("a", "b")]
+    if product.a.strides["m"] == "1":
+        copies += [(), ("b",)]
+    others = {parallel: kernel_of(nest, (), parallel, product) for parallel in (False, True)}
+    found: list[Kernel] = []
+    for (vectors, columns), shared in combinations(blocks, threads):
+        outer = tuple(Tile(role, 1, role == shared) for role in product.outer)
+        for m, n, k in combinations(_BLOCKS, _BLOCKS, _TERMS):
+            sizes = {"m": m * vectors * width, "n": n * columns, "k": k}
+            for packed in copies:
+                if "a" in packed and sizes["m"] * k * element > MOST_PACKED_BYTES:
+                    continue
+                if "b" in packed and sizes["n"] * k * element > MOST_PACKED_BYTES:
+                    continue
+                for order in permutations(INNER):
+                    tiles = tuple(Tile(role, sizes[role], role == shared) for role in order)
+                    blocking = Blocking((*outer, *tiles), vectors, columns, packed)
+                    found.append(replace(others[bool(shared)], blocking=blocking))
+    return tuple(found)

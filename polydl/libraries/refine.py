@@ -1,0 +1,62 @@
+"""A library with further shapes: what its model expects to be fast there is measured, and the choice is made anew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from polydl.errors import OptionError
+from polydl.files import temporary_directory
+from polydl.libraries.build import Library, Measured, alone, chosen_library
+from polydl.libraries.candidates import proved
+from polydl.libraries.measuring import ShapeMeasuring
+from polydl.libraries.shapes import Shape
+from polydl.pipeline import ProgressCallback, Stage
+
+
+def refined(
+    library: Library,
+    shapes: Sequence[Shape],
+    *,
+    top_k: int,
+    out: str | Path | None,
+    progress: ProgressCallback | None,
+) -> Library:
+    """``Library.refine``."""
+    nest, product, machine, settings = library.nest, library.product, library.machine, library.settings
+    for shape in shapes:
+        _check(library, shape)
+    if top_k < 1:
+        raise OptionError(f"top_k is {top_k}", remedy="at least 1")
+    candidates = dict(library.candidates)
+    for shape in shapes:
+        expected = [each.kernel for each in library.select(top_k, **shape)]
+        for kernel in proved(nest, product, expected, machine.vector_bytes):
+            candidates.setdefault(kernel.id, kernel)
+    new = [shape for shape in shapes if shape not in library.shapes]
+    every = (*library.shapes, *(dict(shape) for number, shape in enumerate(new) if shape not in new[:number]))
+    sources = [alone(nest, product, kernel, machine) for kernel in candidates.values()]
+    times = []
+    with temporary_directory() as directory:
+        measuring = ShapeMeasuring(
+            machine, library.toolchain, directory, seed=settings.seed, records=settings.records,
+            timeout_seconds=settings.timeout_seconds,
+        )  # fmt: skip
+        for number, shape in enumerate(every):
+            times.append(measuring.times(library.read(shape), sources))
+            if progress is not None:
+                progress(Stage("measure", number + 1, len(every)))
+    measured = Measured(every, tuple(times), candidates)
+    return chosen_library(
+        nest, product, machine, library.toolchain, measured, settings, library.read, library.exported, out
+    )
+
+
+def _check(library: Library, shape: Shape) -> None:
+    names = [each.name for each in library.nest.ranges]
+    wrong = [each for each in library.nest.ranges if not each.low <= shape.get(each.name, 0) <= each.high]
+    if set(shape) != set(names) or wrong:
+        raise OptionError(
+            f"refine: {dict(shape)} is no shape of the library",
+            remedy=f"give each size a value in its range: {', '.join(map(str, library.nest.ranges))}",
+        )

@@ -1,0 +1,64 @@
+"""The model that a library learns from its measurements, on times that are computed."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+from machines import machine_with
+from symbolic_nests import product, symbolic
+
+from polydl.libraries.configurations import Configurations, every_configuration
+from polydl.libraries.kernel import Kernel
+from polydl.libraries.product import symbolic_product
+from polydl.libraries.ranges import size_ranges
+from polydl.libraries.regression import fitted
+from polydl.libraries.shapes import Shape, sampled_shapes
+
+RANGES = ("M=1..512", "N=16..512", "K=8..512")
+
+
+def seconds(kernel: Kernel, shape: Shape) -> float:
+    """Time by remainders of register blocks, starts of tiles and copies."""
+    blocking = kernel.blocking
+    assert blocking is not None
+    m, n, k = shape["N"], shape["M"], shape["K"]
+    tile_m, tile_n, tile_k = (min(blocking.innermost(role), size) for role, size in zip("mnk", (m, n, k), strict=True))
+    rows = ceil(tile_m / (8 * blocking.vectors)) * 8 * blocking.vectors / tile_m
+    columns = ceil(tile_n / blocking.columns) * blocking.columns / tile_n
+    starts = ceil(m / tile_m) * ceil(n / tile_n) * ceil(k / tile_k)
+    return (m * n * k * rows * columns + 2000 * starts + 40 * len(blocking.packed) * (m + n) * k) * 1e-10
+
+
+def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> None:
+    nest, machine = symbolic(product(), tmp_path, RANGES), machine_with(1, 32)
+    form = symbolic_product(nest)
+    assert form is not None
+    every = every_configuration(nest, form, machine)
+    assert len(set(every)) == len(every) > 1000
+    draw = np.random.default_rng(2)
+    measured = [every[place] for place in draw.choice(len(every), 40, replace=False)]
+    shapes = sampled_shapes(size_ranges(RANGES), 60, seed=0)
+    table = Configurations.of(nest, form, machine, (), measured)
+    features = np.concatenate([table.features(shape) for shape in shapes[:40]])
+    times = np.array([seconds(kernel, shape) for shape in shapes[:40] for kernel in measured])
+    model = fitted(features, times, [number for number in range(40) for _ in measured])
+    assert np.median(np.abs(np.log(model.seconds(features) / times))) < 0.15
+    all_of_them = Configurations.of(nest, form, machine, (), every)
+    lost = []
+    for shape in shapes[40:]:
+        best_ten = np.argsort(model.seconds(all_of_them.features(shape)))[:10]
+        fastest = min(seconds(every[place], shape) for place in best_ten)
+        lost.append(fastest / min(seconds(kernel, shape) for kernel in every))
+    assert np.median(lost) < 1.25
+
+
+def test_kernels_without_a_product_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    text = (
+        "void gemm(int M, int N, float C[M][N])\n{\n#pragma scop\n  for (int i = 0; i < M; ++i)\n"
+        "    for (int j = 0; j < N; ++j)\n      C[i][j] = 1;\n#pragma endscop\n}\n"
+    )
+    nest = symbolic(text, tmp_path, RANGES[:2])
+    table = Configurations.of(nest, None, machine_with(1, 32), ["other", Kernel().id], [Kernel()])
+    assert table.features({"M": 4, "N": 16}).tolist() == [[2.0, 4.0, 0.0, 1.0]]
