@@ -79,12 +79,14 @@ class Parser:
         unit = self.parse(view.text, macros)
         errors = [diagnostic for diagnostic in unit.diagnostics if diagnostic.severity >= Diagnostic.Error]
         if errors:
-            raise _source_error(errors, self.file, view, original)
+            raise _source_error(errors, self.file, view, original, macros)
         return unit
 
 
-def _source_error(diagnostics: Sequence[Any], file: str, view: EditedText, original: str) -> SourceError:
-    """The first error, and what is undeclared in all of them."""
+def _source_error(
+    diagnostics: Sequence[Any], file: str, view: EditedText, original: str, macros: Mapping[str, str]
+) -> SourceError:
+    """The first error, and what is undeclared in all of them. ``macros`` may stand where a name has to."""
     diagnostic = diagnostics[0]
     place = diagnostic.location
     where, line, construct = file, place.line, None
@@ -96,6 +98,7 @@ def _source_error(diagnostics: Sequence[Any], file: str, view: EditedText, origi
     message = diagnostic.spelling
     undeclared = [re.fullmatch(r"use of undeclared identifier '(\w+)'.*", each.spelling) for each in diagnostics]
     names = list(dict.fromkeys(match[1] for match in undeclared if match))
+    words = re.findall(r"\w+", construct or "")
     remedy = "mend the C; this is what Clang says about it"
     if undeclared[0]:
         macros = "it as a macro" if len(names) == 1 else "them as macros"
@@ -105,6 +108,9 @@ def _source_error(diagnostics: Sequence[Any], file: str, view: EditedText, origi
         remedy = "include the header that declares it"
     elif "file not found" in message:
         remedy = "add the folder of the header to the include directories"
+    elif message.startswith("expected ") and (replaced := [name for name in macros if name in words]):
+        options = " ".join(f"-D {name}" for name in replaced)
+        remedy = f"{options} puts a number in the place of that name here: leave out the option or the definition"
     elif "overflow" in message:
         remedy = "compute the size in long, such as 100000L * 100000"
     return SourceError(
