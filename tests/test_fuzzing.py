@@ -185,7 +185,7 @@ def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
         return replace(kernel, c=kernel.c.replace("++i)", "i += 2)"))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polydl.pipeline.generate_code", faulty)
+        patch.setattr("polydl.codegen.translation_unit.generate", faulty)
         program, case = _product(), generated(0, 0)[1].having(_product())
         case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
         outcome = examine(case, settings)
@@ -238,7 +238,7 @@ def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:
     case = generated(0, 0)[1].having(_product())
     case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polydl.pipeline.generate_code", faulty)
+        patch.setattr("polydl.codegen.translation_unit.generate", faulty)
         return examine(case, settings).variants
 
 

@@ -22,6 +22,7 @@ from polydl.variants.rewrites.gather import GATHER, Gather, gather
 from polydl.variants.rewrites.pack import Pack, pack
 from polydl.variants.rewrites.split import Split
 from polydl.variants.rewrites.unfold import UNFOLD, Unfold, unfold
+from polydl.variants.rewrites.winograd import Winograd
 
 POINTWISE = """
 void f(float out[2][3][7][6][16], float flt[3][2][20][16], float in[2][2][7][6][20]) {
@@ -47,6 +48,22 @@ void f(float C[70][48], const float A[70][300], const float B[48][300]) {
       for (int k = 0; k < 300; k++)
         C[i][j] += A[i][k] * B[j][k];
     }
+#pragma endscop
+}
+"""
+
+# Both read B.
+TWO_PRODUCTS = """
+void f(float C[40][48], float D[40][48], const float A[40][30], const float B[48][30], const float E[40][30]) {
+#pragma scop
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 48; j++)
+      for (int k = 0; k < 30; k++)
+        C[i][j] += A[i][k] * B[j][k];
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 48; j++)
+      for (int k = 0; k < 30; k++)
+        D[i][j] += E[i][k] * B[j][k];
 #pragma endscop
 }
 """
@@ -294,6 +311,43 @@ def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> 
     assert "libxsmm" not in [report.kernel for report in space.reports]
     assert space.alternatives
     assert all("libxsmm" in [r.kernel for r in each.reports] for each in space.alternatives)
+
+
+@pytest.mark.native
+def test_two_copies_of_one_array_are_two_statements(tmp_path: Path) -> None:
+    scop = parse(tmp_path, TWO_PRODUCTS)
+    once = Variant((Pack("S0", "B", (1, 0)),))
+    both = Variant((Pack("S0", "B", (1, 0)), Pack("S1", "B", (1, 0))))
+    applied = [pipeline.apply(scop, variant, machine=machine_with(1, 32)) for variant in (once, both)]
+    assert [statement.name for statement in applied[1].scop.statements if statement.origin == "copy"] == [
+        "pack_B_",
+        "pack_B",
+    ]
+    check_kernels(tmp_path, scop, [pipeline.kernel(each, 32) for each in applied])
+
+
+def test_a_copy_is_of_what_the_statement_reads(tmp_path: Path) -> None:
+    scop = parse(tmp_path, TWO_PRODUCTS)
+    for steps in ((Pack("S0", "E", (1, 0)),), (Pack("S0", "B", (1, 0)), Pack("S0", "B", (0, 1)))):
+        with pytest.raises(IllegalVariantError, match=r"S0 does not read `[EB]`"):
+            pipeline.apply(scop, Variant(steps), machine=machine_with(1, 32))
+
+
+def test_loops_that_bound_each_other_have_no_tiles_of_a_convolution(tmp_path: Path) -> None:
+    """A step that was written for another nest is refused, and is no fault."""
+    bounded = """
+    void f(float out[6], const float in[8], const float filter[3]) {
+    #pragma scop
+      for (int y = 0; y < 6; y++)
+        for (int r = 0; r < 3; r++)
+          if (y + r >= 1)
+            out[y] += in[y + r - 1] * filter[r];
+    #pragma endscop
+    }
+    """
+    scop = parse(tmp_path, bounded)
+    with pytest.raises(IllegalVariantError, match="loops of S0 bound each other"):
+        pipeline.apply(scop, Variant((Winograd("S0", (("y", "r", 2),), 0),)), machine=machine_with(1, 32))
 
 
 def test_rewrites_survive_json() -> None:

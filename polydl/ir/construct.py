@@ -92,3 +92,11 @@ def fresh_name(scop: Scop, name: str) -> str:
     while name in taken:
         name += "_"
     return name
+
+
+def fresh_statement_name(scop: Scop, name: str) -> str:
+    """``name`` with as many underscores after it as it takes for no statement of the scop to have it."""
+    taken = {statement.name for statement in scop.statements}
+    while name in taken:
+        name += "_"
+    return name

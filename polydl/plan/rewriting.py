@@ -120,4 +120,7 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
         scop = apply(before.scop, last, before.dependences, reassociate=before.reassociate)
     except UnknownNameError as unknown:
         raise IllegalVariantError(f"`{last.json_name}`: there is no {unknown.args[0]}") from unknown
+    if len({statement.name for statement in scop.statements}) < len(scop.statements):
+        # Everything that isl says of instances goes by the names of their statements.
+        raise IllegalVariantError(f"`{last.json_name}` gives two statements the same name")
     return RewrittenScop(scop, numerics, rounding)

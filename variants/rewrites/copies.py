@@ -9,12 +9,13 @@ from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, Box, combined
-from polydl.ir.construct import assignment, make_access, make_statement
+from polydl.ir.construct import assignment, fresh_statement_name, make_access, make_statement
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Expression, Statement
 
 
 def copying_statement(
+    scop: Scop,
     reader: Statement,
     array: Array,
     packed: Array,
@@ -26,7 +27,7 @@ def copying_statement(
     source: tuple[Affine, ...],
 ) -> Statement:
     """The statement that copies elements of ``array`` into ``packed`` for ``reader``, with these subscripts."""
-    name = f"pack_{array.name}"
+    name = fresh_statement_name(scop, f"pack_{array.name}")
     accesses = (
         make_access(name, iterators, box, f"{name}_to", packed.name, "write", to),
         make_access(name, iterators, box, f"{name}_from", array.name, "read", source),
@@ -54,7 +55,9 @@ def with_copy(
     """
     place = complete_from(scop, reader, array)
     betas = (place, *(0,) * len(box))
-    copy = copying_statement(reader, array, packed, iterators=iterators, box=box, betas=betas, to=to, source=source)
+    copy = copying_statement(
+        scop, reader, array, packed, iterators=iterators, box=box, betas=betas, to=to, source=source
+    )
     others = [reader if each.name == reader.name else each for each in scop.statements]
     return replace(scop, statements=inserted(copy, others), arrays=(*scop.arrays, packed))
 

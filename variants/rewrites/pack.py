@@ -77,6 +77,8 @@ def pack(scop: Scop, step: Pack) -> Scop:
     depth = len(array.extents)
     straight = tuple(iterator_form(d, depth) for d in range(depth))
     reader = scop.statement(step.statement)
+    if not any(access.array == step.array for access in reader.reads):
+        raise IllegalVariantError(f"{reader.name} does not read `{array.name}`")
     repacked = replace(reader, accesses=tuple(_repacked(reader, access, packed, step) for access in reader.accesses))
     return with_copy(
         scop,

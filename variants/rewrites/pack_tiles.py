@@ -109,6 +109,7 @@ def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reas
     names = tuple(fresh_name(scop, f"{array.name}_{number}") for number in range(len(inner)))
     place = statement.betas[0]
     copy = copying_statement(
+        scop,
         statement,
         array,
         tile,

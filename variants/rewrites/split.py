@@ -156,7 +156,9 @@ class Blocked:
 
 
 def extents_of(statement: Statement) -> list[int]:
-    assert statement.box is not None
+    """Iterations of each loop. Raises IllegalVariantError for loops that bound each other."""
+    if statement.box is None:
+        raise IllegalVariantError(f"loops of {statement.name} bound each other")
     return [high - low + 1 for low, high in statement.box]
 
 
