@@ -162,7 +162,7 @@ def _product() -> Program:
     i, j, k = (Sum(((1, name),)) for name in "ijk")
     value = Binary("*", Element("A", (i, k)), Element("B", (k, j)))
     loops: tuple[Any, ...] = (Assign(Element("C", (i, j)), "+=", Binary("+", value, Element("D", (j,)))),)
-    for name, extent in (("k", 6), ("j", 12), ("i", 9)):
+    for name, extent in (("k", 24), ("j", 12), ("i", 9)):
         loops = (Loop(name, Sum(), Sum((), extent - 1), 1, loops),)
     other = (Loop("x", Sum(), Sum((), 30), 1, (Assign(Element("E", (Sum(((1, "x"),)),)), "=", Number("2.0f")),)),)
     return fitted(Program(tuple(Variable(name, "float") for name in "ABCDE"), (*other, *loops)))
