@@ -101,9 +101,9 @@ def _source_error(
     words = re.findall(r"\w+", construct or "")
     remedy = "mend the C; this is what Clang says about it"
     if undeclared[0]:
-        macros = "it as a macro" if len(names) == 1 else "them as macros"
+        defined = "it as a macro" if len(names) == 1 else "them as macros"
         options = " ".join(f"-D {name}=VALUE" for name in names)
-        remedy = f"declare {', '.join(names)}, or define {macros}: {options}"
+        remedy = f"declare {', '.join(names)}, or define {defined}: {options}"
     elif re.search(r"undeclared (library )?function", message):
         remedy = "include the header that declares it"
     elif "file not found" in message:
