@@ -6,7 +6,6 @@ import os
 import re
 import resource
 import subprocess
-import tempfile
 import traceback
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,6 +22,7 @@ from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.exactness import compare_exactly
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import Case
 from polydl.fuzzing.running import NoReferenceError, Reference, run
@@ -130,8 +130,8 @@ def processor_seconds() -> float:
 def examine(case: Case, settings: Settings, given: Sequence[Variant] = ()) -> Outcome:
     """Try random variants of a nest, and the ``given`` ones first. The same case gives the same variants."""
     tally = _Tally()
-    with tempfile.TemporaryDirectory(prefix="polydl-fuzz-") as folder:
-        _examine(case, settings, given, Path(folder), tally)
+    with temporary_directory() as folder:
+        _examine(case, settings, given, folder, tally)
     return tally.outcome()
 
 
