@@ -162,12 +162,17 @@ def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None
     ]
     more = [Clause("Numerics", _numerics(winner)), tuned]
     if foreign is not None:
-        called = (
-            f"{foreign.symbol} is the same for callers by the C ABI of Apache TVM FFI, such as NumPy, PyTorch and JAX: "
-            "its arguments are tensors of DLPack and numbers, which are checked."
-        )
-        more.append(Clause("Tensors", called))
+        more.append(tensors_clause(foreign))
     return replace(interface, clauses=(*clauses, *more))
+
+
+def tensors_clause(foreign: ForeignCall) -> Clause:
+    """How the function is called with tensors."""
+    return Clause(
+        "Tensors",
+        f"{foreign.symbol} is the same for callers by the C ABI of Apache TVM FFI, such as NumPy, PyTorch and JAX: its "
+        "arguments are tensors of DLPack and numbers, which are checked.",
+    )
 
 
 def _other_sizes(winner: Winner) -> str:

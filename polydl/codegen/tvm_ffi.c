@@ -64,19 +64,26 @@ static const char *polydl_shape(char *text, int dimensions, const long long *ext
   return text;
 }
 
-/* The elements of a C-contiguous tensor in the memory of the CPU; 0 after an error. */
+/* The tensor that an argument is; 0 after an error. */
 __attribute__((unused))
-static void *polydl_elements(const polydl_argument *argument, const char *name, int code, int bits, int alignment,
-                             int dimensions, const long long *extents)
+static const polydl_tensor *polydl_tensor_of(const polydl_argument *argument, const char *name)
 {
-  char problem[3 * POLYDL_TEXT_BYTES], one[POLYDL_TEXT_BYTES], other[POLYDL_TEXT_BYTES];
   const polydl_tensor *tensor = argument->value.pointer;
   if (argument->kind == POLYDL_TENSOR_OBJECT) {
-    tensor = (const polydl_tensor *)((const char *)tensor + POLYDL_OBJECT_BYTES);
-  } else if (argument->kind != POLYDL_TENSOR_POINTER) {
+    return (const polydl_tensor *)((const char *)tensor + POLYDL_OBJECT_BYTES);
+  }
+  if (argument->kind != POLYDL_TENSOR_POINTER) {
     polydl_raise("TypeError", name, "must be a tensor");
     return 0;
   }
+  return tensor;
+}
+
+/* Whether a tensor is in the memory of the CPU and holds elements of a type. */
+__attribute__((unused))
+static int polydl_holds(const polydl_tensor *tensor, const char *name, int code, int bits)
+{
+  char problem[3 * POLYDL_TEXT_BYTES], one[POLYDL_TEXT_BYTES], other[POLYDL_TEXT_BYTES];
   if (tensor->device != POLYDL_CPU) {
     polydl_raise("ValueError", name, "must be in the memory of the CPU");
     return 0;
@@ -87,20 +94,18 @@ static void *polydl_elements(const polydl_argument *argument, const char *name, 
     polydl_raise("TypeError", name, problem);
     return 0;
   }
-  /* A pointer to one element takes a tensor without dimensions, too. */
-  int same = tensor->dimensions == dimensions || (tensor->dimensions == 0 && dimensions == 1 && extents[0] == 1);
+  return 1;
+}
+
+/* The elements of a tensor, if they are C-contiguous and aligned; 0 after an error. */
+__attribute__((unused))
+static void *polydl_contiguous(const polydl_tensor *tensor, const char *name, int alignment)
+{
   int contiguous = 1;
   long long stride = 1;
-  for (int i = tensor->dimensions - 1; same && i >= 0; --i) {
-    same = tensor->extents[i] == extents[i];
-    contiguous = contiguous && (!tensor->strides || extents[i] == 1 || tensor->strides[i] == stride);
-    stride *= extents[i];
-  }
-  if (!same) {
-    __builtin_snprintf(problem, sizeof problem, "has shape %s and must have %s",
-                       polydl_shape(one, tensor->dimensions, tensor->extents), polydl_shape(other, dimensions, extents));
-    polydl_raise("ValueError", name, problem);
-    return 0;
+  for (int i = tensor->dimensions - 1; i >= 0; --i) {
+    contiguous = contiguous && (!tensor->strides || tensor->extents[i] == 1 || tensor->strides[i] == stride);
+    stride *= tensor->extents[i];
   }
   if (!contiguous) {
     polydl_raise("ValueError", name, "must be C-contiguous");
@@ -112,6 +117,73 @@ static void *polydl_elements(const polydl_argument *argument, const char *name, 
     return 0;
   }
   return data;
+}
+
+/* The elements of a C-contiguous tensor in the memory of the CPU; 0 after an error. */
+__attribute__((unused))
+static void *polydl_elements(const polydl_argument *argument, const char *name, int code, int bits, int alignment,
+                             int dimensions, const long long *extents)
+{
+  char problem[3 * POLYDL_TEXT_BYTES], one[POLYDL_TEXT_BYTES], other[POLYDL_TEXT_BYTES];
+  const polydl_tensor *tensor = polydl_tensor_of(argument, name);
+  if (!tensor || !polydl_holds(tensor, name, code, bits)) {
+    return 0;
+  }
+  /* A pointer to one element takes a tensor without dimensions, too. */
+  int same = tensor->dimensions == dimensions || (tensor->dimensions == 0 && dimensions == 1 && extents[0] == 1);
+  for (int i = tensor->dimensions - 1; same && i >= 0; --i) {
+    same = tensor->extents[i] == extents[i];
+  }
+  if (!same) {
+    __builtin_snprintf(problem, sizeof problem, "has shape %s and must have %s",
+                       polydl_shape(one, tensor->dimensions, tensor->extents), polydl_shape(other, dimensions, extents));
+    polydl_raise("ValueError", name, problem);
+    return 0;
+  }
+  return polydl_contiguous(tensor, name, alignment);
+}
+
+/* The same for an array of any shape with at least so many elements. */
+__attribute__((unused))
+static void *polydl_at_least(const polydl_argument *argument, const char *name, int code, int bits, int alignment,
+                             long long elements)
+{
+  char problem[POLYDL_TEXT_BYTES];
+  const polydl_tensor *tensor = polydl_tensor_of(argument, name);
+  if (!tensor || !polydl_holds(tensor, name, code, bits)) {
+    return 0;
+  }
+  long long count = 1;
+  for (int i = 0; i < tensor->dimensions; ++i) {
+    count *= tensor->extents[i];
+  }
+  if (count < elements) {
+    __builtin_snprintf(problem, sizeof problem, "has %lld elements and must have at least %lld", count, elements);
+    polydl_raise("ValueError", name, problem);
+    return 0;
+  }
+  return polydl_contiguous(tensor, name, alignment);
+}
+
+/* The extent of a tensor along one of so many dimensions; -1 after an error. */
+__attribute__((unused))
+static long long polydl_extent(const polydl_argument *argument, const char *name, int dimensions, int dimension)
+{
+  char problem[POLYDL_TEXT_BYTES];
+  const polydl_tensor *tensor = polydl_tensor_of(argument, name);
+  if (!tensor) {
+    return -1;
+  }
+  if (tensor->dimensions != dimensions) {
+    __builtin_snprintf(problem, sizeof problem, "has %d dimensions and must have %d", tensor->dimensions, dimensions);
+    polydl_raise("ValueError", name, problem);
+    return -1;
+  }
+  if (tensor->extents[dimension] > 0x7fffffff) {
+    polydl_raise("ValueError", name, "is longer than a size may be");
+    return -1;
+  }
+  return tensor->extents[dimension];
 }
 
 __attribute__((unused))

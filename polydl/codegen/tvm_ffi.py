@@ -7,6 +7,7 @@ or linked. Source: https://tvm.apache.org/ffi/get_started/stable_c_abi.html
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
@@ -44,17 +45,41 @@ class ForeignCall:
     function: str
 
 
-def foreign_call(scop: Scop, exported: str) -> ForeignCall | None:
+@dataclass(frozen=True)
+class Told:
+    """Where a size that callers may leave out is read from: an extent is ``factor`` times the size and ``more``."""
+
+    parameter: int
+    dimensions: int
+    dimension: int
+    factor: int
+    more: int
+
+
+@dataclass(frozen=True)
+class OpenShapes:
+    """What is known of a function's arrays where it takes any sizes. All C is of the names of sizes."""
+
+    #: the parameters that are sizes, and where each is read from; None for one that no array tells
+    sizes: Mapping[str, Told | None]
+    #: C of the extents of each array; none for one of which only the number of elements matters
+    extents: Mapping[str, tuple[str, ...]]
+    #: C of the least number of elements of each array
+    elements: Mapping[str, str]
+
+
+def foreign_call(scop: Scop, exported: str, shapes: OpenShapes | None = None) -> ForeignCall | None:
     """How the function that is exported under that name is called; None if one of its types has no place there.
 
     It takes the function's arguments in order: all of them, or those whose values were not fixed. Tensors must have the
-    element type and the extents of the source's arrays, be C-contiguous and in the CPU's memory.
+    element type and the extents of the source's arrays, be C-contiguous and in the CPU's memory. A function that takes
+    any sizes has ``shapes``: it takes all arguments, or those that no tensor tells.
     """
     parameters = [(parameter, scop.array(parameter.array)) for parameter in scop.function.parameters]
     if scop.function.return_type != "void" or not all(_has_place(*each) for each in parameters):
         return None
     symbol = f"{_PREFIX}{exported}"
-    function = processor.for_all(_function(scop, exported, symbol, parameters))
+    function = processor.for_all(_function(scop, exported, symbol, parameters, shapes))
     return ForeignCall(symbol, f"{_definitions()}\n", f"\n{function}\n")
 
 
@@ -67,8 +92,11 @@ def _definitions() -> str:
     return processor.for_all(Path(__file__).with_name("tvm_ffi.c").read_text(encoding="utf-8").rstrip("\n"))
 
 
-def _function(scop: Scop, exported: str, symbol: str, parameters: list[tuple[Parameter, Array]]) -> str:
-    needed = sum(parameter.value is None for parameter, _ in parameters)
+def _function(
+    scop: Scop, exported: str, symbol: str, parameters: list[tuple[Parameter, Array]], shapes: OpenShapes | None
+) -> str:
+    spared = [_is_spared(parameter, shapes) for parameter, _ in parameters]
+    needed = spared.count(False)
     counts = sorted({needed, len(parameters)})
     wrong = " && ".join(f"polydl_count != {count}" for count in counts)
     rows = [
@@ -78,13 +106,15 @@ def _function(scop: Scop, exported: str, symbol: str, parameters: list[tuple[Par
     ]
     if needed < len(parameters):
         rows.append(f"  int polydl_all = polydl_count == {len(parameters)};")
-    if parameters:
-        rows.append("  const polydl_argument *polydl_next = polydl_arguments;")
+    rows += _sizes(exported, parameters, shapes, spared)
     values = []
     for place, (parameter, array) in enumerate(parameters):
-        rows += _argument(place, exported, parameter, array)
+        if shapes is not None and parameter.name in shapes.sizes:
+            values.append(f"({array.element}){parameter.name}")
+            continue
+        rows += _argument(place, exported, parameter, array, shapes, _given(place, spared))
         values.append(f"polydl_{place}" if parameter.is_pointer else f"({array.element})polydl_{place}")
-    rows += _apart(scop, exported, parameters)
+    rows += _apart(scop, exported, parameters, shapes)
     signature = (
         f"int {symbol}(void *polydl_handle, const polydl_argument *polydl_arguments, int polydl_count,\n"
         f"{' ' * len(f'int {symbol}(')}polydl_argument *polydl_result)"
@@ -106,15 +136,79 @@ def _function(scop: Scop, exported: str, symbol: str, parameters: list[tuple[Par
     )
 
 
-def _argument(place: int, exported: str, parameter: Parameter, array: Array) -> list[str]:
-    """C that takes the next argument as ``polydl_<place>``."""
+def _is_spared(parameter: Parameter, shapes: OpenShapes | None) -> bool:
+    """Whether callers may leave a parameter out."""
+    if shapes is not None and parameter.name in shapes.sizes:
+        return shapes.sizes[parameter.name] is not None
+    return parameter.value is not None
+
+
+def _given(place: int, spared: Sequence[bool]) -> str:
+    """C of the argument for a parameter, where it is given."""
+    missing = sum(spared[:place])
+    index = str(place) if not missing else f"polydl_all ? {place} : {place - missing}"
+    return f"&polydl_arguments[{index}]"
+
+
+def _sizes(
+    exported: str, parameters: list[tuple[Parameter, Array]], shapes: OpenShapes | None, spared: Sequence[bool]
+) -> list[str]:
+    """C that takes the sizes from arguments of their own, or else from the extents of tensors."""
+    rows = []
+    for place, (parameter, array) in enumerate(parameters):
+        if shapes is None or parameter.name not in shapes.sizes:
+            continue
+        size, told = parameter.name, shapes.sizes[parameter.name]
+        given = (
+            f'polydl_integer({_given(place, spared)}, "{exported}: {size}", 0, {_literal(_range(array)[1])}, &{size})'
+        )
+        rows.append(f"  long long {size} = 0;")
+        if told is None:
+            rows += [f"  if ({given}) {{", "    return -1;", "  }"]
+            continue
+        name = f'"{exported}: {parameters[told.parameter][0].name}"'
+        value = size if not told.more else f"({size} - ({told.more}))"
+        rows += [
+            "  if (polydl_all) {",
+            f"    if ({given}) {{",
+            "      return -1;",
+            "    }",
+            "  } else {",
+            f"    {size} = polydl_extent({_given(told.parameter, spared)}, {name}, "
+            f"{told.dimensions}, {told.dimension});",
+            f"    if ({size} < 0) {{",
+            "      return -1;",
+            "    }",
+            *([f"    {size} = {value} / {told.factor};"] if told.more or told.factor != 1 else []),
+            "  }",
+        ]
+    return rows
+
+
+def _elements(place: int, name: str, array: Array, shapes: OpenShapes | None, given: str) -> list[str]:
+    """C that takes a tensor's elements as ``polydl_<place>``."""
+    kind = f"{_CODES[array.element]}, {8 * array.element_bytes}, {array.element_bytes}"
+    if shapes is not None and array.name in shapes.elements and array.name not in shapes.extents:
+        call = f"polydl_at_least({given}, {name}, {kind}, {shapes.elements[array.name]})"
+        return [f"  void *polydl_{place} = {call};"]
+    extents = tuple(map(str, array.extents or (1,)))
+    constant = "static "
+    if shapes is not None and array.name in shapes.extents:
+        extents, constant = shapes.extents[array.name], ""
+    return [
+        f"  {constant}const long long polydl_extents_{place}[] = {{{', '.join(extents)}}};",
+        f"  void *polydl_{place} = polydl_elements({given}, {name}, {kind}, {len(extents)}, polydl_extents_{place});",
+    ]
+
+
+def _argument(
+    place: int, exported: str, parameter: Parameter, array: Array, shapes: OpenShapes | None, argument: str
+) -> list[str]:
+    """C that takes an argument as ``polydl_<place>``."""
     name = f'"{exported}: {parameter.name}"'
     if parameter.is_pointer:
-        extents = array.extents or (1,)
         return [
-            f"  static const long long polydl_extents_{place}[] = {{{', '.join(map(str, extents))}}};",
-            f"  void *polydl_{place} = polydl_elements(polydl_next++, {name}, {_CODES[array.element]}, "
-            f"{8 * array.element_bytes}, {array.element_bytes}, {len(extents)}, polydl_extents_{place});",
+            *_elements(place, name, array, shapes, argument),
             f"  if (!polydl_{place}) {{",
             "    return -1;",
             "  }",
@@ -122,7 +216,7 @@ def _argument(place: int, exported: str, parameter: Parameter, array: Array) -> 
     if _CODES[array.element] == _FLOAT:
         return [
             f"  double polydl_{place};",
-            f"  if (polydl_real(polydl_next++, {name}, &polydl_{place})) {{",
+            f"  if (polydl_real({argument}, {name}, &polydl_{place})) {{",
             "    return -1;",
             "  }",
         ]
@@ -130,7 +224,7 @@ def _argument(place: int, exported: str, parameter: Parameter, array: Array) -> 
     least, most = _range(array) if parameter.value is None else (parameter.value, parameter.value)
     return [
         f"  long long polydl_{place} = {parameter.value or 0};",
-        f"  if ({given}polydl_integer(polydl_next++, {name}, {_literal(least)}, {_literal(most)}, &polydl_{place})) {{",
+        f"  if ({given}polydl_integer({argument}, {name}, {_literal(least)}, {_literal(most)}, &polydl_{place})) {{",
         "    return -1;",
         "  }",
     ]
@@ -151,7 +245,9 @@ def _literal(value: int) -> str:
     return f"(-{-value - 1}LL - 1)" if value < 0 else f"{value}LL"
 
 
-def _apart(scop: Scop, exported: str, parameters: list[tuple[Parameter, Array]]) -> list[str]:
+def _apart(
+    scop: Scop, exported: str, parameters: list[tuple[Parameter, Array]], shapes: OpenShapes | None
+) -> list[str]:
     """C that refuses arrays which are written and overlap others."""
     written = {access.array for statement in scop.statements for access in statement.writes}
     pointers = [(place, *each) for place, each in enumerate(parameters) if each[0].is_pointer]
@@ -160,9 +256,17 @@ def _apart(scop: Scop, exported: str, parameters: list[tuple[Parameter, Array]])
         if array.name in written or other_array.name in written:
             name = parameter.name if array.name in written else other.name
             rows += [
-                f"  if (polydl_disjoint(polydl_{first}, {array.bytes}, polydl_{second}, {other_array.bytes}, "
+                f"  if (polydl_disjoint(polydl_{first}, {_bytes(array, shapes)}, polydl_{second}, "
+                f"{_bytes(other_array, shapes)}, "
                 f'"{exported}: {name}")) {{',
                 "    return -1;",
                 "  }",
             ]
     return rows
+
+
+def _bytes(array: Array, shapes: OpenShapes | None) -> str:
+    """C of an array's bytes."""
+    if shapes is None or array.name not in shapes.elements:
+        return str(array.bytes)
+    return f"{array.element_bytes} * (unsigned long long)({shapes.elements[array.name]})"

@@ -12,12 +12,14 @@ from math import exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.emit import head_comment, own_directory, processor_clause, write_unit
+from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
+from polydl.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.files import write_atomically
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.decision import Condition, Decision, choose
+from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
 
 if TYPE_CHECKING:
@@ -34,9 +36,12 @@ def emitted(library: Library, directory: Path | None) -> Library:
     folder = directory or own_directory()
     code = library.kernel
     names = emitted_names(code.function, folder)
-    files = write_unit(
-        code, _interface(library, code.interface), _head(library, code, names), library.toolchain, names, MANIFEST
-    )
+    shapes = open_shapes(library.nest)
+    foreign = None if shapes is None else foreign_call(library.nest.source, code.function, shapes)
+    if foreign is not None:
+        code = replace(code, c="".join([foreign.definitions, code.c, foreign.function]))
+    contents = _interface(library, code.interface, foreign)
+    files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
     manifest = folder / MANIFEST[0]
     write_atomically(manifest, json.dumps(library_document(library), indent=1) + "\n")
     return replace(library, files={**{str(kind): path for kind, path in files.items()}, "manifest": manifest})
@@ -103,7 +108,7 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
     return head_comment(rows, code, library.toolchain, names)
 
 
-def _interface(library: Library, plain: Interface) -> Interface:
+def _interface(library: Library, plain: Interface, foreign: ForeignCall | None) -> Interface:
     product = library.product
     numerics = (
         "Sums may be added up in another order than the source's, in its precision; the compiler may fuse multiply and "
@@ -115,4 +120,5 @@ def _interface(library: Library, plain: Interface) -> Interface:
             "source's precision; the compiler may fuse multiply and add."
         )
     tuned = processor_clause(library.machine, library.toolchain, plain, "make the library again")
-    return replace(plain, clauses=(*plain.clauses, Clause("Numerics", numerics), tuned))
+    more = [Clause("Numerics", numerics), tuned, *([] if foreign is None else [tensors_clause(foreign)])]
+    return replace(plain, clauses=(*plain.clauses, *more))
