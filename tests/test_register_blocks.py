@@ -83,9 +83,9 @@ def test_what_neighbours_share_is_loaded_once(tmp_path: Path) -> None:
     statement = scop.statement("S1")
     # Loops y, x, r, s, k. A row of three outputs reads five columns of three rows, and nine elements of the filter.
     inner = [(2, 3), (3, 3), (1, 3)]
-    assert register_block(scop, statement, inner, 4, 32) == RegisterBlock(27, 27, loads=15 + 9 + 3, stores=3)
+    assert register_block(scop, statement, inner, 4, 32) == RegisterBlock(27, 27, loads=15 + 9 + 3, stores=3, live=8)
     # With too few registers for what is used again, it is loaded each time.
-    assert register_block(scop, statement, inner, 4, 6) == RegisterBlock(27, 27, loads=27 + 9 + 3, stores=3)
+    assert register_block(scop, statement, inner, 4, 6) == RegisterBlock(27, 27, loads=27 + 9 + 3, stores=3, live=8)
 
 
 def test_what_does_not_move_with_the_vectors_is_loaded_before(tmp_path: Path) -> None:
@@ -111,6 +111,16 @@ def test_blocks_have_all_terms_and_some_outputs(tmp_path: Path, text: str, vecto
     costs = [block.cycles_per_operation for block in found]
     assert costs == sorted(costs)
     assert terms in {names(space, block.terms) for block in found}
+
+
+def test_blocks_fit_into_registers(tmp_path: Path) -> None:
+    for vector_bytes, registers in ((64, 32), (32, 16)):
+        space = heaviest(nest(tmp_path, FIRST, k=5, o=16), vector_bytes=vector_bytes)
+        assert space.machine.core.vector_registers == registers
+        for block in blocks(space):
+            sums = sum(size for _, size in block.outputs) or 1
+            # The sums, as many rows as they all read next, and what is multiplied.
+            assert sums + (sums - 1) + 2 <= registers
 
 
 def test_sums_keep_their_order_where_they_must(tmp_path: Path) -> None:

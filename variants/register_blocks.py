@@ -7,6 +7,7 @@ what neighbouring outputs read in common is loaded once. Rules that keep the blo
 few, each by an argument that holds for any nest:
 
 * the terms of a sum are at most ``MOST_TERMS``, and the sums of a block at most ``MOST_UNROLLED`` vectors;
+* sums, and what several of them read until the last of these has done so, fit into registers, if they do in any block;
 * of the loops over terms, one that moves an operand as a loop over the block's outputs does is the innermost, so that
   what these outputs share is in use for a short while only;
 * the loop that fills vectors is taken whole, or in tiles of one or four vectors that divide it;
@@ -83,15 +84,18 @@ def register_blocks(
     [vector] = vectors
     elements = max(1, machine.vector_bytes // scop.array(target.array).element_bytes)
     reads = [access for access in statement.reads if access.array != target.array]
-    found: dict[tuple[float, float], RegisterBlock] = {}
+    fitting: dict[tuple[float, float], RegisterBlock] = {}
+    spilling: dict[tuple[float, float], RegisterBlock] = {}
     for inner in _outputs(scop, reads, [loop for loop in outputs if loop != vector], terms, extents):
         if count * prod(size for _, size in inner) > MOST_INSTANCES:
             continue
         orders = _term_orders(reads, terms, [loop for loop, _ in inner])
         order = next((each for each in orders if _is_legal(nest, directions, vector, each, inner)), None)
         if order is not None:
-            cost = _cost(scop, statement, machine, extents, vector, order, inner)
+            cost, live = _cost(scop, statement, machine, extents, vector, order, inner)
+            found = fitting if live <= machine.core.vector_registers else spilling
             found.setdefault(cost, RegisterBlock(vector, extents[vector], order, inner, cost[0]))
+    found = fitting or spilling
     best = min((cycles for cycles, _ in found), default=0.0)
     kept = [found[cost] for cost in sorted(found) if cost[0] <= SLACK * best][:BLOCKS_KEPT]
     return tuple(replace(block, span=span) for block in kept for span in _spans(extents[vector], elements))
@@ -166,9 +170,12 @@ def _cost(
     vector: int,
     terms: Sequence[int],
     outputs: Sequence[tuple[int, int]],
-) -> tuple[float, float]:
-    """Predicted cycles and loads for each vector of instances, over full blocks and shorter last ones."""
-    core, cycles, loads, work = machine.core, 0.0, 0.0, 0
+) -> tuple[tuple[float, float], int]:
+    """Predicted cycles and loads for each vector of instances, over full blocks and shorter last ones.
+
+    The second is the number of registers that a full block takes.
+    """
+    core, cycles, loads, work, live = machine.core, 0.0, 0.0, 0, 0
     pieces: list[tuple[int, tuple[tuple[int, int], ...]]] = [(1, ())]
     for loop, size in outputs:
         full, rest = divmod(extents[loop], size)
@@ -180,4 +187,5 @@ def _cost(
         cycles += times * core.cycles(block.operations, block.loads, block.stores)
         loads += times * block.loads
         work += times * block.instances
-    return cycles / work, loads / work
+        live = max(live, block.live)
+    return (cycles / work, loads / work), live

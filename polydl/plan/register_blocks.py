@@ -17,6 +17,8 @@ from polydl.ir.statement import Statement
 
 # Of a multiply-add.
 _OPERATIONS = 2
+# Of an instruction, beside its sum: they are in registers for a moment, whatever else is.
+_OPERANDS = 2
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class RegisterBlock:
     operations: int
     loads: int
     stores: int
+    #: Registers that sums and what is read again take at once.
+    live: int
 
 
 def register_block(
@@ -39,7 +43,7 @@ def register_block(
     """
     counts = tuple(count for _, count in loops)
     written = {access.array for access in statement.writes}
-    instances, loads, live, held = prod(counts), 0, 1, 0
+    instances, loads, live, held = prod(counts), 0, _OPERANDS, 0
     varying: list[tuple[int, int]] = []
     for access in statement.accesses:
         if access.subscripts is None:
@@ -61,7 +65,7 @@ def register_block(
         live += longest
         loads += distinct if live <= registers else max(distinct, instances)
     each = max(1, -(-statement.flops_per_instance // _OPERATIONS))
-    return RegisterBlock(instances, instances * each, loads + held, stores)
+    return RegisterBlock(instances, instances * each, loads + held, stores, live)
 
 
 @lru_cache(maxsize=1 << 12)
