@@ -342,7 +342,8 @@ def optimize(
         ranking = chosen_ranker.rank(analysed, found_machine)
     first: FirstUse | None = None
     asked_to = machine is None if calibrate is None else calibrate
-    if asked_to and toolchain is not None and target is None and not emits_first and not variants:
+    # All parts of a whole have the same ranking.
+    if asked_to and toolchain is not None and target is None and not emits_first and not variants and part is None:
         with clock.stage("analysis"):
             report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
             first = first_use_of(ranking, space.apply, found_machine, toolchain, report)

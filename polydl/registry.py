@@ -123,15 +123,16 @@ def _built_in(group: str) -> dict[str, str]:
 
 
 def _offered(group: str) -> dict[str, EntryPoint]:
-    return _entry_points(group, tuple(sys.path))
+    return _entry_points(tuple(sys.path)).get(group, {})
 
 
-@lru_cache(maxsize=64)
-def _entry_points(group: str, _path: tuple[str, ...]) -> dict[str, EntryPoint]:
-    """Those that distributions on the path offer; looking for them takes milliseconds, and so does what finds them."""
+@lru_cache(maxsize=8)
+def _entry_points(_path: tuple[str, ...]) -> dict[str, dict[str, EntryPoint]]:
+    """Those that distributions on the path offer, by group and name; looking for them takes tens of milliseconds."""
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=f"polydl.{group}")}
+    offered = entry_points()
+    return {group: {point.name: point for point in offered.select(group=f"polydl.{group}")} for group in GROUPS}
 
 
 def _suggestion(name: str, known: tuple[str, ...], what: str) -> str:
