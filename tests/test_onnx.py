@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx_models import MODELS, ModelMaker
 
+from polydl.models.program import lower
+from polydl.onnx.folding import shaped
+from polydl.onnx.operators import graph_of
+from polydl.onnx.reading import input_shapes, read_model
+
+SHAPES = {"residual": (1, 3, 12, 12), "mobile": (2, 8, 9, 9), "perceptron": (2, 5, 12)}
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
@@ -282,6 +289,39 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     model.graph.initializer[0].raw_data = b"1234"
     with pytest.raises(polydl.PolydlError, match="damaged"):
         optimized(model)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_damage_of_any_kind_is_an_error_with_a_message(name: str, tmp_path: Path) -> None:
+    """Bytes that are others, gone or more; a file that is still a model becomes a graph."""
+    content, path, chance = MODELS[name]().SerializeToString(), tmp_path / "model.onnx", Random(0)
+    remedies = []
+    for _ in range(100):
+        damaged, place = bytearray(content), chance.randrange(2500)
+        damaged[place : place + chance.randrange(3)] = chance.randbytes(chance.randrange(1, 3))
+        path.write_bytes(damaged)
+        try:
+            stored = read_model(path)
+            lower(graph_of(shaped(stored, input_shapes(stored, {"x": SHAPES[name]})), "model.onnx"))
+        except polydl.PolydlError as error:
+            remedies.append(error.remedy)
+    assert len(remedies) > 30
+    assert all(remedies)
+
+
+@pytest.mark.parametrize(
+    ("operator", "change", "message"),
+    [
+        ("Conv", lambda node: node.attribute[0].ints.__setitem__(0, -1), "node 'conv0'.* negative values"),
+        ("BatchNormalization", lambda node: node.input.__setitem__(1, node.input[0]), "batchnormalization1"),
+        ("Gemm", lambda node: node.input.__setitem__(1, node.input[0]), "gemm10"),
+    ],
+)
+def test_nodes_that_make_no_sense_are_named(operator: str, change: Any, message: str) -> None:
+    model = MODELS["residual"]()
+    change(next(node for node in model.graph.node if node.op_type == operator))
+    with pytest.raises(polydl.PolydlError, match=message):
+        optimized(model, (1, 3, 12, 12))
 
 
 def test_inputs_must_be_floats() -> None:

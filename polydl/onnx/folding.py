@@ -38,7 +38,10 @@ def shaped(stored: StoredModel, inputs: dict[str, Shape]) -> ShapedGraph:
 
 def _node(proto: Any) -> Node:
     attributes = {each.name: helper.get_attribute_value(each) for each in proto.attribute}
-    text = {name: value.decode() if isinstance(value, bytes) else value for name, value in attributes.items()}
+    text = {
+        name: value.decode(errors="replace") if isinstance(value, bytes) else value
+        for name, value in attributes.items()
+    }
     operator = proto.op_type if proto.domain in ("", "ai.onnx") else f"{proto.domain}.{proto.op_type}"
     return Node(proto.name or proto.output[0], operator, tuple(proto.input), tuple(proto.output), text)
 
@@ -97,7 +100,7 @@ class _Folding:
         try:
             schema = onnx.defs.get_schema(node.operator, self._stored.opset, "")
             inferred = onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opsets)
-        except (onnx.shape_inference.InferenceError, onnx.defs.SchemaError) as error:
+        except (onnx.shape_inference.InferenceError, onnx.defs.SchemaError, onnx.checker.ValidationError) as error:
             raise self._error(node, error) from None
         for name, kind in inferred.items():
             self._types[name] = kind

@@ -37,6 +37,8 @@ def _batch_norm(t: Translation) -> None:
     need(len(t.shape) == 4, "it is not over images")
     need(not t.attribute("training_mode", 0), "it is in training mode")
     weight, bias, mean, variance = (t.numbers(position) for position in range(1, 5))
+    fits = all(array.shape == (t.shape[1],) for array in (weight, bias, mean, variance))
+    need(fits, f"its constants have not {t.shape[1]} elements each")
     scale = weight / np.sqrt(variance + t.attribute("epsilon", 1e-5))
     add_channelwise(t.builder, t.name, t.value(), scale, bias - mean * scale, only_use=t.is_only_use(t.value()))
 
@@ -166,6 +168,8 @@ def _layer_norm(t: Translation) -> None:
     rank, elements = len(t.shape), t.shape[-1]
     need(int(t.attribute("axis", -1)) % rank == rank - 1, "it is over several dimensions")
     bias: Array = t.numbers(2) if t.has(2) else np.zeros(elements)
+    fits = all(array.size in (1, elements) for array in (t.numbers(1), bias))
+    need(fits, f"its constants have not {elements} elements each")
     constants = [
         t.builder.constant(f"{t.name}.{what}", np.broadcast_to(array.reshape(-1), (elements,)))
         for what, array in (("weight", t.numbers(1)), ("bias", bias))
