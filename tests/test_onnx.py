@@ -259,6 +259,7 @@ def test_wrong_shapes_are_named() -> None:
         ("Erf", {}, r"node 'erf0' \(Erf\): there is no kernel for Erf alone"),
         ("Softmax", {"axis": 1}, r"over dimension 1 of 4, not over the last"),
         ("Transpose", {"perm": [0, 2, 3, 1]}, "it moves elements"),
+        ("MaxPool", {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]}, r"padding \(2, 0\) with windows of \(2, 2\)"),
     ],
 )
 def test_what_has_no_kernel_is_refused(operator: str, attributes: dict[str, Any], message: str) -> None:

@@ -58,7 +58,11 @@ def memory_in_words(manifests: Sequence[Manifest]) -> str:
         "prepared": sum(each.prepared_bytes for each in manifests),
         "values": sum(each.memory_bytes for each in manifests),
     }
-    return ", ".join(f"{name} {size / 2**20:.1f} MB" for name, size in sizes.items())
+    return ", ".join(f"{name} {_size(size)}" for name, size in sizes.items())
+
+
+def _size(count: int) -> str:
+    return f"{count / 2**20:.1f} MB" if count >= 2**20 else f"{count / 2**10:.0f} kB"
 
 
 def operator_rows(entries: Sequence[Entry]) -> list[str]:

@@ -60,7 +60,8 @@ def _cut(t: Translation, kernel: Pair, stride: Pair, dilation: Pair, *, upper: b
 def add_max_pool(t: Translation) -> None:
     need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
     kernel, stride = _window(t), _pair(t, "strides")
-    before, _ = _padding(t, kernel, stride, (1, 1))
+    before, behind = _padding(t, kernel, stride, (1, 1))
+    _check_padding(kernel, before, behind)
     # Windows may end behind the image, wherever that is.
     t.builder.add_image(t.name, t.shape, Pooling("maximum", kernel, stride, before), [t.value()])
 
@@ -69,6 +70,7 @@ def add_average_pool(t: Translation) -> None:
     need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
     kernel, stride = _window(t), _pair(t, "strides")
     before, behind = _padding(t, kernel, stride, (1, 1))
+    _check_padding(kernel, before, behind)
     extents = t.builder.shape(t.value())[2:]
     for axis in range(2):
         last = (t.shape[2 + axis] - 1) * stride[axis] + kernel[axis]
@@ -96,6 +98,12 @@ def _pair(t: Translation, name: str) -> Pair:
 def _window(t: Translation) -> Pair:
     need(len(t.shape) == 4, "it is not over images")
     return _pair(t, "kernel_shape")
+
+
+def _check_padding(kernel: Pair, before: Pair, behind: Pair) -> None:
+    """Every window must have a pixel."""
+    padding = max(before[0], behind[0]), max(before[1], behind[1])
+    need(padding[0] < kernel[0] and padding[1] < kernel[1], f"padding {padding} with windows of {kernel}")
 
 
 def _padding(t: Translation, kernel: Pair, stride: Pair, dilation: Pair) -> tuple[Pair, Pair]:
