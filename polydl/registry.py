@@ -52,6 +52,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
         "fuse": "polydl.variants.rewrites.fuse:FUSE",
+        "cut_triangle": "polydl.variants.rewrites.cut_triangle:CUT_TRIANGLE",
         "reschedule": "polydl.variants.rewrites.reschedule:RESCHEDULE",
     },
     "strategies": {

@@ -110,7 +110,8 @@ def test_the_plain_schedule_is_legal_and_in_tiles(folder: Path, threads: int) ->
 
 @pytest.mark.native
 @pytest.mark.slow
-def test_the_experiment_says_what_was_verified(folder: Path, tmp_path: Path) -> None:
+def test_the_experiment_says_what_was_verified(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
     out = tmp_path / "small.json"
     few = ["--max-variants", "4", "--top-k", "1", "--program", "polybench_added_product"]
     import_module("experiments.polybench").main(["--polybench", str(folder), "--out", str(out), *few])

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Annotated, ClassVar
 
+import islpy as isl
+
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import iterator_form
 from polydl.ir.construct import fresh_name, make_access
@@ -16,6 +18,7 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, ProductForm, product_form
+from polydl.poly.boxes import bounding_box
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Proposal, Request
 from polydl.variants.rewrites.copies import with_copy, written_later
@@ -96,12 +99,22 @@ def pack(scop: Scop, step: Pack) -> Scop:
 def _repacked(statement: Statement, access: Access, packed: Array, step: Pack) -> Access:
     if access.array != step.array:
         return access
-    if access.subscripts is None or statement.box is None:
+    if access.subscripts is None:
         raise IllegalVariantError(f"`{access.array}` is not accessed with plain affine subscripts")
     subscripts = tuple(access.subscripts[dimension] for dimension in step.order)
-    return make_access(
-        statement.name, statement.iterators, statement.box, access.reference, packed.name, access.kind, subscripts
+    domain = isl.Set(statement.domain)
+    moved = make_access(
+        statement.name,
+        statement.iterators,
+        statement.box or bounding_box(domain),
+        access.reference,
+        packed.name,
+        access.kind,
+        subscripts,
     )
+    if statement.box is not None:
+        return moved
+    return replace(moved, relation=str(isl.Map(moved.relation).intersect_domain(domain)))
 
 
 def packing_choices(scop: Scop, statement: Statement) -> tuple[tuple[Pack, ...], ...]:
