@@ -19,7 +19,6 @@ from polydl.presentation.options import (
     json_option,
     quiet_option,
     records_option,
-    sandbox_option,
 )
 
 if TYPE_CHECKING:
@@ -65,7 +64,6 @@ def _shapes(texts: Sequence[str]) -> Shapes:
     help="Compute every product one by one, none in a transform domain.",
 )  # fmt: skip
 @click.option("--report", is_flag=True, help="Show every operator: its time alone, and what was chosen.")
-@sandbox_option
 @records_option
 @quiet_option
 @json_option
