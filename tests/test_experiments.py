@@ -224,3 +224,19 @@ def test_two_versions_take_turns_and_are_compared_round_by_round(
     with pytest.raises(subprocess.CalledProcessError) as failure:
         versions.run([sys.executable, "-c", "raise SystemExit('no such nest')"], os.environ, tmp_path)
     assert "no such nest" in failure.value.stderr
+
+
+def test_the_choice_of_a_kernel_is_measured_as_the_manifest_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    document = {
+        "shapes": [{"sizes": {"M": 3, "N": 4}}],
+        "ranges": {"M": "1..64:4", "N": "2,8", "ld": "M.."},
+        "kernels": [{"id": "a"}, {"id": "b"}],
+        "decision": {"sizes": ["M", "N"], "at_most": 99, "then": "b", "else": "original"},
+    }
+    lines = import_module("experiments.library_answers").choice(document).splitlines()
+    assert lines[0] == "__attribute__((noinline)) static int chosen(int M, int N)"
+    assert lines[1] == (
+        "{ if (!(M >= 1 && M <= 64 && N >= 2 && N <= 8)) return 0; "
+        "if ((long)M * N <= 99) { return 2; } else { return 0; } }"
+    )
