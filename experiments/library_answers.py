@@ -14,14 +14,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
-
 import polydl
-from polydl.execute.build import build
-from polydl.libraries.build import alone
-from polydl.libraries.callable import AnySize
-from polydl.libraries.decision import Leaf
-from polydl.libraries.unit import ORIGINAL, unit
+from polydl.libraries.answers import wrong_shapes
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # Small, so that loops that are written plainly are done soon, and tiles have remainders.
@@ -31,59 +25,8 @@ FAMILIES = {
     "softmax.c": {"N": "1..40", "M": "1..300"},
     "conv_any.c": {"N": "1..3", "C": "1..40", "F": "1..40", "H": "1..12", "W": "1..40"},
 }
-_TYPES = {"float": np.float32, "double": np.float64, "int": np.int32, "signed char": np.int8}
 # Calls of the choice, at shapes of which each is taken in turn.
 _CALLS, _SHAPES = 20_000_000, 1024
-
-
-def checked(library: polydl.Library, count: int, seed: int) -> list[dict[str, int]]:
-    """The shapes, of so many random ones, at which the library or one of its candidates differs from the source.
-
-    Sizes are within their ranges, at the borders, and just beyond. The library runs at all shapes, candidates in turn.
-    """
-    nest, product, bits = library.nest, library.product, library.machine.vector_bytes
-    draw, random = Random(seed), np.random.default_rng(seed)
-    source = nest.source
-    written = {access.array for statement in source.statements for access in statement.writes}
-    with tempfile.TemporaryDirectory() as folder:
-        plain = unit(nest, product, Leaf(ORIGINAL), {}, bits, identity="source")
-        codes = [plain, *(alone(nest, product, kernel, library.machine) for kernel in library.candidates.values())]
-        built = build(codes, library.toolchain, Path(folder))
-        reference, *kernels = (
-            AnySize(nest, each.library, source.function.name) for each in built if each.library is not None
-        )
-        wrong = []
-        for number in range(count):
-            sizes = {
-                each.name: draw.choice((each.low, each.high, each.high + 1))
-                if draw.random() < 0.3
-                else round(each.low * (each.high / each.low) ** draw.random())
-                for each in nest.ranges
-            }
-            sizes |= {each.name: sizes[each.least] + draw.choice((0, 0, 1, 5)) for each in nest.leading}
-            factors = {
-                each.name: draw.choice((0, 1, -0.5))
-                for each in source.function.parameters
-                if each.name not in nest.sizes and not each.is_pointer
-            }
-            given = {
-                array: (random.random(extents) - 0.5).astype(_TYPES[source.array(array).element])
-                for array, extents in nest.source_extents(sizes).items()
-                if source.array(array).storage == "parameter"
-            }
-            answers = []
-            for function in (reference, library.best, kernels[number % len(kernels)]):
-                arrays = {name: value.copy() if name in written else value for name, value in given.items()}
-                function(**sizes, **factors, **arrays)
-                answers.append({name: arrays[name] for name in written & arrays.keys()})
-            same = all(
-                np.allclose(answer[name], answers[0][name], rtol=1e-4, atol=1e-5)
-                for answer in answers[1:]
-                for name in answer
-            )
-            if not same:
-                wrong.append(sizes)
-    return wrong
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -95,7 +38,7 @@ def check(arguments: argparse.Namespace) -> None:
         library = polydl.library(
             EXAMPLES / name, ranges, shapes=2, top_k=1, machine=polydl.Machine.detect(threads=arguments.threads)
         )
-        wrong = checked(library, arguments.shapes, arguments.seed)
+        wrong = wrong_shapes(library, arguments.shapes, arguments.seed)
         written = " ".join(f"{size}={values}" for size, values in ranges.items())
         print(f"| {name} | {written} | {len(library.candidates)} | {arguments.shapes} | {len(wrong)} |", flush=True)
         for sizes in wrong[:5]:

@@ -20,6 +20,7 @@ PUBLIC = {
     "polydl.execute.sampling",
     "polydl.execute.toolchain",
     "polydl.learning.recorded_space",
+    "polydl.libraries.answers",
     "polydl.libraries.held_out",
     "polydl.libraries.ranges",
     "polydl.libraries.shapes",

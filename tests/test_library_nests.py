@@ -11,6 +11,7 @@ import pytest
 from machines import machine_with
 from symbolic_nests import symbolic
 
+from polydl.bfloat16 import from_float
 from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.callable import AnySize
@@ -128,6 +129,17 @@ void nest(int M, int N, int K, int C[M][N], const signed char A[M][K], const sig
     }
 }
 """
+HALVES = """#include <polydl/bfloat16.h>
+void nest(int M, int N, int K, float C[M][N], const bfloat16 A[K][M], const bfloat16 B[N][K])
+{
+#pragma scop
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k < K; ++k)
+        C[i][j] += bfloat16_to_float(A[k][i]) * bfloat16_to_float(B[j][k]);
+#pragma endscop
+}
+"""
 TRIANGLE = """
 void nest(int N, int M, float x[N][M], const float L[N][N])
 {
@@ -157,7 +169,8 @@ FAMILIES = {
     "convolution": Family(CONVOLUTION, IMAGES, True),
     "channels last": Family(CHANNELS_LAST, IMAGES, True),
     "batched": Family(BATCHED, ("B=1..4", "M=1..20", "N=1..40", "K=1..20"), True),
-    "integers": Family(INTEGERS, ("M=1..20", "N=1..40", "K=1..20"), False),
+    "integers": Family(INTEGERS, ("M=1..20", "N=1..40", "K=1..20"), True),
+    "bfloat16": Family(HALVES, ("M=1..20", "N=1..40", "K=1..20"), True),
     "triangle": Family(TRIANGLE, ("N=1..20", "M=1..40"), False),
 }
 
@@ -205,8 +218,9 @@ def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
         for array, extents in nest.source_extents(sizes).items():
             if nest.source.array(array).storage == "parameter":
                 kind = {"float": np.float32, "double": np.float64, "int": np.int32, "signed char": np.int8}
-                values = random.integers(-9, 9, extents) if name == "integers" else random.random(extents) - 0.5
-                given[array] = values.astype(kind[nest.source.array(array).element])
+                element = nest.source.array(array).element
+                values = random.integers(-99, 99, extents) if name == "integers" else random.random(extents) - 0.5
+                given[array] = from_float(values) if element == "bfloat16" else values.astype(kind[element])
         factors = {each.name: 1.5 for each in nest.source.function.parameters if each.name == "alpha"}
         expected = {array: value.copy() if array in written else value for array, value in given.items()}
         tuned(**sizes, **factors, **given)

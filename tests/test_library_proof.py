@@ -85,7 +85,7 @@ def test_what_a_library_cannot_hold_is_refused(tmp_path: Path, text: str, messag
     "text",
     [
         product().replace("k < K", "k <= i && k < K"),
-        product(element="int"),
+        product(element="long"),
         product(before="C[i][j] = 0;").replace("C[i][j] += A", "C[i][j] *= A"),
         product().replace("C[i][j] +=", "C[0][j] +="),
         product().replace("C[i][j] +=", "C[i][0] +="),

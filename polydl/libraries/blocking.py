@@ -134,6 +134,10 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     return vectors, max(1, min(max(tiling.columns), fitting))
 
 
+def _with_copies(packed: Collection[Operand], product: SymbolicProduct) -> tuple[Operand, ...]:
+    return tuple(name for name in MOVED_BY if name in packed or name in product.copied)
+
+
 def widest_block(machine: Machine) -> int:
     """The most columns of a register block of two vectors."""
     return (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
@@ -166,6 +170,7 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
             few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
             blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
             blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
+    blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
     if not product.outer:
         return tuple(blockings)
     threads = [role for role in product.outer if role in product.c.strides] if machine.threads > 1 else []
@@ -179,11 +184,11 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
 
 
 def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int) -> tuple[Blocking, ...]:
-    """A blocking with each choice of operands to copy. A is always copied where m is not contiguous in it."""
+    """A blocking with each choice of operands to copy."""
     kept = []
     for chosen in combinations((False, True), repeat=2):
         operands: tuple[Operand, ...] = tuple(name for name, wanted in zip(MOVED_BY, chosen, strict=True) if wanted)
-        if product.a.strides["m"] != "1" and "a" not in operands:
+        if not product.copied <= set(operands):
             continue
         if all(blocking.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in operands):
             kept.append(replace(blocking, packed=operands))

@@ -100,8 +100,7 @@ def proved(
     """Those of the kernels that are legal at all sizes of the ranges, and that need no memory that grows with them."""
     legal = []
     for kernel in kernels:
-        strided = product is not None and product.a.strides["m"] != "1"
-        if strided and kernel.blocking is not None and "a" not in kernel.blocking.packed:
+        if product is not None and kernel.blocking is not None and not product.copied <= set(kernel.blocking.packed):
             continue
         try:
             plan = planned(nest, product, kernel)

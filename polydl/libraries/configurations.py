@@ -116,9 +116,8 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
     threads: list[str] = [""]
     if machine.threads > 1:
         threads += ["m", "n", *(role for role in product.outer if role in product.c.strides)]
-    copies: list[tuple[Operand, ...]] = [("a",), ("a", "b")]
-    if product.a.strides["m"] == "1":
-        copies += [(), ("b",)]
+    choices: tuple[tuple[Operand, ...], ...] = ((), ("a",), ("b",), ("a", "b"))
+    copies = [packed for packed in choices if product.copied <= set(packed)]
     others = {parallel: kernel_of(nest, (), parallel, product) for parallel in (False, True)}
     found: list[Kernel] = []
     for (vectors, columns), shared in combinations(blocks, threads):

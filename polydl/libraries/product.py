@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
 from polydl.codegen.lowering import affine
 from polydl.codegen.values import Expr
@@ -16,7 +17,12 @@ from polydl.match.product import NoMatch, ProductForm, product_form
 #: What a loop is to a product: ``m``, ``n``, ``k``, or one around these, ``o1`` and so on in the source's order.
 Role = str
 INNER: tuple[Role, ...] = ("m", "n", "k")
-_ELEMENTS = ("float", "double")
+# The types of operands that may be added up in each type.
+_ELEMENTS = {
+    "float": ("float", BFLOAT16),
+    "double": ("double",),
+    "int": ("signed char", "char", "unsigned char", "short", "unsigned short"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,8 @@ class Operand:
     """An array of a product."""
 
     access: Access
+    #: type of its elements
+    element: str
     #: C of the elements by which one iteration of each loop that moves it moves it
     strides: dict[Role, str]
 
@@ -39,7 +47,7 @@ class SymbolicProduct:
     """``c[m, n] += scale * a[m, k] * b[k, n]`` at any size, in any loops around. m is contiguous in C."""
 
     statement: str
-    #: type of all elements
+    #: type in which products are added up: that of C's elements
     element: str
     #: the iterator, as an index, and the iterations of each loop, as a sum of sizes
     loops: dict[Role, int]
@@ -60,6 +68,12 @@ class SymbolicProduct:
     @property
     def operands(self) -> dict[str, Operand]:
         return {"a": self.a, "b": self.b, "c": self.c}
+
+    @property
+    def copied(self) -> frozenset[str]:
+        """Of ``a`` and ``b`` those that are always copied: of narrower elements, and where m is not contiguous in A."""
+        strided = {"a"} if self.a.strides["m"] != "1" else set()
+        return frozenset(strided | {name for name in ("a", "b") if self.operands[name].element != self.element})
 
     def role(self, iterator: int) -> Role:
         """What the loop with that iterator is."""
@@ -83,22 +97,27 @@ def _terms(nest: SymbolicNest, product: SymbolicProduct) -> float:
 def _product_of(nest: SymbolicNest, statement: Statement) -> SymbolicProduct | None:
     plain, scale = unscaled(nest, statement)
     form = product_form(nest.scop, plain)
-    if isinstance(form, NoMatch) or form.types not in {(element, element) for element in _ELEMENTS}:
+    if isinstance(form, NoMatch) or form.element not in _ELEMENTS.get(form.accumulator, ()):
+        return None
+    if form.element_b not in _ELEMENTS[form.accumulator]:
         return None
     for oriented in (form, form.swapped()):
         loops = _loops(nest, statement, oriented)
         if loops is None:
             continue
-        c, a, b = (
-            Operand(access, {role: _stride(nest, access, loops[role]) for role in loops if loops[role] in moving})
-            for access, moving in ((each, _moving(each)) for each in (oriented.c, oriented.a, oriented.b))
-        )
+        c, a, b = (_operand(nest, access, loops) for access in (oriented.c, oriented.a, oriented.b))
         trips = {role: nest.trips[statement.name][number] for role, number in loops.items()}
         names = {role: statement.iterators[number] for role, number in loops.items()}
         for name, operand in (("a", a), ("b", b), ("c", c)):
             names[name] = nest.scop.array(operand.access.array).memory
-        return SymbolicProduct(statement.name, form.element, loops, trips, c, a, b, names, " * ".join(scale))
+        return SymbolicProduct(statement.name, form.accumulator, loops, trips, c, a, b, names, " * ".join(scale))
     return None
+
+
+def _operand(nest: SymbolicNest, access: Access, loops: Mapping[Role, int]) -> Operand:
+    moving = _moving(access)
+    strides = {role: _stride(nest, access, loop) for role, loop in loops.items() if loop in moving}
+    return Operand(access, nest.scop.array(access.array).element, strides)
 
 
 def _loops(nest: SymbolicNest, statement: Statement, form: ProductForm) -> dict[Role, int] | None:

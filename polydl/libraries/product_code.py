@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen.values import Expr
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
@@ -34,39 +35,49 @@ static inline long polydl_columns(long left, long block)
     columns *= 2;
   return columns;
 }"""
+# By the operand's name and the type of its elements, which become those of C.
 _PACK_BLOCK = """\
-/* Copies what a register block reads of A or B: its rows, or columns, all of one k together. */
-static void polydl_pack_block(long count, long k, const polydl_element *from, long step, long along_k,
-                              polydl_element *panel)
-{
-  if (step == 1) {
+/* Copies what a register block reads of {name}: its rows, or columns, all of one k together. */
+static void polydl_pack_block_{name}(long count, long k, const {type} *from, long step, long along_k,
+                                     polydl_element *panel)
+{{
+  if (step == 1) {{
     for (long l = 0; l < k; ++l)
       for (long i = 0; i < count; ++i)
-        panel[l * count + i] = from[i + l * along_k];
-  } else {
+        panel[l * count + i] = {convert}(from[i + l * along_k]);
+  }} else {{
     for (long i = 0; i < count; ++i)
       for (long l = 0; l < k; ++l)
-        panel[l * count + i] = from[i * step + l * along_k];
-  }
-}"""
-_PACK_A = """\
+        panel[l * count + i] = {convert}(from[i * step + l * along_k]);
+  }}
+}}"""
+_PACK = {
+    "a": """\
 /* Copies a tile of A: its register blocks one after the other. */
-static void polydl_pack_a(long m, long k, long block, long width, const polydl_element *a, long am, long ak,
+static void polydl_pack_a(long m, long k, long block, long width, const {type} *a, long am, long ak,
                           polydl_element *to)
-{
-  for (long row = 0, rows; row < m; row += rows) {
+{{
+  for (long row = 0, rows; row < m; row += rows) {{
     rows = polydl_rows(m - row, block, width);
-    polydl_pack_block(rows, k, a + row * am, am, ak, to + row * k);
-  }
-}"""
-_PACK_B = """\
+    polydl_pack_block_a(rows, k, a + row * am, am, ak, to + row * k);
+  }}
+}}""",
+    "b": """\
 /* Copies a tile of B in the same way. */
-static void polydl_pack_b(long n, long k, long block, const polydl_element *b, long bk, long bn, polydl_element *to)
-{
-  for (long column = 0, columns; column < n; column += columns) {
+static void polydl_pack_b(long n, long k, long block, const {type} *b, long bk, long bn, polydl_element *to)
+{{
+  for (long column = 0, columns; column < n; column += columns) {{
     columns = polydl_columns(n - column, block);
-    polydl_pack_block(columns, k, b + column * bn, bn, bk, to + column * k);
-  }
+    polydl_pack_block_b(columns, k, b + column * bn, bn, bk, to + column * k);
+  }}
+}}""",
+}
+_WIDEN = """\
+/* A bfloat16 as the float of which it is the upper half. */
+static inline float polydl_widened(unsigned short half)
+{
+  const union { unsigned bits; float number; } whole = {(unsigned)half << 16};
+  return whole.number;
 }"""
 _OPERANDS = "const polydl_element *a, long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
 # Columns that share a pointer into B, as far as addresses scale.
@@ -118,7 +129,7 @@ class ProductCode:
         return ", ".join(
             [
                 *(f"long {role}" for role in self.product.loops),
-                "const polydl_element *a", "const polydl_element *b", "polydl_element *c",
+                f"const {self._type('a')} *a", f"const {self._type('b')} *b", "polydl_element *c",
                 *(f"long {name}{role}" for name, role in self._strides),
                 *(["polydl_element scale"] if self.scaled else []),
             ]
@@ -151,9 +162,7 @@ class ProductCode:
                 if width > 1
             ),
             _SUPPORT,
-            *([_PACK_BLOCK] if any(each.packed for each in self.blockings) else []),
-            *([_PACK_A] if any("a" in each.packed for each in self.blockings) else []),
-            *([_PACK_B] if any("b" in each.packed for each in self.blockings) else []),
+            *self._copies(),
             *(_register_block(*block, scaled=self.scaled) for block in register_blocks),
             *(self._tile(vectors, columns) for vectors, columns in blocks),
             *self._panels(),
@@ -211,6 +220,23 @@ static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a,
     }}
   }}
 }}"""
+
+    def _type(self, operand: str) -> str:
+        """C of the type of an operand's elements."""
+        element = self.product.operands[operand].element
+        return "unsigned short" if element == BFLOAT16 else element
+
+    def _copies(self) -> list[str]:
+        """The functions that copy tiles."""
+        found = []
+        for name, text in _PACK.items():
+            if any(name in each.packed for each in self.blockings):
+                kind = self._type(name)
+                half = self.product.operands[name].element == BFLOAT16
+                convert = "polydl_widened" if half else ""
+                found += [_WIDEN] if half and _WIDEN not in found else []
+                found += [_PACK_BLOCK.format(name=name, type=kind, convert=convert), text.format(type=kind)]
+        return found
 
     def _panels(self) -> list[str]:
         """The memory of copied tiles, which each thread has."""
