@@ -138,7 +138,7 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     ("place", "call"),
     [
         ("polydl.execute.checking.Checker.check_again", 2),
-        ("polydl.optimization._exact", 1),
+        ("polydl.exact_winner.with_exactness", 1),
         ("polydl.emit.write_kernel", 1),
         ("polydl.report.write_report", 1),
     ],

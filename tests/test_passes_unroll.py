@@ -7,7 +7,7 @@ from loops_by_hand import adds, array, at, c, context, loop, sets, times
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Body, Call, For, nodes
 from polydl.codegen.passes import unroll_and_jam, vectorize
-from polydl.codegen.values import Binary, Expr, Integer, Integral, Name
+from polydl.codegen.values import Binary, Expr, Integer, Integral, Name, linear
 
 ARRAYS = (array("z", 12), array("A", 12, 90), array("x", 90), array("B", 14, 90))
 
@@ -59,25 +59,30 @@ def test_a_shorter_last_tile_has_a_body_of_its_own() -> None:
 def taps(last: int | Expr) -> Body:
     """Three neighbours are added to each of several rows, in a vector loop."""
     row = loop(
-        "i", 2, last, adds("S", at("A", "i", "j"), times(at("z", "k"), at("B", Binary("+", Name("i"), Name("k")), "j")))
+        "i",
+        2,
+        last,
+        adds("S", at("A", "i", "j"), times(at("z", "k"), at("B", linear([(1, Name("i")), (1, Name("k"))]), "j"))),
     )
-    return (loop("j", 0, 89, loop("k", 1, 1, row)),)
+    return (loop("j", 0, 89, loop("k", 1, 2, row)),)
 
 
 def test_all_loops_inside_of_a_vector_loop_run_side_by_side() -> None:
-    (made,) = unroll_and_jam.run(taps(1), known({1: 2, 2: 2}))
+    (made,) = unroll_and_jam.run(taps(1), known({1: 3, 2: 2}))
     assert c((made,)) == [
         "for (int j = 0; j <= 89; ++j) {",
         "A[0][j] += z[0] * B[0][j];",
         "A[1][j] += z[0] * B[1][j];",
         "A[0][j] += z[1] * B[1][j];",
         "A[1][j] += z[1] * B[2][j];",
+        "A[0][j] += z[2] * B[2][j];",
+        "A[1][j] += z[2] * B[3][j];",
         "}",
     ]
     assert isinstance(made, For)
-    assert [getattr(each, "copy", "") for each in made.body] == ["_0_0", "_0_1", "_1_0", "_1_1"]
+    assert [getattr(each, "copy", "") for each in made.body] == ["_0_0", "_0_1", "_1_0", "_1_1", "_2_0", "_2_1"]
     # The inner one could fill vectors itself, but is unrolled in the other.
-    assert unroll_and_jam.run(taps(1), known({1: 2, 2: 2}, vector=(0, 2))) == (made,)
+    assert unroll_and_jam.run(taps(1), known({1: 3, 2: 2}, vector=(0, 2))) == (made,)
 
 
 def test_other_loops_stay() -> None:
