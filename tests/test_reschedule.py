@@ -235,3 +235,31 @@ def test_a_step_that_does_not_fit_is_refused(change: dict[str, object], reason: 
     scop = scops["jacobi"]
     with pytest.raises(IllegalVariantError, match=reason):
         applied(scop, replace(STEP, **change))  # type: ignore[arg-type]
+
+
+MANY_RELATIONS = """\
+#include <math.h>
+void nest(float A[49][41], const float B[20][39]) {
+#pragma scop
+  for (int i = 1; i < 38; i++) {
+    for (int j = 0; j < 13; j++) {
+      for (int t = 2; t < 4; t += 3) {
+        A[j + 7][i + 3] += A[2 * t + i + 5][3] * 2.0f;
+        A[i + 4][j + 1] = sqrtf(fabsf(B[(i + 2) / 2][j + 1]));
+      }
+    }
+    for (int k = 0; k < 4; k++)
+      for (int l = 0; l < 5; l++)
+        A[l + 5][k + 1] -= B[l + 1][k] * B[k][i + 1];
+  }
+#pragma endscop
+}
+"""
+
+
+def test_many_relations_between_few_statements_are_scheduled_within_the_quota(tmp_path: Path) -> None:
+    """isl's scheduler takes minutes for all of the relations."""
+    scop = parse(tmp_path, MANY_RELATIONS)
+    band = permutable_band(scop, ("S0", "S1", "S2"), dependences(scop))
+    assert band is not None
+    assert band.permutable[1] - band.permutable[0] > 1

@@ -12,9 +12,15 @@ from dataclasses import dataclass
 import islpy as isl
 
 from polydl.ir.affine import Affine
+from polydl.errors import AnalysisError
 from polydl.ir.scop import Scop
-from polydl.poly.counting import limited
+from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
+
+# Up to half a second of isl's scheduler for most nests. Its numbers may grow, and its operations with them take longer:
+# 20,000 took 0.5 s in the worst case seen, 100,000 took 17 s.
+_HULL_OPERATIONS = 300_000
+_OPERATIONS = 60_000
 
 
 @dataclass(frozen=True)
@@ -29,12 +35,15 @@ class Band:
     permutable: tuple[int, int]
 
 
-@limited
 def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence[Dependence]) -> Band | None:
     """The loops that isl's scheduler gives the statements in common, none of which go back in any dependence.
 
     None where it finds fewer than two, where statements don't share all of their loops, and where a place is no affine
     form. Reductions keep their order. Raises AnalysisError when isl's quota is used up.
+
+    The scheduler takes minutes where many relations hold between two statements. So it first gets one convex relation
+    for each pair of statements, which holds all of them. That asks for more than is needed: where there is no answer to
+    it, the relations themselves are asked about.
     """
     domain, order = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     for name in statements:
@@ -42,8 +51,22 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
     for dependence in dependences:
         if dependence.source in statements and dependence.target in statements:
             order = order.union(isl.UnionMap(dependence.relation))
-    constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(order).set_proximity(order)
-    node = constraints.compute_schedule().get_root().first_child()
+    try:
+        band = _band(domain, order.simple_hull(), statements, _HULL_OPERATIONS)
+    except AnalysisError:
+        band = None
+    return band or _band(domain, order, statements, _OPERATIONS)
+
+
+def _band(domain: isl.UnionSet, order: isl.UnionMap, statements: Sequence[str], operations: int) -> Band | None:
+    """The band of a schedule in which no pair of ``order`` goes back, by so many of isl's operations at most."""
+    with quota(isl.DEFAULT_CONTEXT, operations):
+        constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(order).set_proximity(order)
+        return _permutable(constraints.compute_schedule(), statements)
+
+
+def _permutable(schedule: isl.Schedule, statements: Sequence[str]) -> Band | None:
+    node = schedule.get_root().first_child()
     rows: dict[str, tuple[Affine, ...]] = dict.fromkeys(statements, ())
     permutable = None
     while _kind(node) == "band":

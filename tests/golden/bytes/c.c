@@ -12,7 +12,9 @@ static inline void polydl_gemm0_scalar_48(const signed char *a, const unsigned c
       sum[i] = c[i + j * 96];
     for (long r = 0; r < count; ++r)
       for (long l = 0; l < k; ++l) {
-        const int bv = (int)b[polydl_gemm0_offsets_b[r] + j * 128 + l * 1];
+        const unsigned char *at = b + polydl_gemm0_offsets_b[r] + j * 128 + l * 1;
+        __asm__("" : "+r"(at));
+        const int bv = (int)*at;
         for (int i = 0; i < 48; ++i)
           sum[i] += (int)a[polydl_gemm0_offsets_a[r] + i + l * 96] * bv;
       }
