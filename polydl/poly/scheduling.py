@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import islpy as isl
 
-from polydl.ir.affine import Affine
 from polydl.errors import AnalysisError
+from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
