@@ -7,6 +7,8 @@ from importlib.metadata import version
 
 from click_man.core import write_man_pages
 
-from polydl.cli import main
+from polydl.cli import COMMANDS, command, main
 
+for name in COMMANDS:
+    main.add_command(command(name))
 write_man_pages("polydl", main, version=version("polydl"), target_dir=sys.argv[1])

@@ -121,8 +121,10 @@ def main(
     programs = [before.absolute(), after.absolute()]
     documents = []
     with tempfile.TemporaryDirectory() as root:
+        # A version that must not keep its bytecode would compile all of it in each run.
+        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environments = [
-            os.environ | {f"XDG_{kind}_HOME": str(Path(root, version, kind)) for kind in ("CACHE", "DATA")}
+            inherited | {f"XDG_{kind}_HOME": str(Path(root, version, kind)) for kind in ("CACHE", "DATA")}
             for version in VERSIONS
         ]
         for name in names or COMMANDS:

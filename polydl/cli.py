@@ -9,42 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 import click
 
-from polydl.commands import output
-from polydl.commands.bench import bench
-from polydl.commands.calibrate import calibrate
-from polydl.commands.collect import collect
-from polydl.commands.fuse import fuse
-from polydl.commands.fuzz import fuzz
-from polydl.commands.learning import evaluate, train
-from polydl.commands.library import library
-from polydl.commands.model import model
-from polydl.commands.optimize import optimize
-from polydl.commands.output import FAILURE, STANDARD_OUTPUT, fail, show
-from polydl.commands.records import records
-from polydl.commands.report import report
-from polydl.commands.tune import tune
-from polydl.commands.variant import chosen_variant, variant_option
-from polydl.commands.worker import worker
+from polydl.commands.output import FAILURE, fail
 from polydl.errors import PolydlError
 from polydl.interruption import INTERRUPTION
-from polydl.presentation.options import (
-    Search,
-    Source,
-    Target,
-    debug_option,
-    json_option,
-    ranker_option,
-    search_options,
-    source_options,
-    target_options,
-    top_k_options,
-    verbose_option,
-)
+from polydl.presentation.options import debug_option
 
 _USER_MISTAKE, _INTERRUPTED = 2, 130
 _STANDARD_ERROR = 2
@@ -56,9 +29,50 @@ _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 # Calls within calls, of which a walk over a long sum takes several for each of its terms.
 _FRAMES = 10_000
 
+# The module in `polydl.commands` that has each command, and what is said of it among all.
+COMMANDS = {
+    "analyze": ("analysis", "Show a variant's working sets, and the caches that hold them."),
+    "bench": ("bench", "Time the best picks of ready workloads beside other libraries."),
+    "calibrate": ("calibrate", "Measure this machine and its microkernels, once for all."),
+    "collect": ("collect", "Measure variants of ready nests into the records."),
+    "doctor": ("doctor", "Test every component that polydl uses."),
+    "evaluate": ("learning", "Judge rankers on nests that their training never saw."),
+    "fuse": ("fuse", "Say which operators can be fused, and find the fastest code."),
+    "fuzz": ("fuzz", "Try random loop nests, and keep those whose variants fail."),
+    "library": ("library", "Make one library for a range of sizes."),
+    "model": ("model", "Make one native call of an ONNX model."),
+    "optimize": ("optimize", "Find the fastest variant, check it, and write C and a library."),
+    "parse": ("analysis", "Show what was read: loops, statements, arrays, accesses."),
+    "rank": ("analysis", "Order the variants, the most promising first, with reasons."),
+    "records": ("records", "Look at, merge and prune what was ever measured."),
+    "report": ("report", "Make one HTML page of a run, or of two beside each other."),
+    "train": ("learning", "Train a ranker on records, and write its weights."),
+    "tune": ("tune", "Optimize many nests, and show them in one table."),
+    "variants": ("analysis", "List the legal variants of a loop nest."),
+    "worker": ("worker", "Let a cluster's scheduler compile and time on this machine."),
+}
+
+
+def command(name: str) -> click.Command:
+    """One of ``COMMANDS``."""
+    module, text = COMMANDS[name]
+    imported: click.Command = getattr(import_module(f"polydl.commands.{module}"), name)
+    imported.short_help = text
+    return imported
+
 
 class PolydlCommands(click.Group):
-    """Turns whatever ends a command into one message on standard error and an exit status."""
+    """Imports a command when it is asked for, and turns whatever ends one into a message and an exit status."""
+
+    def list_commands(self, _: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, _: click.Context, cmd_name: str) -> click.Command | None:
+        return command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
     def main(
         self,
@@ -150,187 +164,3 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
 @debug_option
 def main() -> None:
     """Make a loop nest written in C fast: prove, rank, measure and emit its variants."""
-
-
-main.add_command(optimize)
-main.add_command(tune)
-main.add_command(bench)
-main.add_command(fuse)
-main.add_command(library)
-main.add_command(model)
-main.add_command(fuzz)
-main.add_command(collect)
-main.add_command(train)
-main.add_command(evaluate)
-main.add_command(records)
-main.add_command(report)
-main.add_command(calibrate)
-main.add_command(worker)
-
-
-@main.command(short_help="Show what was read: loops, statements, arrays, accesses.")
-@source_options
-@json_option
-@debug_option
-def parse(source: Source, json_path: str | None) -> int:
-    """Show what was read: loops, statements, arrays, accesses, schedule."""
-    from polydl import report
-    from polydl.presentation import nest
-
-    scop = source.parse()
-    return show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
-
-
-@main.command()
-@source_options
-@target_options
-@search_options
-@click.option("--show", metavar="ID|FILE", help="Print the C of one of them, or of the steps in a JSON file.")
-@verbose_option
-@json_option
-@debug_option
-def variants(
-    source: Source, target: Target, search: Search, show: str | None, verbose: bool, json_path: str | None
-) -> int:
-    """List the legal variants of a loop nest."""
-    from polydl import pipeline, report
-    from polydl.presentation import nest, results
-
-    scop = source.parse()
-    machine = target.machine()
-    space = search.space(scop, machine)
-    if show is not None:
-        named = chosen_variant(show, lambda: search.generate(space))
-        click.echo(pipeline.kernel(space.apply(named), machine.vector_bytes).c, nl=False)
-        return 0
-    generation = search.generate(space)
-    size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
-    text = "\n".join(
-        [
-            nest.nests_text(space, verbose=verbose),
-            nest.generation_text(generation, search.seed, size),
-            "",
-            results.variants_table([space.apply(variant) for variant in generation.variants]),
-        ]
-    )
-    return output.show(json_path, report.variants_document(space, generation, machine, size), text)
-
-
-@main.command(short_help="Order the variants, the most promising first, with reasons.")
-@source_options
-@target_options
-@search_options
-@ranker_option
-@top_k_options(20, "Show")
-@click.option("--explain", is_flag=True, help="Say in words why the first is placed before the second.")
-@json_option
-@debug_option
-def rank(
-    source: Source,
-    target: Target,
-    search: Search,
-    ranker: str,
-    top_k: int,
-    everything: bool,
-    explain: bool,
-    json_path: str | None,
-) -> int:
-    """Order the variants of a loop nest, the most promising first, with the reason for each place."""
-    from polydl import pipeline, report
-    from polydl.presentation import results
-    from polydl.presentation.progress import progress_bar
-
-    scop = source.parse()
-    machine = target.machine()
-    space = search.space(scop, machine)
-    generation = search.generate(space)
-    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
-        ranking = pipeline.rank(
-            scop,
-            generation.variants,
-            machine=machine,
-            ranker=ranker,
-            progress=progress,
-            **search.options,
-        )
-    text = results.ranking_text(ranking, space.apply, 0 if everything else top_k, machine)
-    explanation: list[str] = []
-    if explain and len(ranking.entries) > 1:
-        first, second = (entry.variant for entry in ranking.entries[:2])
-        words = pipeline.explain(scop, first, second, machine=machine, **search.options)
-        text += f"\n\n{results.explanation_text(first, second, words)}"
-        explanation = list(words)
-
-    def document() -> dict[str, Any]:
-        shown = report.ranking_document(scop, ranking, machine)
-        return {**shown, "explanation": explanation} if explanation else shown
-
-    return show(json_path, document, text)
-
-
-@main.command(short_help="Show a variant's working sets, and the caches that hold them.")
-@source_options
-@target_options
-@search_options
-@variant_option
-@click.option(
-    "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
-)
-@click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
-@click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
-@click.option("--shared", is_flag=True, help="A cache that threads share holds what all of them have in use.")
-@click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
-@click.option("--ranker", default="dnn", show_default=True, metavar="NAME", help="Which variants are the top.")
-@json_option
-@debug_option
-def analyze(
-    source: Source,
-    target: Target,
-    search: Search,
-    variant: str | None,
-    plot: str | None,
-    line_size: int | None,
-    inclusive: bool,
-    shared: bool,
-    top_k: int,
-    ranker: str,
-    json_path: str | None,
-) -> int:
-    """Show the working sets of one variant of a loop nest, and the caches that hold them."""
-    from polydl import pipeline, report
-    from polydl.presentation import analysis, results
-
-    scop = source.parse()
-    machine = target.machine()
-    space = search.space(scop, machine)
-    generation = search.generate(space)
-    named = generation.variants[0] if variant is None else chosen_variant(variant, lambda: generation)
-    applied = space.apply(named).prove()
-    working_sets = pipeline.analyze(applied, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
-    table = results.variants_table([applied])
-    text = f"{table}\n\n{analysis.dependences_text(*applied.executed, working_sets, machine)}"
-    if plot is not None:
-        ranking = pipeline.rank(
-            scop,
-            generation.variants,
-            machine=machine,
-            ranker=ranker,
-            **search.options,
-        )
-        analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
-        text += f"\n\nDrawn  {plot}"
-    return show(json_path, report.analysis_document(applied, working_sets, machine), text)
-
-
-@main.command()
-@json_option
-@debug_option
-def doctor(json_path: str | None) -> int:
-    """Test every component that polydl uses. Ends with status 1 if the main job can't run."""
-    from polydl import doctor, report
-    from polydl.presentation import results
-
-    components = doctor.examine()
-    ready = doctor.ready(components)
-    show(json_path, report.doctor_document(components, ready), results.components_text(components))
-    return 0 if ready else FAILURE

@@ -20,7 +20,7 @@ import pytest
 from execute_nests import matmul, matmul_kernel
 
 import polydl
-from polydl.cli import main
+from polydl.cli import command, main
 from polydl.cluster.executor import EXECUTOR, ClusterExecutor
 from polydl.cluster.nodes import alone, connected, resources, types_of
 from polydl.cluster.tuning import machines_of
@@ -77,7 +77,7 @@ def test_an_executor_without_a_cluster_says_so(tmp_path: Path) -> None:
 
 def test_types_of_nodes_need_a_cluster() -> None:
     with pytest.raises(OptionError, match="no cluster"):
-        main.commands["tune"].main(["--workload", "gemm_24x24x24", "--cpu", "a"], standalone_mode=False)
+        command("tune").main(["--workload", "gemm_24x24x24", "--cpu", "a"], standalone_mode=False)
 
 
 @pytest.mark.cluster
@@ -99,7 +99,7 @@ def test_a_job_of_slurm_offers_what_a_node_has(tmp_path: Path) -> None:
 def test_there_is_no_sandbox_on_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.sandbox.is_sandboxed", lambda: True)
     with pytest.raises(OptionError, match="no sandbox on nodes"):
-        main.commands["tune"].main(["--workload", "gemm_24x24x24", "--cluster", "tcp://nowhere"], standalone_mode=False)
+        command("tune").main(["--workload", "gemm_24x24x24", "--cluster", "tcp://nowhere"], standalone_mode=False)
 
 
 # --- three nodes ------------------------------------------------------------------------

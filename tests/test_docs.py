@@ -16,6 +16,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from documents import ROOT, Block, blocks, with_output, write_files, write_output
 
+from polydl.cli import command as command_named
 from polydl.cli import main
 from polydl.machine.core import CONSTANTS
 
@@ -101,7 +102,7 @@ def test_every_command_shown_exists_with_its_options() -> None:
         if words[0] == "make":
             assert words[1] in targets, place
         elif words[0] == "polydl":
-            command, rest = main.commands[words[1]], words[2:]
+            command, rest = command_named(words[1]), words[2:]
             while isinstance(command, click.Group):
                 command, rest = command.commands[rest[0]], rest[1:]
             with command.make_context(words[1], rest) as context:

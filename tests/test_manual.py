@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from polydl.cli import main
+from polydl.cli import COMMANDS, command
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,11 +18,11 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
     script = ROOT / ".ci" / "manual_pages.py"
     ended = subprocess.run([sys.executable, "-P", str(script), str(tmp_path)], capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
-    assert len(main.commands) >= 15
-    for name, command in main.commands.items():
+    assert len(COMMANDS) >= 15
+    for name in COMMANDS:
         page = (tmp_path / f"polydl-{name}.1").read_text(encoding="utf-8").replace("\\-", "-")
         assert page.startswith('.TH "POLYDL')
-        options = [option for each in command.params for option in each.opts if option.startswith("--")]
+        options = [option for each in command(name).params for option in each.opts if option.startswith("--")]
         assert [option for option in options if option not in page] == []
     assert "polydl-records-list.1" in os.listdir(tmp_path)
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polydl.cli import command as command_named
 from polydl.cli import main
 from polydl.errors import OptionError
 from polydl.records.store import read
@@ -55,7 +56,7 @@ def test_a_part_is_written_as_it_is_read() -> None:
 def test_parts_need_records_of_their_own(command: str) -> None:
     line = [command, "--workload", "gemm_24x24x24", "--shard", "1/2"]
     with pytest.raises(OptionError, match="same records") as caught:
-        main.commands[command].main(line[1:], standalone_mode=False)
+        command_named(command).main(line[1:], standalone_mode=False)
     assert "records merge" in (caught.value.remedy or "")
 
 

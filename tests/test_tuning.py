@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polydl.cli import main
+from polydl.cli import command, main
 from polydl.errors import OptionError
 from polydl.presentation.tuning import document, line, tuned_text
 from polydl.records.store import read
@@ -77,7 +77,7 @@ def test_the_document_says_what_won() -> None:
 
 def test_nothing_to_optimize() -> None:
     with pytest.raises(OptionError, match="nothing to optimize"):
-        main.commands["tune"].main([], standalone_mode=False)
+        command("tune").main([], standalone_mode=False)
 
 
 @pytest.mark.native

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from polydl.shards import Shard
 
 
-@click.command(short_help="Time the best picks of ready workloads beside other libraries.")
+@click.command()
 @click.option(
     "--suite",
     "suite_names",

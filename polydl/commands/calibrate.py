@@ -13,7 +13,7 @@ from polydl.presentation.options import debug_option, json_option
 _FAILURE = 1
 
 
-@click.command(short_help="Measure this machine and its microkernels, once for all.")
+@click.command()
 @click.option("--show", is_flag=True, help="Measure nothing: show what is stored.")
 @click.option(
     "--microkernel",

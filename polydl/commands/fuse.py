@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from polydl.report_results import Document
 
 
-@click.command(short_help="Say which operators can be fused, and find the fastest code.")
+@click.command()
 @optimization_options(name_option, prefix_option, march_option)
 def fuse(
     source: Source,

@@ -37,7 +37,7 @@ def _budget(_context: click.Context, _parameter: click.Parameter, value: str) ->
     return Budget(seconds=int(matched[1]) * _UNITS[matched[2]])
 
 
-@click.command(short_help="Try random loop nests, and keep those whose variants fail.")
+@click.command()
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the nests.")
 @click.option(
     "--budget", callback=_budget, default="60s", show_default=True, metavar="SECONDS|Nnests",

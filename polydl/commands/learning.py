@@ -24,7 +24,7 @@ data_option = click.option(
 seed_option = click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of all that is drawn.")
 
 
-@click.command(short_help="Train a ranker on records, and write its weights.")
+@click.command()
 @click.option("--ranker", required=True, metavar="NAME", help="dnn, dnn-paper or regression.")
 @data_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Weights (NAME.npz).")
@@ -53,7 +53,7 @@ def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path
     return show(json_path, trained.card, f"{card_text(trained.card)}\n\nWeights  {path}")
 
 
-@click.command(short_help="Judge rankers on nests that their training never saw.")
+@click.command()
 @data_option
 @click.option("--ranker", "rankers", multiple=True, metavar="NAME", help="Judge these alone. May be repeated.")
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Draw plots there.")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from polydl.libraries.build import Library
 
 
-@click.command(short_help="Make one library for a range of sizes.")
+@click.command()
 @source_options
 @target_options
 @click.option(

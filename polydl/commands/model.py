@@ -45,7 +45,7 @@ def _shapes(texts: Sequence[str]) -> Shapes:
     return shapes or None
 
 
-@click.command(short_help="Make one native call of an ONNX model.")
+@click.command()
 @click.argument("file", type=click.Path(path_type=str))
 @click.option(
     "--input", "inputs", metavar="[NAME=]SHAPE", multiple=True,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from polydl.shards import Shard
 
 
-@click.command(short_help="Find the fastest variant, check it, and write C and a library.")
+@click.command()
 @optimization_options(
     click.option(
         "--timeout",

@@ -69,7 +69,7 @@ class _Reading:
         warn_of_damage(self.damaged)
 
 
-@click.group(short_help="Look at, merge and prune what was ever measured.")
+@click.group()
 @debug_option
 def records() -> None:
     """Look at, merge and prune the measurements that were ever taken."""

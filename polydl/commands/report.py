@@ -12,7 +12,7 @@ from polydl.errors import OptionError
 from polydl.presentation.options import OUT, debug_option, records_option
 
 
-@click.command(short_help="Make one HTML page of a run, or of two beside each other.")
+@click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]")
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, metavar="PATH",

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from polydl.tuning import Nest
 
 
-@click.command(short_help="Optimize many nests, and show them in one table.")
+@click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=str), metavar="[FILE...]")
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes.")
 @click.option("--workload", "workloads", multiple=True, metavar="NAME", help="Such as resnet_03 or gemm_64x96x128.")

@@ -7,7 +7,7 @@ import click
 from polydl.presentation.options import debug_option
 
 
-@click.command(short_help="Let a cluster's scheduler compile and time on this machine.")
+@click.command()
 @click.argument("address")
 @click.option("--key", metavar="NAME", help="The type of processor (its vendor, family, model and caches).")
 @debug_option

@@ -1,0 +1,179 @@
+"""``polydl parse``, ``variants``, ``rank`` and ``analyze``: what is known of a nest without running it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from polydl.commands import output
+from polydl.commands.output import STANDARD_OUTPUT, show
+from polydl.commands.variant import chosen_variant, variant_option
+from polydl.presentation.options import (
+    Search,
+    Source,
+    Target,
+    debug_option,
+    json_option,
+    ranker_option,
+    search_options,
+    source_options,
+    target_options,
+    top_k_options,
+    verbose_option,
+)
+
+
+@click.command()
+@source_options
+@json_option
+@debug_option
+def parse(source: Source, json_path: str | None) -> int:
+    """Show what was read: loops, statements, arrays, accesses, schedule."""
+    from polydl import report
+    from polydl.presentation import nest
+
+    scop = source.parse()
+    return show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
+
+
+@click.command()
+@source_options
+@target_options
+@search_options
+@click.option("--show", metavar="ID|FILE", help="Print the C of one of them, or of the steps in a JSON file.")
+@verbose_option
+@json_option
+@debug_option
+def variants(
+    source: Source, target: Target, search: Search, show: str | None, verbose: bool, json_path: str | None
+) -> int:
+    """List the legal variants of a loop nest."""
+    from polydl import pipeline, report
+    from polydl.presentation import nest, results
+
+    scop = source.parse()
+    machine = target.machine()
+    space = search.space(scop, machine)
+    if show is not None:
+        named = chosen_variant(show, lambda: search.generate(space))
+        click.echo(pipeline.kernel(space.apply(named), machine.vector_bytes).c, nl=False)
+        return 0
+    generation = search.generate(space)
+    size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
+    text = "\n".join(
+        [
+            nest.nests_text(space, verbose=verbose),
+            nest.generation_text(generation, search.seed, size),
+            "",
+            results.variants_table([space.apply(variant) for variant in generation.variants]),
+        ]
+    )
+    return output.show(json_path, report.variants_document(space, generation, machine, size), text)
+
+
+@click.command()
+@source_options
+@target_options
+@search_options
+@ranker_option
+@top_k_options(20, "Show")
+@click.option("--explain", is_flag=True, help="Say in words why the first is placed before the second.")
+@json_option
+@debug_option
+def rank(
+    source: Source,
+    target: Target,
+    search: Search,
+    ranker: str,
+    top_k: int,
+    everything: bool,
+    explain: bool,
+    json_path: str | None,
+) -> int:
+    """Order the variants of a loop nest, the most promising first, with the reason for each place."""
+    from polydl import pipeline, report
+    from polydl.presentation import results
+    from polydl.presentation.progress import progress_bar
+
+    scop = source.parse()
+    machine = target.machine()
+    space = search.space(scop, machine)
+    generation = search.generate(space)
+    with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
+        ranking = pipeline.rank(
+            scop,
+            generation.variants,
+            machine=machine,
+            ranker=ranker,
+            progress=progress,
+            **search.options,
+        )
+    text = results.ranking_text(ranking, space.apply, 0 if everything else top_k, machine)
+    explanation: list[str] = []
+    if explain and len(ranking.entries) > 1:
+        first, second = (entry.variant for entry in ranking.entries[:2])
+        words = pipeline.explain(scop, first, second, machine=machine, **search.options)
+        text += f"\n\n{results.explanation_text(first, second, words)}"
+        explanation = list(words)
+
+    def document() -> dict[str, Any]:
+        shown = report.ranking_document(scop, ranking, machine)
+        return {**shown, "explanation": explanation} if explanation else shown
+
+    return show(json_path, document, text)
+
+
+@click.command()
+@source_options
+@target_options
+@search_options
+@variant_option
+@click.option(
+    "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
+)
+@click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
+@click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
+@click.option("--shared", is_flag=True, help="A cache that threads share holds what all of them have in use.")
+@click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
+@click.option("--ranker", default="dnn", show_default=True, metavar="NAME", help="Which variants are the top.")
+@json_option
+@debug_option
+def analyze(
+    source: Source,
+    target: Target,
+    search: Search,
+    variant: str | None,
+    plot: str | None,
+    line_size: int | None,
+    inclusive: bool,
+    shared: bool,
+    top_k: int,
+    ranker: str,
+    json_path: str | None,
+) -> int:
+    """Show the working sets of one variant of a loop nest, and the caches that hold them."""
+    from polydl import pipeline, report
+    from polydl.presentation import analysis, results
+
+    scop = source.parse()
+    machine = target.machine()
+    space = search.space(scop, machine)
+    generation = search.generate(space)
+    named = generation.variants[0] if variant is None else chosen_variant(variant, lambda: generation)
+    applied = space.apply(named).prove()
+    working_sets = pipeline.analyze(applied, machine, line_bytes=line_size, inclusive=inclusive, shared=shared)
+    table = results.variants_table([applied])
+    text = f"{table}\n\n{analysis.dependences_text(*applied.executed, working_sets, machine)}"
+    if plot is not None:
+        ranking = pipeline.rank(
+            scop,
+            generation.variants,
+            machine=machine,
+            ranker=ranker,
+            **search.options,
+        )
+        analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
+        text += f"\n\nDrawn  {plot}"
+    return show(json_path, report.analysis_document(applied, working_sets, machine), text)
