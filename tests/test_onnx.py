@@ -260,6 +260,7 @@ def test_wrong_shapes_are_named() -> None:
         ("Softmax", {"axis": 1}, r"over dimension 1 of 4, not over the last"),
         ("Transpose", {"perm": [0, 2, 3, 1]}, "it moves elements"),
         ("MaxPool", {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]}, r"padding \(2, 0\) with windows of \(2, 2\)"),
+        ("MaxPool", {"kernel_shape": [2, 2], "ceil_mode": 1, "auto_pad": "SAME_UPPER"}, "ceil_mode with an auto_pad"),
     ],
 )
 def test_what_has_no_kernel_is_refused(operator: str, attributes: dict[str, Any], message: str) -> None:
@@ -269,11 +270,77 @@ def test_what_has_no_kernel_is_refused(operator: str, attributes: dict[str, Any]
         optimized(m.model())
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 0, 2)])
+def test_outputs_may_be_the_same_elements_in_other_shapes(as_it_is: None, order: tuple[int, ...]) -> None:
+    m = ModelMaker(x=(2, 3, 4))
+    value = m.add("Relu", "x")
+    views = [value, m.add("Reshape", value, m.constant(np.array([2, 12]))), m.add("Flatten", value, axis=2)]
+    check(m.model(*(views[place] for place in order), "x"))
+
+
+def test_values_may_be_called_like_what_is_made_of_others(as_it_is: None) -> None:
+    m = ModelMaker(x=(1, 4, 5, 5))
+    m.add("Conv", "x", m.weights(4, 4, 1, 1))
+    m.add("GlobalAveragePool", "conv0")
+    m.add("MatMul", "conv0", m.weights(5, 5))
+    model = m.model("conv0", "globalaveragepool1", "matmul2", "x")
+    for old, new in {"globalaveragepool1": "x.image", "matmul2": "conv0.rows", "conv0": "int"}.items():
+        for node in model.graph.node:
+            node.input[:] = [new if name == old else name for name in node.input]
+            node.output[:] = [new if name == old else name for name in node.output]
+        for each in model.graph.output:
+            each.name = new if each.name == old else each.name
+    check(model)
+
+
+def test_numbers_need_not_be_finite(as_it_is: None) -> None:
+    m = ModelMaker(x=(2, 3))
+    m.add("Clip", m.add("Div", "x", m.constant(0.0)), m.constant(-np.inf), m.constant(2.0))
+    check(m.model())
+
+
+def test_values_may_be_single_numbers(as_it_is: None) -> None:
+    m = ModelMaker(x=(1, 1))
+    m.add("Mul", m.add("Sigmoid", m.add("Reshape", "x", m.constant(np.array([], np.int64)))), m.constant(3.0))
+    check(m.model())
+
+
 def test_operands_that_must_be_constant() -> None:
     m = ModelMaker(x=(3, 4), y=(4, 5))
     m.add("MatMul", "x", "y")
     with pytest.raises(polydl.PolydlError, match="operand 2 is computed, and must be constant"):
         optimized(m.model())
+
+
+def test_what_a_node_is_given_must_fit_it() -> None:
+    m = ModelMaker(x=(1, 4, 7, 6))
+    m.add("Conv", "x", m.weights(8, 4, 3, 3), dilations=[2, 3], strides=[3, 3])
+    with pytest.raises(polydl.PolydlError, match="its filters are larger than its padded images"):
+        optimized(m.model())
+    m = ModelMaker(x=(4, 6))
+    m.add("Gemm", "x", m.weights(6, 4), m.weights(4, 1))
+    with pytest.raises(polydl.PolydlError, match="its third operand is no bias"):
+        optimized(m.model())
+    m = ModelMaker(x=(4, 6))
+    m.add("Dropout", "x", m.constant(0.5), m.constant(np.array(True)))
+    with pytest.raises(polydl.PolydlError, match="it is in training mode"):
+        optimized(m.model())
+    m = ModelMaker(x=(4, 6))
+    m.add("Sub", "x", m.constant(np.ones((1, 1, 1))))
+    with pytest.raises(polydl.PolydlError, match="larger than its computed operand"):
+        optimized(m.model())
+
+
+def test_sparse_constants_are_refused() -> None:
+    m = ModelMaker(x=(2, 3))
+    m.add("MatMul", "x", m.weights(3, 4))
+    model = m.model()
+    values = numpy_helper.from_array(np.ones(1, np.float32), "constant0")
+    indices = numpy_helper.from_array(np.zeros(1, np.int64), "constant0.indices")
+    model.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, indices, [3, 4]))
+    del model.graph.initializer[:]
+    with pytest.raises(polydl.PolydlError, match="'constant0' is stored as a sparse tensor"):
+        optimized(model)
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

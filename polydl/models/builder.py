@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from polydl.models.elementwise import ElementWise, Reorder
 from polydl.models.epilogue import Step
@@ -16,10 +16,11 @@ class GraphBuilder:
     """``add`` operators in an order in which they can run, then ``graph``.
 
     A value of rank 4 may be there as images in blocks of channels, row-major, or both; a change of layout is added
-    where the first operator needs the form that is not there.
+    where the first operator needs the form that is not there. ``names`` are those that further values will have.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._taken = set(names)
         self._operators: list[Operator] = []
         self._shapes: dict[str, tuple[int, ...]] = {}
         self._constants: dict[str, Array] = {}
@@ -40,6 +41,13 @@ class GraphBuilder:
     def shape(self, value: str) -> tuple[int, ...]:
         return self._shapes[self._rows.get(value) or self._image[value]]
 
+    def new_name(self, wanted: str) -> str:
+        """A name like the wanted one that no value has."""
+        while wanted in self._taken:
+            wanted += "_"
+        self._taken.add(wanted)
+        return wanted
+
     def input(self, name: str, shape: tuple[int, ...]) -> None:
         """A row-major value that the caller provides."""
         self._inputs.append(name)
@@ -56,7 +64,7 @@ class GraphBuilder:
     def image(self, value: str) -> str:
         """The value as images."""
         if value not in self._image:
-            name, rows = value + _IMAGE, self._rows[value]
+            name, rows = self.new_name(value + _IMAGE), self._rows[value]
             self._operators.append(Operator(Reorder(), (rows,), name))
             self._shapes[name] = self._shapes[rows]
             self._images.add(name)
@@ -66,7 +74,7 @@ class GraphBuilder:
     def rows(self, value: str) -> str:
         """The value as a row-major array."""
         if value not in self._rows:
-            name, image = value + _ROWS, self._image[value]
+            name, image = self.new_name(value + _ROWS), self._image[value]
             self._operators.append(Operator(Reorder(), (image,), name))
             self._shapes[name] = self._shapes[image]
             self._rows[value] = name
@@ -133,16 +141,19 @@ class GraphBuilder:
     def graph(self, outputs: Sequence[str]) -> Graph:
         """The graph with these values as outputs, each of which an operator computes."""
         names = []
+        # Values whose memory is the caller's.
+        provided = set(self._inputs)
         for value in outputs:
             rows = self.rows(value)
             stored = rows
             while stored in self._views:
                 stored = self._views[stored]
-            if stored in self._inputs or stored in names:
-                copy = f"{value}.copy"
+            if stored in provided:
+                copy = self.new_name(f"{value}.copy")
                 self._operators.append(Operator(ElementWise("copy"), (rows,), copy))
                 self._shapes[copy] = self._shapes[rows]
-                rows = copy
+                rows = stored = copy
+            provided.add(stored)
             names.append(rows)
         return Graph(
             tuple(self._inputs),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite, isnan
 from typing import Literal
 
 Function = Literal["relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh"]
@@ -62,9 +62,10 @@ Step = Apply | Combine | Scale | Clamp
 
 def number(value: float) -> str:
     """A float as C writes it."""
-    return f"{float(value):.9g}".replace("inf", "INFINITY") + (
-        "f" if "." in f"{value:.9g}" or "e" in f"{value:.9g}" else ".0f"
-    )
+    if not isfinite(value):
+        return "NAN" if isnan(value) else "INFINITY" if value > 0 else "-INFINITY"
+    text = f"{float(value):.9g}"
+    return text + ("f" if "." in text or "e" in text else ".0f")
 
 
 def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> str:

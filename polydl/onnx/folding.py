@@ -106,9 +106,13 @@ class _Folding:
             self._types[name] = kind
             self.shapes[name] = tuple(each.dim_value for each in kind.tensor_type.shape.dim)
         main = inferred.get(node.outputs[0])
-        known = main is not None and main.tensor_type.HasField("shape") and all(self.shapes[node.outputs[0]])
-        if not known:
+        extents = main.tensor_type.shape.dim if main is not None and main.tensor_type.HasField("shape") else None
+        if extents is None or not all(each.HasField("dim_value") for each in extents):
             raise self._error(node, ValueError("the shape of its result does not follow from those of the inputs"))
+        if not all(each.dim_value for each in extents):
+            raise self._error(
+                node, ValueError(f"its result has no element: it is of shape {self.shapes[node.outputs[0]]}")
+            )
         if main.tensor_type.elem_type != onnx.TensorProto.FLOAT:
             raise self._error(node, ValueError("its result is not of type float"))
 

@@ -87,11 +87,13 @@ def _with_constant(operation: str, t: Translation, position: int) -> None:
     shape = t.builder.shape(value)
     need(t.shape == shape, "its result is larger than its computed operand")
     need(operation != "/" or position == 1, "it divides a constant")
+    with np.errstate(divide="ignore"):
+        inverse = 1 / array
     scale, shift = {
         "+": (np.ones_like(array), array),
         "-": (np.ones_like(array), -array) if position == 1 else (-np.ones_like(array), array),
         "*": (array, np.zeros_like(array)),
-        "/": (1 / array if operation == "/" else array, np.zeros_like(array)),
+        "/": (inverse, np.zeros_like(array)),
     }[operation]
     if array.size == 1:
         t.builder.add_element_wise(t.name, [value], [Scale(float(scale.flat[0]), float(shift.flat[0]))])
@@ -117,7 +119,7 @@ def _gemm(t: Translation) -> None:
     weight = t.numbers(1) * t.attribute("alpha", 1.0)
     weight = weight if t.attribute("transB", 0) else weight.T
     bias = t.numbers(2) * t.attribute("beta", 1.0) if t.has(2) else np.zeros(1)
-    need(bias.size in (1, weight.shape[0]), "its third operand is no bias")
+    need(bias.size in (1, weight.shape[0]) and prod(bias.shape[:-1]) == 1, "its third operand is no bias")
     add_linear(t.builder, t.name, t.value(), weight, np.broadcast_to(bias.reshape(-1), weight.shape[:1]))
 
 
@@ -128,6 +130,11 @@ def _same_elements(t: Translation) -> None:
         t.builder.alias(t.name, value)
     else:
         t.builder.add_view(t.name, t.shape, value)
+
+
+def _dropout(t: Translation) -> None:
+    need(not (t.has(2) and t.constant(2).any()), "it is in training mode")
+    _same_elements(t)
 
 
 def _transpose(t: Translation) -> None:
@@ -143,7 +150,7 @@ def _mean(t: Translation) -> None:
     axes = t.constant(1).tolist() if t.has(1) else t.attribute("axes", list(range(len(shape))))
     need(len(shape) == 4 and sorted(axis % 4 for axis in axes) == [2, 3], "it is not over rows and columns of images")
     window = shape[2], shape[3]
-    pooled = t.name if len(t.shape) == 4 else f"{t.name}.mean"
+    pooled = t.name if len(t.shape) == 4 else t.builder.new_name(f"{t.name}.mean")
     t.builder.add_image(pooled, (*shape[:2], 1, 1), Pooling("average", window, window), [t.value()])
     if pooled != t.name:
         t.builder.add_view(t.name, t.shape, pooled)
@@ -204,8 +211,9 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "Softmax": _softmax,
     "LayerNormalization": _layer_norm,
     "Concat": _concatenate,
+    "Dropout": _dropout,
     "Transpose": _transpose,
-    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Dropout", "Cast"), _same_elements),
+    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast"), _same_elements),
 }
 # These stand in the place of nodes that spell them out, and Erf is among those.
 _SPELLED_OUT = {"SiLU"}
@@ -221,7 +229,7 @@ def check_operator(node: Node, path: str) -> None:
 
 def graph_of(shaped: ShapedGraph, path: str) -> Graph:
     """The graph of kernels. Raises UnsupportedConstructError for a node that none of them computes."""
-    builder = GraphBuilder()
+    builder = GraphBuilder((*shaped.inputs, *(name for node in shaped.nodes for name in node.outputs)))
     for name, shape in shaped.inputs.items():
         builder.input(name, shape)
     uses = shaped.uses
@@ -229,7 +237,9 @@ def graph_of(shaped: ShapedGraph, path: str) -> Graph:
         try:
             need(node.operator in _HANDLERS, f"there is no kernel for {node.operator} alone")
             need(not any(uses[name] for name in node.outputs[1:]), "more than its first result is used")
-            _HANDLERS[node.operator](Translation(node, shaped, uses, builder))
+            translation = Translation(node, shaped, uses, builder)
+            _HANDLERS[node.operator](translation)
+            need(builder.shape(translation.name) == translation.shape, "a constant changes its number of dimensions")
         except NotUnderstoodError as error:
             raise _unsupported(node, path, str(error)) from None
     for name in shaped.outputs:

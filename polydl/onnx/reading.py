@@ -117,8 +117,11 @@ def random_weights(shape: Shape, seed: int) -> Array:
 
 
 def weights(stored: StoredModel) -> dict[str, Array]:
-    """The model's constants. Raises SourceError for one that has not as many bytes as its shape says."""
+    """The model's constants. Raises SourceError for one that is sparse or has not as many bytes as its shape says."""
     arrays = {}
+    for sparse in stored.model.graph.sparse_initializer:
+        text = f"the constant {sparse.values.name!r} is stored as a sparse tensor"
+        raise SourceError(text, file=stored.path, remedy="store it as a dense one")
     for tensor in stored.model.graph.initializer:
         try:
             arrays[tensor.name] = numpy_helper.to_array(tensor)

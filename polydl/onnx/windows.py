@@ -23,6 +23,7 @@ def add_conv(t: Translation) -> None:
     channels, groups = t.builder.shape(value)[1], int(t.attribute("group", 1))
     fits = channels == filters.shape[1] * groups and filters.shape[0] % groups == 0
     need(fits, f"its filters are {filters.shape}, in {groups} groups, and its images have {channels} channels")
+    need(_ends_inside(t, kernel, stride, dilation, before, behind), "its filters are larger than its padded images")
     padding, first = symmetric(before, behind)
     kind = Convolution(
         channels, filters.shape[0], kernel, stride, padding, dilation, groups, first
@@ -62,7 +63,10 @@ def add_max_pool(t: Translation) -> None:
     kernel, stride = _window(t), _pair(t, "strides")
     before, behind = _padding(t, kernel, stride, (1, 1))
     _check_padding(kernel, before, behind)
-    # Windows may end behind the image, wherever that is.
+    # Windows may end behind the image, wherever that is, but each has a pixel.
+    begins = [(t.shape[2 + a] - 1) * stride[a] for a in range(2)]
+    extents = t.builder.shape(t.value())[2:]
+    need(all(begins[a] < extents[a] + before[a] for a in range(2)), "its last window begins behind the image")
     t.builder.add_image(t.name, t.shape, Pooling("maximum", kernel, stride, before), [t.value()])
 
 
@@ -71,10 +75,7 @@ def add_average_pool(t: Translation) -> None:
     kernel, stride = _window(t), _pair(t, "strides")
     before, behind = _padding(t, kernel, stride, (1, 1))
     _check_padding(kernel, before, behind)
-    extents = t.builder.shape(t.value())[2:]
-    for axis in range(2):
-        last = (t.shape[2 + axis] - 1) * stride[axis] + kernel[axis]
-        need(last <= extents[axis] + before[axis] + behind[axis], "its windows end behind the padding (ceil_mode)")
+    need(_ends_inside(t, kernel, stride, (1, 1), before, behind), "its windows end behind the padding")
     padding, first = symmetric(before, behind)
     counted = bool(t.attribute("count_include_pad", 0)) or padding == (0, 0)
     t.builder.add_image(t.name, t.shape, Pooling("average", kernel, stride, padding, first, counted), [t.value()])
@@ -89,6 +90,13 @@ def add_global(operation: Literal["maximum", "average"], t: Translation) -> None
     t.builder.add_image(t.name, t.shape, kind, [t.value()])
 
 
+def _ends_inside(t: Translation, kernel: Pair, stride: Pair, dilation: Pair, before: Pair, behind: Pair) -> bool:
+    """Whether the last window ends before the padding does, which ``ceil_mode`` and images that are too small break."""
+    extents = t.builder.shape(t.value())[2:]
+    ends = [(t.shape[2 + a] - 1) * stride[a] + (kernel[a] - 1) * dilation[a] + 1 for a in range(2)]
+    return all(ends[a] <= extents[a] + before[a] + behind[a] for a in range(2))
+
+
 def _pair(t: Translation, name: str) -> Pair:
     values = t.attribute(name, [1, 1])
     need(len(values) == 2, f"{name} are not of two dimensions")
@@ -97,6 +105,8 @@ def _pair(t: Translation, name: str) -> Pair:
 
 def _window(t: Translation) -> Pair:
     need(len(t.shape) == 4, "it is not over images")
+    same = t.attribute("auto_pad", "NOTSET").startswith("SAME")
+    need(not (same and t.attribute("ceil_mode", 0)), "it has ceil_mode with an auto_pad that says the shape")
     return _pair(t, "kernel_shape")
 
 

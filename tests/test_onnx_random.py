@@ -1,0 +1,86 @@
+"""ONNX models drawn at random, as compiled programs beside ONNX Runtime."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polydl.errors import PolydlError
+from polydl.models import program
+from polydl.models.graph import Array
+from polydl.models.kernels import Kernel, Nest, as_written, object_of
+from polydl.models.loaded import LoadedModel
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+import onnxruntime
+from onnx_random import RandomModel
+
+from polydl.models.program import lower
+from polydl.onnx.folding import shaped
+from polydl.onnx.operators import graph_of
+from polydl.onnx.reading import input_shapes, read_model
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+class Kernels(dict[Nest, Kernel]):
+    """Nests as they are written, each compiled once, in a hurry."""
+
+    def __missing__(self, nest: Nest) -> Kernel:
+        plain = as_written(nest, "a test")
+        plain = replace(plain, object_line=plain.object_line.replace("-O3", "-O0"))
+        self[nest] = replace(plain, compiled=object_of(plain))
+        return self[nest]
+
+
+def both(model: Any, kernels: Kernels) -> tuple[list[Array], list[Array]] | None:
+    """The outputs of polydl and of ONNX Runtime; None where that refuses a node that no output needs."""
+    stored = read_model(model)
+    shapes = input_shapes(stored, None)
+    lowered = lower(graph_of(shaped(stored, shapes), "a model"))
+    given = {name: np.random.default_rng(3).standard_normal(shape, np.float32) for name, shape in shapes.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        program.write_program(lowered, {nest: kernels[nest] for nest in lowered.nests}, Path(folder), threads=1)
+        results = LoadedModel(Path(folder))(*given.values())
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    try:
+        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        wanted = session.run(None, given)
+    # Each kind of error has a class of its own there, and they have none in common.
+    except Exception:
+        return None
+    return list(results) if isinstance(results, tuple) else [results], list(wanted)
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 12), pytest.param(12, 120, marks=pytest.mark.slow)])
+def test_random_models_compute_what_onnx_runtime_does(first: int, last: int) -> None:
+    kernels = Kernels()
+    became: Counter[str] = Counter()
+    remedies = []
+    for seed in range(first, last):
+        model = RandomModel(seed).model
+        try:
+            outputs = both(model, kernels)
+        except PolydlError as error:
+            remedies.append(error.remedy)
+            became["refused"] += 1
+            continue
+        if outputs is None:
+            became["no reference"] += 1
+            continue
+        became["compared"] += 1
+        for result, wanted in zip(*outputs, strict=True):
+            assert result.shape == wanted.shape, seed
+            np.testing.assert_allclose(result, wanted, rtol=1e-3, atol=1e-4, err_msg=str(seed))
+    assert all(remedies)
+    assert became["compared"] > 0.6 * became.total(), became
+    assert became["no reference"] <= 0.1 * became.total(), became
