@@ -268,7 +268,7 @@ def _dependence(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machin
     smaller = [level for level in machine.caches if level.bytes < dependence.minimum_bytes]
     shrink = shrink_to_fit(scop, plan, dependence, smaller[-1].bytes) if smaller else None
     return {
-        **asdict(dependence),
+        **dependence._asdict(),
         "line": scop.statement(dependence.source).line,
         "minimum_level": innermost_level(dependence.minimum_bytes, machine),
         "maximum_level": innermost_level(dependence.maximum_bytes, machine),

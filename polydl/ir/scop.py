@@ -192,10 +192,15 @@ class Scop:
 
     def array(self, name: str) -> Array:
         """The array of that name. Raises UnknownNameError."""
-        for array in self.arrays:
-            if array.name == name:
-                return array
-        raise UnknownNameError(f"array `{name}`")
+        try:
+            return self._arrays[name]
+        except KeyError:
+            raise UnknownNameError(f"array `{name}`") from None
+
+    @cached_property
+    def _arrays(self) -> dict[str, Array]:
+        # Of several with one name, the first counts.
+        return {array.name: array for array in reversed(self.arrays)}
 
     def stride(self, access: Access, iterator: int) -> int:
         """Elements by which one step of a loop moves an access.
@@ -214,7 +219,11 @@ class Scop:
 
     def statement(self, name: str) -> Statement:
         """The statement of that name. Raises UnknownNameError."""
-        for statement in self.statements:
-            if statement.name == name:
-                return statement
-        raise UnknownNameError(f"statement `{name}`")
+        try:
+            return self._statements[name]
+        except KeyError:
+            raise UnknownNameError(f"statement `{name}`") from None
+
+    @cached_property
+    def _statements(self) -> dict[str, Statement]:
+        return {statement.name: statement for statement in reversed(self.statements)}

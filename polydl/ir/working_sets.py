@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 DependenceKind = Literal["RAW", "WAR", "WAW", "RAR"]
 
 
-@dataclass(frozen=True)
-class DependenceWorkingSet:
+class DependenceWorkingSet(NamedTuple):
     """The working sets of one dependence (paper, Algorithm 1): all data touched from its source to its target.
 
-    The minimum is over the nearest target of a source, the maximum over its farthest one.
+    The minimum is over the nearest target of a source, the maximum over its farthest one. A variant has dozens of them:
+    a tuple with names is made in a fifth of the time of other objects.
     """
 
     #: kinds of the dependences with these source, target and loop

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
+from polydl.reuse.batch.single_iterators import Dimension, single_iterator_points
 from polydl.reuse.boxes import BoxNest
 from polydl.reuse.closed_form import Couples, Pair, reference_pair
 from polydl.reuse.encoding import DimensionTable, EncodedSchedules, Flags, Integers, StatementTimes
@@ -20,6 +22,7 @@ from polydl.reuse.references import KINDS, pair_kinds
 
 # Who runs in a step: both, the source alone, the target alone.
 _SHARED, _SOURCE, _TARGET = range(3)
+AnyTable = TypeVar("AnyTable", Integers, Flags)
 # Codes of a group's steps, outermost first: 1 + 3 * (number of the step) + (who runs in it).
 Order = tuple[int, ...]
 
@@ -114,15 +117,24 @@ class _Answers:
         known = len(self.feasible)
         longer = max(most + 1 - self.feasible.shape[1], 0)
         if new or longer:
-            grown = ((0, len(new)), (0, longer), (0, 0))
-            self.feasible = np.pad(self.feasible, grown)
-            self.points = np.pad(self.points, (*grown, (0, 0)))
-            self.hard = np.pad(self.hard, (0, len(new)))
+            self.feasible = _grown(self.feasible, len(new), longer)
+            self.points = _grown(self.points, len(new), longer)
+            self.hard = np.concatenate([self.hard, np.zeros(len(new), dtype=bool)])
         for row, order in enumerate(new, known):
             self._fill(row, order)
         return np.array([self._rows[order] for order in orders], dtype=np.int64)
 
     def _fill(self, row: int, order: Order) -> None:
+        known = single_iterator_points(
+            self._key.source_bounds, self._key.target_bounds, self._key.equations, list(map(self._dimension, order))
+        )
+        if known is not None:
+            for common, either in enumerate(known):
+                for strict, values in enumerate(either):
+                    if values is not None:
+                        self.feasible[row, common, strict] = True
+                        self.points[row, common, strict] = values
+            return
         steps = tuple(self._step(code) for code in order)
         table: GroupTable = group_table(
             Group(self._key.source_bounds, self._key.target_bounds, self._key.equations, steps)
@@ -138,6 +150,11 @@ class _Answers:
         except SearchLimitError:
             self.hard[row] = True
 
+    def _dimension(self, code: int) -> Dimension:
+        number, side = divmod(code - 1, 3)
+        _, size, origin, direction = self._steps[number]
+        return Dimension(side == _SHARED, size, origin, direction)
+
     def _step(self, code: int) -> Step:
         number, side = divmod(code - 1, 3)
         iterator, size, origin, direction = self._steps[number]
@@ -145,6 +162,13 @@ class _Answers:
         partner = self._partners[iterator] if side == _SHARED else iterator
         target = -1 if side == _SOURCE else self._targets[partner]
         return Step(source, target, size, origin, direction)
+
+
+def _grown(table: AnyTable, rows: int, steps: int) -> AnyTable:
+    """The table with so many more rows and common steps, all of them zeros."""
+    grown = np.zeros((len(table) + rows, table.shape[1] + steps, *table.shape[2:]), dtype=table.dtype)
+    grown[: len(table), : table.shape[1]] = table
+    return grown
 
 
 class Dependences:
@@ -164,7 +188,7 @@ class Dependences:
         for source in range(count):
             for target in range(count):
                 for rows, couples in _couplings(schedules, source, target, self._nest):
-                    parts += self._of_statements(schedules.of(rows), source, target, couples, rows, hard)
+                    parts += self._of_rows(schedules, source, target, couples, rows, hard)
         if not parts:
             levels = schedules.statements[0].levels if schedules.statements else 0
             none, times = np.zeros(0, dtype=np.int64), np.zeros((0, levels), dtype=np.int64)
@@ -172,12 +196,39 @@ class Dependences:
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return Points(*(np.concatenate(column) for column in columns)), hard
 
-    def _of_statements(
+    def _of_rows(
         self, schedules: EncodedSchedules, source: int, target: int, couples: Couples, rows: Integers, hard: Flags
     ) -> Iterator[Points]:
-        nest = self._nest
+        """The representatives between two statements in the schedules ``rows``.
+
+        Schedules that run the two alike are searched once.
+        """
         source_times, target_times = schedules.statements[source], schedules.statements[target]
-        common = schedules.common[source, target][:, None]
+        common = schedules.common[source, target]
+        steps = [source_times.step[rows], common[rows][:, None]]
+        if source != target:
+            steps.append(target_times.step[rows])
+        first, number = first_of_equal_rows(np.concatenate(steps, axis=1))
+        chosen = rows[first]
+        times = source_times.of(chosen)
+        others = times if source == target else target_times.of(chosen)
+        refused = np.zeros(len(chosen), dtype=bool)
+        for points in self._of_statements(times, others, common[chosen], source, target, couples, refused):
+            yield points if len(chosen) == len(rows) == len(hard) else _for_all(points, rows, number)
+        hard[rows] |= refused[number]
+
+    def _of_statements(
+        self,
+        source_times: StatementTimes,
+        target_times: StatementTimes,
+        common_levels: Integers,
+        source: int,
+        target: int,
+        couples: Couples,
+        hard: Flags,
+    ) -> Iterator[Points]:
+        nest = self._nest
+        common = common_levels[:, None]
         levels = np.arange(source_times.levels)
         loops = (levels < common) & (source_times.iterator >= 0)
         carrying = loops | ((levels == common) & (source_times.origin < target_times.origin))
@@ -194,7 +245,7 @@ class Dependences:
                     members = key.sources, key.targets
                     if members not in orders:
                         orders[members] = _orders(source_times, target_times, loops, levels >= common, *members)
-                    looked_up[key] = self._look_up(key, orders[members], source_times.levels, rows, hard)
+                    looked_up[key] = self._look_up(key, orders[members], source_times.levels, hard)
                 feasible = feasible & looked_up[key].feasible
             schedule, level = np.nonzero(feasible)
             if not len(schedule):
@@ -214,7 +265,7 @@ class Dependences:
             bits = sum(1 << bit for bit, kind in enumerate(KINDS) if kind in kinds)
             ones = np.ones(len(schedule), dtype=np.int64)
             yield Points(
-                rows[schedule],
+                schedule,
                 level,
                 ones * nest.references[first].array,
                 ones * source,
@@ -249,12 +300,12 @@ class Dependences:
                 self._keys[at] = pair, keys
         return self._keys[at]
 
-    def _look_up(self, key: _GroupKey, orders: _Orders, most: int, rows: Integers, hard: Flags) -> _LookedUp:
+    def _look_up(self, key: _GroupKey, orders: _Orders, most: int, hard: Flags) -> _LookedUp:
         if key not in self._answers:
             self._answers[key] = _Answers(key, self._table.steps)
         answers = self._answers[key]
         row = answers.rows(orders.unique, most)[orders.of_schedule]
-        hard[rows[answers.hard[row]]] = True
+        hard |= answers.hard[row]
         return _LookedUp(key, answers.points, row, orders, answers.feasible[row[:, None], orders.passed, orders.owned])
 
 
@@ -299,8 +350,8 @@ def _orders(
 
     ``shared`` and ``apart`` are [schedule, level]: whether the level is a common loop, and whether it is not common.
     """
-    of_source = np.isin(source_times.iterator, sources)
-    of_target = np.isin(target_times.iterator, targets) & apart
+    of_source = _among(source_times.iterator, sources)
+    of_target = _among(target_times.iterator, targets) & apart
     codes = 1 + 3 * source_times.step + np.where(shared, _SHARED, _SOURCE)
     key = np.concatenate(
         [np.where(of_source, codes, 0), np.where(of_target, 1 + 3 * target_times.step + _TARGET, 0)], axis=1
@@ -313,11 +364,44 @@ def _orders(
     return _Orders([tuple(int(code) for code in row if code) for row in unique], inverse, passed, owned)
 
 
+def _among(iterators: Integers, chosen: tuple[int, ...]) -> Flags:
+    """Whether each is one of those chosen; -1 is none."""
+    flags = np.zeros(max(int(iterators.max(initial=-1)), *chosen, 0) + 2, dtype=bool)
+    flags[list(chosen)] = True
+    return np.asarray(flags[iterators])
+
+
+def _for_all(points: Points, rows: Integers, number: Integers) -> Points:
+    """Representatives of schedules by their ``number``, for each of the ``rows`` that has that number."""
+    order = np.argsort(number, kind="stable")
+    counts = np.bincount(number)
+    starts = np.cumsum(counts) - counts
+    times = counts[points.schedule]
+    owner = np.repeat(np.arange(len(times)), times)
+    within = np.arange(len(owner)) - np.repeat(np.cumsum(times) - times, times)
+    columns = {name: column[owner] for name, column in vars(points).items() if name != "schedule"}
+    return Points(schedule=rows[order[starts[points.schedule[owner]] + within]], **columns)
+
+
 def unique_rows(table: Integers) -> tuple[Integers, Integers]:
     """The different rows of a table, and for each of its rows the index among them."""
-    if not table.shape[1]:
-        return table[: min(1, len(table))], np.zeros(len(table), dtype=np.int64)
-    table = np.ascontiguousarray(table)
-    whole = table.view(np.dtype((np.void, table.dtype.itemsize * table.shape[1]))).ravel()
-    _, first, inverse = np.unique(whole, return_index=True, return_inverse=True)
-    return table[first], inverse.reshape(-1)
+    first, number = first_of_equal_rows(table)
+    return table[first], number
+
+
+def first_of_equal_rows(table: Integers) -> tuple[Integers, Integers]:
+    """The index of the first of all rows that are equal, and for each row the index among these."""
+    numbers: dict[bytes, int] = {}
+    width = table.itemsize * table.shape[1]
+    whole = np.ascontiguousarray(table).tobytes()
+    number = np.array(
+        [numbers.setdefault(whole[at : at + width], len(numbers)) for at in range(0, len(table) * width, width)]
+        if width
+        else [0] * len(table),
+        dtype=np.int64,
+    )
+    if not width:
+        return np.arange(min(1, len(table))), number
+    first = np.empty(len(numbers), dtype=np.int64)
+    first[number[::-1]] = np.arange(len(table))[::-1]
+    return first, number

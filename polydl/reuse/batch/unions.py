@@ -19,6 +19,8 @@ from polydl.reuse.encoding import Flags, Integers
 _MOST_EXCLUDED = 4
 # Elements of the largest intermediate arrays; more only means more memory.
 _BLOCK = 1 << 20
+# Up to so many unions are counted together with those of more boxes.
+_FEW = 256
 
 
 @dataclass(frozen=True)
@@ -100,14 +102,30 @@ def _counted(unions: _Unions) -> Integers:
     return sizes
 
 
+def _groups(numbers: Integers) -> Iterator[tuple[int, Integers]]:
+    """Unions in groups by their numbers of boxes, each with the largest number in it; those without boxes in none.
+
+    A few unions join those of more boxes: calls cost more than boxes then. Of single boxes all is known.
+    """
+    occurring, counts = np.unique(numbers, return_counts=True)
+    begin, waiting = 1, 0
+    for number, count in zip(occurring.tolist(), counts.tolist(), strict=True):
+        if not number:
+            continue
+        waiting += count
+        if number in (1, occurring[-1]) or waiting > _FEW:
+            yield number, np.nonzero((begin <= numbers) & (numbers <= number))[0]
+            begin, waiting = number + 1, 0
+
+
 def _by_number(owner: Integers, low: Integers, high: Integers) -> Iterator[_Unions]:
-    """The union of each owner, grouped by the number of boxes."""
+    """The union of each owner, grouped by about the number of boxes; the first box stands for those that are less."""
     order = np.argsort(owner, kind="stable")
     numbers = np.bincount(owner)
     starts = np.cumsum(numbers) - numbers
-    for number in np.unique(numbers[numbers > 0]):
-        alike = np.nonzero(numbers == number)[0]
-        boxes = order[starts[alike] + np.arange(number)[:, None]]
+    for number, alike in _groups(numbers):
+        places = np.arange(number)[:, None]
+        boxes = order[starts[alike] + np.where(places < numbers[alike], places, 0)]
         ones = np.ones(len(alike), dtype=np.int64)
         yield _Unions(alike, ones, low[:, boxes], high[:, boxes], np.ones(boxes.shape, dtype=bool))
 
@@ -131,9 +149,9 @@ def _without_contained(unions: _Unions) -> Iterator[_Unions]:
         contained |= inside
     left = number - contained.sum(axis=0)
     kept_first = np.argsort(contained, axis=0, kind="stable")
-    for kept in np.unique(left):
-        alike = np.nonzero(left == kept)[0]
+    for kept, alike in _groups(left):
         boxes = kept_first[:kept, alike]
+        boxes = np.where(np.arange(kept)[:, None] < left[alike], boxes, boxes[0])
         low, high = unions.low[:, boxes, alike], unions.high[:, boxes, alike]
         yield _Unions(unions.owner[alike], unions.weight[alike], low, high, np.ones(boxes.shape, dtype=bool))
 

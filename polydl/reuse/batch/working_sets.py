@@ -9,9 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from polydl.ir.schedule import Schedule
-from polydl.reuse.batch.dependences import Dependences, Points
+from polydl.reuse.batch.dependences import Dependences, Points, first_of_equal_rows
 from polydl.reuse.batch.images import Images, images
 from polydl.reuse.batch.intervals import Spans, StatementIntervals
+from polydl.reuse.batch.repetitions import without_repetitions
 from polydl.reuse.boxes import BoxNest
 from polydl.reuse.encoding import LARGEST, DimensionTable, EncodedSchedules, Flags, Integers, encode
 from polydl.reuse.lines import line_coordinates
@@ -106,7 +107,9 @@ class BatchReuse:
             none = np.zeros(0, dtype=np.int64)
             return (none, none), (none, none)
         # Dependences through several arrays have the same representatives, so that intervals occur more than once.
-        schedule = np.concatenate([points.schedule, points.schedule])
+        # What lies inside of one nest is the same in all schedules that run that nest alike.
+        alike = _first_alike(schedules)[points.schedule, np.where(points.level > 0, points.source, -1)]
+        schedule = np.concatenate([alike, alike])
         level = np.concatenate([points.level, points.level])
         prefix = np.concatenate([parallel, parallel])
         first = np.concatenate([points.first, points.first])
@@ -125,14 +128,15 @@ class BatchReuse:
             StatementIntervals(times, box).pieces(spans)
             for times, box in zip(schedules.statements, self._nest.boxes, strict=True)
         ]
-        touched = self._elements.sizes(len(kept), pieces)
-        elements = np.sum(touched, axis=0)
+        different, pieces, of = without_repetitions(len(kept), pieces)
+        touched = self._elements.sizes(different, pieces)
+        elements = np.sum(touched, axis=0)[of]
         if self._lines is None:
             size = np.sum(
                 [n * element_bytes for n, element_bytes in zip(touched, self._element_bytes, strict=True)], axis=0
-            )
+            )[of]
         else:
-            size = np.sum(self._lines.sizes(len(kept), pieces), axis=0) * self._line_bytes
+            size = (np.sum(self._lines.sizes(different, pieces), axis=0) * self._line_bytes)[of]
         nearest, farthest = number[:count], number[count:]
         return (elements[nearest], size[nearest]), (elements[farthest], size[farthest])
 
@@ -160,6 +164,27 @@ def batch_reuse(nest: BoxNest, line_bytes: int | None) -> BatchReuse | None:
         if lines is None:
             return None
     return None if elements is None else BatchReuse(nest, elements, lines, line_bytes)
+
+
+def _first_alike(schedules: EncodedSchedules) -> Integers:
+    """[schedule, statement]: the first schedule that runs alike all statements at the statement's outermost position.
+
+    In the last column are the schedules themselves.
+    """
+    themselves = np.arange(len(schedules.aligned))
+    statements = schedules.statements
+    columns = []
+    for times in statements:
+        position = times.origin[:1, 0] if times.levels else np.zeros(0, dtype=np.int64)
+        beside = [
+            other.step
+            for other in statements
+            if not other.levels or (other.iterator[:, 0] >= 0).any() or (other.origin[:, 0] == position).any()
+        ]
+        alone = times.levels and (times.iterator[:, 0] < 0).all() and (times.origin[:, 0] == position).all()
+        first, number = first_of_equal_rows(np.concatenate(beside, axis=1)) if alone else (themselves, themselves)
+        columns.append(first[number])
+    return np.stack([*columns, themselves], axis=1)
 
 
 def _merged(points: Points, name_order: Integers) -> tuple[Points, _Packed]:
