@@ -14,7 +14,7 @@ import pytest
 from machines import machine_with
 
 from polydl import pipeline, registry
-from polydl.codegen import kept_memory, processor
+from polydl.codegen import kept_memory, processor, team
 from polydl.frontend.constants import with_constants
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, numerics_level
@@ -78,6 +78,7 @@ def generated_c(case: Case) -> str:
     same = {
         processor.definitions(): "processor",
         kept_memory.support(): "kept memory",
+        team.support(): "team",
         processor.BEGIN: "for all processors",
         processor.END: "for this one",
     }

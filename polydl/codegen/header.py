@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Sequence
 
 from polydl.codegen.kept_memory import KeptMemory
+from polydl.codegen.team import ALL_THREADS
 from polydl.errors import UnsupportedConstructError
 from polydl.ir.interface import Clause, Interface, PreparedCalls
 from polydl.ir.scop import Parameter, Scop
@@ -44,12 +45,20 @@ def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> Prepare
 
 
 def interface(
-    scop: Scop, memory: KeptMemory, kept: Sequence[str] = (), *, threaded: bool, exported: str = ""
+    scop: Scop,
+    memory: KeptMemory,
+    kept: Sequence[str] = (),
+    *,
+    threaded: bool,
+    chosen: bool = False,
+    combined: bool = False,
+    exported: str = "",
 ) -> Interface:
     """What callers of a variant are told.
 
     ``kept`` is what its microkernels say of memory of their own (``Microkernel.kept_memory``), ``threaded`` whether it
-    runs loops on OpenMP's threads, ``exported`` how the function is called there if not as in the source. Raises
+    runs loops on OpenMP's threads, ``chosen`` whether each call chooses their number, ``combined`` whether threads sum
+    up parts there, ``exported`` how the function is called there if not as in the source. Raises
     UnsupportedConstructError if the source has names that the emitted functions need.
     """
     plain = Interface(exported or scop.function.name, prototype(scop, exported))
@@ -73,7 +82,7 @@ def interface(
             Clause("Overlap", _overlap(scop)),
             *_variables(scop),
             *_constants(scop, plain, memory),
-            Clause("Threads", _threads(memory, threaded)),
+            Clause("Threads", _threads(memory, threaded, chosen, combined)),
             Clause("Memory", _memory(plain, memory, kept)),
         ),
         _prepared_calls(scop, plain, memory),
@@ -127,14 +136,21 @@ def _constants(scop: Scop, plain: Interface, memory: KeptMemory) -> list[Clause]
     return [Clause("Constants", text)]
 
 
-def _threads(memory: KeptMemory, threaded: bool) -> str:
+def _threads(memory: KeptMemory, threaded: bool, chosen: bool, combined: bool) -> str:
     where = "On the calling thread alone."
     if threaded:
         where = (
             "On as many threads as OpenMP is told to use (OMP_NUM_THREADS, omp_set_num_threads); within a parallel "
             "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. Beside other busy programs "
-            "set OMP_WAIT_POLICY=passive, or threads that wait keep those from a core that are waited for."
+            "OMP_WAIT_POLICY=passive has threads that wait give way to those that they wait for."
         )
+    if chosen:
+        where += (
+            " The first two calls run on one thread, and so do later ones while calls on all threads take longer than "
+            f"those, as they may beside other programs. Compiled with -D{ALL_THREADS}, all calls take all threads."
+        )
+    if combined:
+        where += " Sums are parts that threads add up: their last bits depend on the number of threads."
     signals = " Not to be called in a signal handler." if memory.arrays else ""
     return (
         f"{where} Several threads may call the function at once, unless one writes an array that another uses, "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polydl.codegen import function_text, processor
+from polydl.codegen import function_text, processor, team
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import defines, harness
@@ -19,16 +19,18 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> K
     for others the loops run as they were written.
     """
     memory = KeptMemory(())
-    threaded = "#pragma omp" in region or any(flag.startswith("-ftree-parallelize") for flag in build.compile_flags)
-    contents = interface(scop, memory, threaded=threaded, exported=exported)
+    directed = "#pragma omp" in region
+    # Loops that gcc deals out take a number of threads that was fixed then.
+    threaded = directed or any(flag.startswith("-ftree-parallelize") for flag in build.compile_flags)
+    contents = interface(
+        scop, memory, threaded=threaded, chosen=directed, combined="reduction(" in region, exported=exported
+    )
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
     written = function_text.region(scop)
-    tuned = (
-        [region]
-        if region == written or not sizes
-        else [f"  if ({' && '.join(sizes)}) {{", region, "  } else {", written, "  }"]
-    )
+    tuned = team.judged([region], "  ") if directed else [region]
+    if region != written and sizes:
+        tuned = [f"  if ({' && '.join(sizes)}) {{", *tuned, "  } else {", written, "  }"]
     if contents.prepared is None:
         functions = function_text.with_both(scop, tuned, beside, contents.function)
     else:
@@ -40,6 +42,7 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> K
             [
                 "#include <stddef.h>",
                 processor.definitions(),
+                *([team.support(), team.STATE] if directed else []),
                 "",
                 defines(scop) + functions,
             ]

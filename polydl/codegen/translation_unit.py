@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from polydl import bfloat16
-from polydl.codegen import function_text, print_c, processor, transforms
+from polydl.codegen import function_text, print_c, processor, team, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
 from polydl.codegen.epilogue import epilogue_definition
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.loop_ir import Body, Call, For, Node, ParallelRegion, nodes
+from polydl.codegen.loop_ir import Body, Call, For, Node, ParallelRegion, Pragma, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
 from polydl.codegen.prepared import Steps, two_functions
@@ -112,7 +112,10 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         ]
     functions = () if exact else from_library(scop, called(scop.statements))
     kept = [sentence for site in sites.values() for sentence in site.kernel.kept_memory]
-    contents = interface(scop, memory, kept, threaded=has_threads(code), exported=exported)
+    threaded = has_threads(running)
+    contents = interface(
+        scop, memory, kept, threaded=has_threads(code), chosen=threaded, combined=_adds_up(running), exported=exported
+    )
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     preamble = [
         *(f"#include <{name}>" for name in dict.fromkeys(includes)),
@@ -122,10 +125,11 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         "",
         processor.definitions(),
         *needed(code),
+        *([team.support(), team.STATE] if threaded else []),
         *definitions,
         "",
     ]
-    tuned = _guarded(scop, memory, body)
+    tuned = _guarded(scop, memory, team.judged(body, "    ") if threaded else body)
     if contents.prepared is None:
         functions_text = function_text.with_both(scop, tuned, beside, contents.function)
     else:
@@ -176,8 +180,17 @@ def has_threads(body: Body) -> bool:
     return regions or any("parallel" in directive for directive in _directives(body))
 
 
+def _adds_up(body: Body) -> bool:
+    """Whether threads sum up parts that are added at the end."""
+    return any(pragma.sums and pragma.directive != "simd" for pragma in _pragmas(body))
+
+
 def _directives(body: Body) -> Iterator[str]:
     """OpenMP's directives for the loops of a body."""
+    return (pragma.directive for pragma in _pragmas(body))
+
+
+def _pragmas(body: Body) -> Iterator[Pragma]:
     for node in nodes(body):
         if isinstance(node, For) and node.pragma is not None:
-            yield node.pragma.directive
+            yield node.pragma

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
+from polydl.codegen.team import ALL_THREADS
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
 from polydl.execute.process_group import kill_group
@@ -50,8 +51,8 @@ def build(
     """Compile each kernel into ``<id>.so`` in ``directory``, beside its source ``<id>.c``.
 
     The compiler gets a second file, ``<id>.harness.c``, which includes the first and contains
-    ``KernelSource.harness``. Raises ResourceError when the disk is full or nothing in ``directory`` can be run,
-    OptionError for two kernels of the same id.
+    ``KernelSource.harness``. All calls take all threads there, so that samples are of one kind. Raises ResourceError
+    when the disk is full or nothing in ``directory`` can be run, OptionError for two kernels of the same id.
     """
     return build_with([(kernel, toolchain) for kernel in kernels], directory, jobs=jobs, progress=progress)
 
@@ -139,7 +140,7 @@ def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, comp
     start = time.monotonic()
     source, harness = directory / f"{kernel.id}.c", directory / f"{kernel.id}.harness.c"
     _write(source, kernel.c)
-    _write(harness, f'#include "{source.name}"\n\n{kernel.harness}')
+    _write(harness, f'#define {ALL_THREADS}\n#include "{source.name}"\n\n{kernel.harness}')
     library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
     library.unlink(missing_ok=True)
     command = toolchain.library_command(kernel, (harness, directory / "timer.c"), unfinished)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 
 from polydl.codegen import processor
+from polydl.codegen.team import ALL_THREADS
 from polydl.ir.kernel import KernelSource
 
 # In the place of ``processor.definitions``, and the names there that kernels use.
-_FITS = "#include <stddef.h>\n#define polydl_fits() 1\n#define polydl_missing() NULL"
+_FITS = f"#include <stddef.h>\n#define {ALL_THREADS}\n#define polydl_fits() 1\n#define polydl_missing() NULL"
 _SHARED = "(?:polydl_fits|polydl_missing)"
 
 
@@ -26,7 +27,8 @@ def global_symbol(number: int) -> str:
 def together(kernels: Sequence[tuple[int, KernelSource]], identity: str) -> KernelSource:
     """Kernels of one nest, each with a number that its functions and what polydl defines for it get as a suffix.
 
-    No processor is asked whether it fits: a variant must not have the original run in its place.
+    No processor is asked whether it fits: a variant must not have the original run in its place. Nor is the number of
+    threads chosen from call to call.
     Global arrays are declared without values, so that all kernels share them.
     """
     texts = [_FITS, *(_numbered(kernel, number) for number, kernel in kernels)]

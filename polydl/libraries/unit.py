@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polydl.codegen import function_text, processor
+from polydl.codegen import function_text, processor, team
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import compile_flags, defines, harness
@@ -12,10 +12,10 @@ from polydl.codegen.support import needed
 from polydl.codegen.translation_unit import DIAGNOSTICS, has_threads
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
-from polydl.ir.scop import Scop
 from polydl.libraries.candidates import coded, element_bytes
 from polydl.libraries.decision import Condition, Decision
 from polydl.libraries.kernel import Kernel
+from polydl.libraries.kernel_code import KernelCode
 from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
@@ -23,6 +23,17 @@ from polydl.vector_functions import called, from_library, prototypes, roots
 
 #: The id of the nest as it was written, where kernels are chosen.
 ORIGINAL = "original"
+
+# Calls of one kernel are compared with those that have at most twice the work.
+_TEAMS = """\
+static struct polydl_team polydl_teams[{kernels}][64];
+static int polydl_scale(double work)
+{{
+  int scale = 0;
+  for (; work >= 2 && scale < 63; work /= 2)
+    ++scale;
+  return scale;
+}}"""
 
 
 def unit(
@@ -48,8 +59,11 @@ def unit(
     bodies = tuple(node for each in coded_kernels.values() for node in each.body)
     names = {name: f"polydl_kernel{number}" for number, name in enumerate(kernels, 1)}
     memory = KeptMemory(())
-    threaded = has_threads(bodies) or any(tile.parallel for each in blockings for tile in each.tiles)
-    contents = _interface(nest, interface(scop, memory, threaded=threaded, exported=exported), kernels)
+    threaded = [name for name, each in coded_kernels.items() if _has_threads(each)]
+    teams = {name: f"&polydl_teams[{number}][polydl_scale({_work(nest)})]" for number, name in enumerate(threaded)}
+    contents = _interface(
+        nest, interface(scop, memory, threaded=bool(teams), chosen=bool(teams), exported=exported), kernels
+    )
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     within = " && ".join(
         [
@@ -64,7 +78,7 @@ def unit(
     )
     tuned = [
         f"  if ({within}) {{",
-        *_decided(scop, decision, names, "    "),
+        *_decided(nest, decision, names, teams, "    "),
         "  } else {",
         function_text.region(scop),
         "  }",
@@ -78,6 +92,7 @@ def unit(
         processor.definitions(),
         *needed(bodies),
         *(products.definitions() if products is not None else []),
+        *([team.support(), _TEAMS.format(kernels=len(teams))] if teams else []),
         "",
     ]
     definitions = [each.function(nest, names[name]) for name, each in coded_kernels.items()]
@@ -93,12 +108,24 @@ def unit(
     )
 
 
-def _decided(scop: Scop, decision: Decision, names: Mapping[str, str], indent: str) -> list[str]:
-    """The decision as C."""
+def _has_threads(code: KernelCode) -> bool:
+    blocking = code.kernel.blocking
+    return has_threads(code.body) or (blocking is not None and any(tile.parallel for tile in blocking.tiles))
+
+
+def _work(nest: SymbolicNest) -> str:
+    """C of what a call has to do: its time is in proportion, for sizes that are near each other."""
+    return " * ".join(["1.0", *(each.name for each in nest.ranges)])
+
+
+def _decided(
+    nest: SymbolicNest, decision: Decision, names: Mapping[str, str], teams: Mapping[str, str], indent: str
+) -> list[str]:
+    """The decision as C. ``teams`` has, for each kernel with threads, C of where its calls are judged."""
     if isinstance(decision, Condition):
         factors = " * ".join([f"(long){decision.sizes[0]}", *decision.sizes[1:]])
         test = decision.sizes[0] if len(decision.sizes) == 1 else factors
-        branches = [_decided(scop, branch, names, f"{indent}  ") for branch in (decision.holds, decision.fails)]
+        branches = [_decided(nest, branch, names, teams, f"{indent}  ") for branch in (decision.holds, decision.fails)]
         return [
             f"{indent}if ({test} <= {decision.bound}) {{",
             *branches[0],
@@ -107,9 +134,12 @@ def _decided(scop: Scop, decision: Decision, names: Mapping[str, str], indent: s
             f"{indent}}}",
         ]
     if decision.kernel == ORIGINAL:
-        return [function_text.region(scop)]
-    arguments = ", ".join(parameter.name for parameter in scop.function.parameters)
-    return [f"{indent}{names[decision.kernel]}({arguments});"]
+        return [function_text.region(nest.source)]
+    arguments = ", ".join(parameter.name for parameter in nest.source.function.parameters)
+    call = [f"{indent}{names[decision.kernel]}({arguments});"]
+    if decision.kernel not in teams:
+        return call
+    return team.judged(call, indent, teams[decision.kernel], _work(nest))
 
 
 def _interface(nest: SymbolicNest, plain: Interface, kernels: Mapping[str, Kernel]) -> Interface:

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 // A microkernel that is called between loops, with the loops that it equals (the comment holds a u).
 #define B 3
@@ -20,6 +22,7 @@ void kernel(float *c, const float *a, const float *b, int stride)
 static void nest(float c[6][6], const float a[6][6], const float b[6][6])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for schedule(dynamic)
     for (int it = 0; it <= 5; it += 3) {
       for (int jt = 0; jt <= 5; jt += 3) {
@@ -32,6 +35,7 @@ static void nest(float c[6][6], const float a[6][6], const float b[6][6])
     for (int i = 0; i <= 5; ++i) {
       c[i][0] *= 2;
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef nest

@@ -38,6 +38,8 @@ static inline float polydl_total_float(const float *lanes, int count)
   return copy[0];
 #endif
 }
+/* team */
+static struct polydl_team polydl_team;
 
 /* q = A p and s = A'r.
  *
@@ -50,6 +52,7 @@ static inline float polydl_total_float(const float *lanes, int count)
 static void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 4095; ++i) {
       q[i] = 0.0f;
@@ -87,6 +90,7 @@ static void bicgk(const float A[N][N], const float p[N], const float r[N], float
         q[4 * i_t1 + 3] += polydl_total_float(polydl_sum0_3, 16);
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef bicgk

@@ -41,6 +41,8 @@ static inline void polydl_streamed(void)
   _mm_sfence();
 #endif
 }
+/* team */
+static struct polydl_team polydl_team;
 
 /* Batch normalization for inference, then ReLU in a nest of its own, on 4 images of 64 channels and 56x56.
  *
@@ -69,6 +71,7 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel
     {
       #pragma omp for
@@ -91,6 +94,7 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
       }
       polydl_streamed();
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef bnorm_relu

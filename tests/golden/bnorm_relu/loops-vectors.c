@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* Batch normalization for inference, then ReLU in a nest of its own, on 4 images of 64 channels and 56x56.
  *
@@ -33,6 +35,7 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int img = 0; img <= 3; ++img) {
       for (int tile = 0; tile <= 3; ++tile) {
@@ -59,6 +62,7 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef bnorm_relu

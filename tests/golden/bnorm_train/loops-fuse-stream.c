@@ -45,6 +45,8 @@ static inline void polydl_streamed(void)
   _mm_sfence();
 #endif
 }
+/* team */
+static struct polydl_team polydl_team;
 
 /* Batch normalization as in training, then ReLU: sums in double, each channel's while it is in a cache. */
 #include <math.h>
@@ -56,6 +58,7 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
   float scale[4][16], shift[4][16];
   double sum[4][16], squares[4][16];
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float scale[4][16];
     float shift[4][16];
     double sum[4][16];
@@ -124,6 +127,7 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
       }
       polydl_streamed();
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef bnorm_train

@@ -5,6 +5,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 #ifndef POLYDL_EXACT_BYTES
 #define POLYDL_EXACT_BYTES
 typedef void (*polydl_bytes)(const char *, const unsigned char *, int *, const unsigned long long *,
@@ -102,11 +104,13 @@ static void polydl_setup(void)
 static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       polydl_gemm0_run(&B[0][48 * j_t1], &A[0][0], &C[0][48 * j_t1], 0, 0, 0, 1, 0);
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef bytes

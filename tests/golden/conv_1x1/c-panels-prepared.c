@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 0 };
 static const size_t polydl_sizes[polydl_arrays] = {524288};
 /* for all processors */
@@ -119,6 +121,7 @@ static void polydl_prepare_conv_1x1(const float filter[8][4][64][64], void *poly
 static void polydl_run_conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64], const void *polydl_prepared)
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*filter_panels)[2][4][64][32] = (void *)((char *)polydl_prepared + 0);
     #pragma omp parallel for
     for (int o = 0; o <= 7; ++o) {
@@ -126,6 +129,7 @@ static void polydl_run_conv_1x1(float output[8][48][64], const float filter[8][4
         polydl_gemm1_run(&filter_panels[o][ofm_block][0][0][0], &input[0][0][0], &output[o][0][32 * ofm_block], 0, 0, 0, 4, 0, (const char *)(&filter_panels[o][ofm_block][0][0][0] + (8192)));
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 

@@ -3,6 +3,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 typedef void (*polydl_gemm0_function)(
     const float *a, const float *b, float *c, const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets, ...);
 polydl_gemm0_function libxsmm_smmdispatch_reducebatch_offs(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
@@ -52,11 +54,13 @@ static void polydl_setup(void)
 static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int o = 0; o <= 7; ++o) {
       polydl_gemm0_run(&filter[o][0][0][0], &input[0][0][0], &output[o][0][0], 0, 0, 0, 4, 0);
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_1x1

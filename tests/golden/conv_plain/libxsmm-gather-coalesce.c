@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {207360};
 /* for all processors */
@@ -79,6 +81,7 @@ static void polydl_setup(void)
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*in_gathered)[144][180] = polydl_kept(0);
     float (*flt_flat)[16][9] = (void *)flt;
     float (*flt_flat_flat)[144] = (void *)flt;
@@ -105,6 +108,7 @@ static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], 
         polydl_gemm1_run(&in_gathered[n][0][48 * y_x_t1], &flt_flat_flat[0][0], &out_flat[n][0][48 * y_x_t1], y_x_t1 == 3, 0, 0, 1, 0);
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int n = 0; n < 2; n++)

@@ -9,6 +9,8 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {82944};
 /* for all processors */
@@ -83,6 +85,7 @@ static void polydl_setup(void)
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*in_unfolded)[16][3][216] = polydl_kept(0);
     float (*out_flat)[32][180] = (void *)out;
     pthread_once(&polydl_once, polydl_setup);
@@ -109,6 +112,7 @@ static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], 
         }
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int n = 0; n < 2; n++)

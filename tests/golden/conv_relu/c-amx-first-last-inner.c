@@ -3,6 +3,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 struct polydl_gemm1_operands { float *x0; const float *x1; };
 static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, float *x0, const float *x1, long rows)
 {
@@ -427,6 +429,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
 #ifdef POLYDL_HAS_TILES
     __atomic_add_fetch(&polydl_gemm1_round, 1, __ATOMIC_RELAXED);
 #endif
@@ -441,6 +444,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_relu

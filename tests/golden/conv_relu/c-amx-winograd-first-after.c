@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {172032, 65536, 172032};
 /* for all processors */
@@ -597,6 +599,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*input_points)[2][16][42][16] = polydl_kept(0);
     float (*filter_points)[2][16][16][16] = polydl_kept(1);
     float (*output_points)[2][16][42][16] = polydl_kept(2);
@@ -647,6 +650,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
         }
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int img = 0; img < 2; ++img)

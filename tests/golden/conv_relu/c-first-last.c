@@ -3,6 +3,8 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 struct polydl_gemm1_operands { float *x0; const float *x1; };
 static const long polydl_gemm1_rows0[] = {0, 16};
 static const long polydl_gemm1_rows1[] = {0, 0};
@@ -149,6 +151,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     for (int oi_t2 = 0; oi_t2 <= 3; ++oi_t2) {
       #pragma omp parallel for
       for (int img = 0; img <= 1; ++img) {
@@ -163,6 +166,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_relu

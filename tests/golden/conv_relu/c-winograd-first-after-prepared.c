@@ -9,6 +9,8 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 2 };
 static const size_t polydl_sizes[polydl_arrays] = {110592, 110592, 147456};
 /* for all processors */
@@ -605,6 +607,7 @@ static void polydl_prepare_conv_relu(const float filter[2][2][3][3][16][16], con
 static void polydl_run_conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16], const float input[2][2][14][16][16], const float bias[2][16], const void *polydl_prepared)
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*input_points)[2][36][12][16] = polydl_kept(0);
     float (*filter_points)[2][36][16][16] = (void *)((char *)polydl_prepared + 0);
     float (*output_points)[2][36][12][16] = polydl_kept(1);
@@ -647,6 +650,7 @@ static void polydl_run_conv_relu(float output[2][2][12][14][16], const float fil
         }
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int img = 0; img < 2; ++img)

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm1_offsets_a[2] = {0, 256};
 static const long polydl_gemm1_offsets_b[2] = {0, 560};
 typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -116,6 +118,7 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*output_flat)[35][16] = (void *)output;
     float (*input_flat)[35][16] = (void *)input;
     #pragma omp parallel for collapse(2)
@@ -131,6 +134,7 @@ static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16
     for (int o = 0; o <= 2; ++o) {
       polydl_gemm1_run(&filter[o][0][0][0], &input_flat[0][0][0], &output_flat[o][0][0], 0, 0, 0, 2, 0);
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_rows

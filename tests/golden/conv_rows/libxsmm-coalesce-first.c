@@ -3,6 +3,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 typedef void (*polydl_gemm1_function)(
     const float *a, const float *b, float *c, ...);
 polydl_gemm1_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
@@ -56,6 +58,7 @@ static void polydl_setup(void)
 static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*output_flat)[35][16] = (void *)output;
     float (*input_flat)[35][16] = (void *)input;
     pthread_once(&polydl_once, polydl_setup);
@@ -65,6 +68,7 @@ static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16
         polydl_gemm1_run(&filter[o][t][0][0], &input_flat[t][0][0], &output_flat[o][0][0], 0, 0, 0, 1, t == 0);
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_rows

@@ -7,12 +7,15 @@
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static inline int polydl_max(int a, int b) { return a > b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 
 /* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
 #define conv_same polydl_tuned_conv_same
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int k = 0; k <= 31; ++k) {
       for (int y = 0; y <= 13; ++y) {
@@ -37,6 +40,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_same

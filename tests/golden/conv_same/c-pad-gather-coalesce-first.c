@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {104832};
 /* for all processors */
@@ -200,6 +202,7 @@ static void polydl_gemm4_run(const float *a, const float *b, float *c, int last_
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float input_padded[1][16][16][15];
     float (*input_padded_gathered)[182] = polydl_kept(0);
     float (*weights_flat)[16][9] = (void *)weights;
@@ -242,6 +245,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         polydl_gemm4_run(&input_padded_gathered[0][96 * y_x_t1], &weights_flat_flat[8 * k_t1][0], &output_flat[0][8 * k_t1][96 * y_x_t1], y_x_t1 == 1, 0, 0, 1, 0 == 0);
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int n = 0; n < 1; ++n)

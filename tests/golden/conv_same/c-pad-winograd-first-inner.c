@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {50176, 32768, 100352};
 /* for all processors */
@@ -760,6 +762,7 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float input_padded[1][16][16][15];
     float (*input_padded_points)[49][16] = polydl_kept(0);
     float (*weights_points)[16][32] = polydl_kept(1);
@@ -797,6 +800,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
     for (int y = 0; y <= 6; ++y) {
       polydl_result_S1(&output_points[0][7 * y][0], &output[0][0][2 * y][0], 13);
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int n = 0; n < 1; ++n)

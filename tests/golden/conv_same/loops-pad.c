@@ -5,12 +5,15 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
 #define conv_same polydl_tuned_conv_same
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float input_padded[1][16][16][15];
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
@@ -54,6 +57,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef conv_same

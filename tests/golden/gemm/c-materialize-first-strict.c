@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm2_offsets_a[1] = {0};
 static const long polydl_gemm2_offsets_b[1] = {0};
 typedef float polydl_gemm2_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -85,6 +87,7 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const float B[40][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float A_operand[48][40];
     #pragma omp parallel for
     for (int A_operand_0 = 0; A_operand_0 <= 47; ++A_operand_0) {
@@ -107,6 +110,7 @@ static void gemm(float alpha, float beta, float C[48][64], const float A[48][40]
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef gemm

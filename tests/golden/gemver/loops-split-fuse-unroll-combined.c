@@ -38,6 +38,8 @@ static inline float polydl_total_float(const float *lanes, int count)
   return copy[0];
 #endif
 }
+/* team */
+static struct polydl_team polydl_team;
 
 /* B = A + u1 v1' + u2 v2', then x = beta B'y + z and w = alpha B x.
  *
@@ -51,6 +53,7 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
             const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 1023; ++i) {
       x[i] = z[i];
@@ -94,6 +97,7 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef gemver

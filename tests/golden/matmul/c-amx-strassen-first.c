@@ -5,6 +5,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {815360, 206976, 206976};
 /* for all processors */
@@ -731,6 +733,7 @@ static void polydl_setup(void)
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*A_points)[65][64] = polydl_kept(0);
     float (*B_points)[66][16] = polydl_kept(1);
     float (*C_points)[66][16] = polydl_kept(2);
@@ -753,6 +756,7 @@ static void matmul(float C[256][256], const float A[256][256], const float B[256
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][64 * j_block_block]);
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int i = 0; i < 256; ++i)

@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 0 };
 static const size_t polydl_sizes[polydl_arrays] = {262144};
 /* for all processors */
@@ -202,6 +204,7 @@ static void polydl_prepare_matmul(const float B[256][256], void *polydl_prepared
 static void polydl_run_matmul(float C[256][256], const float A[256][256], const float B[256][256], const void *polydl_prepared)
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*B_panels)[256][64] = (void *)((char *)polydl_prepared + 0);
     #pragma omp parallel for
     for (int j_block = 0; j_block <= 3; ++j_block) {
@@ -209,6 +212,7 @@ static void polydl_run_matmul(float C[256][256], const float A[256][256], const 
         polydl_gemm1_run(&B_panels[j_block][0][0], &A[32 * i_t1][0], &C[32 * i_t1][64 * j_block], 0, 0, 0, 1, 0);
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 

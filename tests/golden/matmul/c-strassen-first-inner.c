@@ -5,6 +5,8 @@
 #pragma GCC diagnostic ignored "-Wunused-variable"
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {462336, 232960, 231168};
 /* for all processors */
@@ -275,6 +277,7 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*A_points)[7][129][64] = polydl_kept(0);
     float (*B_points)[7][65][64] = polydl_kept(1);
     float (*C_points)[129][64] = polydl_kept(2);
@@ -302,6 +305,7 @@ static void matmul(float C[256][256], const float A[256][256], const float B[256
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][128 * j_block_block]);
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int i = 0; i < 256; ++i)

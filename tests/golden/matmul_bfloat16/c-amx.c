@@ -6,6 +6,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 typedef unsigned short bfloat16;
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
@@ -404,6 +406,7 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
@@ -420,6 +423,7 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
         C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_bfloat16

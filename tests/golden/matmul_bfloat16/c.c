@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 typedef unsigned short bfloat16;
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
@@ -118,6 +120,7 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)
@@ -136,6 +139,7 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
         C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_bfloat16

@@ -6,6 +6,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 typedef unsigned short bfloat16;
 typedef void (*polydl_gemm1_function)(
     const unsigned short *a, const unsigned short *b, float *c, ...);
@@ -112,6 +114,7 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int j_t2 = 0; j_t2 <= 4; ++j_t2) {
@@ -125,6 +128,7 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_bfloat16

@@ -6,6 +6,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -358,6 +360,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     signed char B_packed[2][4][32][64];
     unsigned char A_packed[4][48][32];
 #ifdef POLYDL_HAS_TILES
@@ -397,6 +400,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_int8

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm0_offsets_a[34] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352, 4608, 4864, 5120, 5376, 5632, 5888, 6144, 6400, 6656, 6912, 7168, 7424, 7680, 7936, 0, 256};
 static const long polydl_gemm0_offsets_b[32] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
 typedef int polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(1), may_alias));
@@ -116,6 +118,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       #pragma omp parallel for collapse(2)
       for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
@@ -133,6 +136,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_int8

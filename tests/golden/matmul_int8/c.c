@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
 enum { M = 48, N = 128, K = 128 };
@@ -13,6 +15,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       for (int jt = 0; jt <= 1; ++jt) {
@@ -39,6 +42,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_int8

@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 #ifndef POLYDL_EXACT_BYTES
 #define POLYDL_EXACT_BYTES
 typedef void (*polydl_bytes)(const char *, const unsigned char *, int *, const unsigned long long *,
@@ -88,6 +90,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for collapse(2)
     for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
@@ -108,6 +111,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_int8

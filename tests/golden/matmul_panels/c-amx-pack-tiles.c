@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {65536};
 /* for all processors */
@@ -392,6 +394,7 @@ static void polydl_setup(void)
 static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*B_tile)[64] = polydl_kept(0);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
@@ -415,6 +418,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
         polydl_gemm2_run(&B_tile[0][0], &A[0][256 * k_block], &C[0][64 * j_block], 0, 0, 0, 1, 0);
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int i = 0; i < 112; i++)

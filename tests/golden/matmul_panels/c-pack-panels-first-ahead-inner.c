@@ -8,6 +8,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {5898240};
 /* for all processors */
@@ -285,6 +287,7 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float (*B_panels)[1280][64] = polydl_kept(0);
     #pragma omp parallel for
     for (int B_0 = 0; B_0 <= 17; ++B_0) {
@@ -303,6 +306,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
         }
       }
     }
+    polydl_end(&polydl_call);
     polydl_leave();
   } else {
   for (int i = 0; i < 112; i++)

@@ -6,6 +6,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -369,6 +371,7 @@ static void polydl_setup(void)
 static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
@@ -385,6 +388,7 @@ static void matmul_relu(float C[64][96], const float A[64][128], const float B[1
         C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_relu

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -76,6 +78,7 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
       #pragma omp simd simdlen(8)
@@ -94,6 +97,7 @@ static void matmul_relu(float C[64][96], const float A[64][128], const float B[1
         C[i][j] = (C[i][j] > 0.0f) ? C[i][j] : 0.0f;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef matmul_relu

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 typedef double polydl_gemm1_vector4 __attribute__((vector_size(32), aligned(sizeof(double)), may_alias));
@@ -157,6 +159,7 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 36; ++i) {
       #pragma omp simd simdlen(4)
@@ -177,6 +180,7 @@ static void matmul_tails(int n, double C[37][n], const double A[37][41], const d
         C[i][j] = factor * C[i][j];
       }
     }
+    polydl_end(&polydl_call);
   } else {
   for (int i = 0; i < 37; i++)
     for (int j = 0; j < n; j++) {

@@ -6,6 +6,8 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm2_offsets_a[1] = {0};
 static const long polydl_gemm2_offsets_b[1] = {0};
 typedef float polydl_gemm2_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
@@ -71,6 +73,7 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float c_packed[32][24];
     #pragma omp parallel for
     for (int c_1 = 0; c_1 <= 31; ++c_1) {
@@ -104,6 +107,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef products

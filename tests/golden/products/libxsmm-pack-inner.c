@@ -7,6 +7,8 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 typedef void (*polydl_gemm2_function)(
     const float *a, const float *b, float *c, ...);
 polydl_gemm2_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,
@@ -53,6 +55,7 @@ static void polydl_setup(void)
 static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float c_packed[32][24];
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
@@ -87,6 +90,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef products

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* Functions of <math.h> in sums and element by element. */
 #include <math.h>
@@ -12,6 +14,7 @@
 static void softmax(float y[20][60], float x[20][60])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float most_of[20];
     float sum_of[20];
     #pragma omp parallel for
@@ -30,6 +33,7 @@ static void softmax(float y[20][60], float x[20][60])
         y[i][j] = sqrtf(y[i][j] / sum_of[i]);
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef softmax

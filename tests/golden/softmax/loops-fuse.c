@@ -17,6 +17,8 @@ float expf(float);
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 
 /* Functions of <math.h> in sums and element by element. */
 #include <math.h>
@@ -24,6 +26,7 @@ static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static void softmax(float y[20][60], float x[20][60])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     float most_of[20];
     float sum_of[20];
     #pragma omp parallel for
@@ -49,6 +52,7 @@ static void softmax(float y[20][60], float x[20][60])
         y[i][polydl_c3] = sqrtf(y[i][polydl_c3] / sum_of[i]);
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef softmax

@@ -5,12 +5,15 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* A Jacobi stencil of five points, from A to B and back in each step in time. */
 #define stencil polydl_tuned_stencil
 static void stencil(float A[64][80], float B[64][80])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     for (int t = 0; t <= 3; ++t) {
       #pragma omp parallel for
       for (int i = 1; i <= 62; ++i) {
@@ -27,6 +30,7 @@ static void stencil(float A[64][80], float B[64][80])
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef stencil

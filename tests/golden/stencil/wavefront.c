@@ -7,12 +7,15 @@
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static inline int polydl_max(int a, int b) { return a > b ? a : b; }
+/* team */
+static struct polydl_team polydl_team;
 
 /* A Jacobi stencil of five points, from A to B and back in each step in time. */
 #define stencil polydl_tuned_stencil
 static void stencil(float A[64][80], float B[64][80])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     for (int wavefront = 0; wavefront <= 5; ++wavefront) {
       #pragma omp parallel for
       for (int i_tile = polydl_max(0, (wavefront - 1)); i_tile <= polydl_min(4, wavefront); ++i_tile) {
@@ -34,6 +37,7 @@ static void stencil(float A[64][80], float B[64][80])
         }
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef stencil

@@ -5,6 +5,8 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 static const long polydl_gemm0_offsets_a[1] = {0};
 static const long polydl_gemm0_offsets_b[1] = {0};
 typedef double polydl_gemm0_vector8 __attribute__((vector_size(64), aligned(sizeof(double)), may_alias));
@@ -83,6 +85,7 @@ static void polydl_gemm0_run(const double *a, const double *b, double *c, int la
 static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     #pragma omp parallel for
     for (int it = 0; it <= 3; ++it) {
       for (int kt = 0; kt <= it; ++kt) {
@@ -98,6 +101,7 @@ static void triangle(double C[4][40][24], double D[61][61], const double A[4][4]
         D[i][j] = (2.0 * D[i][j]) + 1.0;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef triangle

@@ -5,12 +5,15 @@
 #endif
 
 /* processor */
+/* team */
+static struct polydl_team polydl_team;
 
 /* A product with a triangular matrix in blocks, and a pass over a triangle. */
 #define triangle polydl_tuned_triangle
 static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
     for (int kt = 0; kt <= 3; ++kt) {
       #pragma omp parallel for collapse(2) schedule(dynamic)
       for (int j_t1 = 0; j_t1 <= 2; ++j_t1) {
@@ -33,6 +36,7 @@ static void triangle(double C[4][40][24], double D[61][61], const double A[4][4]
         D[i][j] = (2.0 * D[i][j]) + 1.0;
       }
     }
+    polydl_end(&polydl_call);
   }
 }
 #undef triangle
