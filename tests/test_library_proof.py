@@ -130,3 +130,12 @@ def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, thre
             assert broken_by(nest, each) == ""
             assert all(each.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in each.packed)
             assert each.vectors * (each.columns + 1) < machine.core.vector_registers
+
+
+def test_loops_over_tiles_end_before_an_int_does(tmp_path: Path) -> None:
+    loop = "  for (int i = 0; i < N; ++i)\n    y[i] *= 2;\n"
+    text = f"void f(int N, float y[N])\n{{\n#pragma scop\n{loop}#pragma endscop\n}}\n"
+    assert symbolic(text, tmp_path, (f"N=1..{1 << 30}",)).trips == {"S0": ("N",)}
+    with pytest.raises(UserError, match="runs up to 2147483647 times") as raised:
+        symbolic(text, tmp_path, ("N=1..2147483647",))
+    assert "1073741824" in str(raised.value.remedy)

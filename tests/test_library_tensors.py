@@ -51,8 +51,8 @@ def call(name, shape_y, shape_x, elements_z, ld, sizes=(), kind="f"):
         answers[name] = [type(error).__name__, str(error)]
         return
     n, m = shape_y
-    rows = np.stack([z[i * ld : i * ld + m] for i in range(n)])
-    answers[name] = [None, float(abs(y - 2 * x[2:, ::2] - rows).max())]
+    rows = np.array([z[i * ld : i * ld + m] for i in range(n)]).reshape(n, m)
+    answers[name] = [None, float(abs(y - 2 * x[2:, ::2] - rows).max(initial=0))]
 
 
 call("within", (3, 5), (5, 10), 17, 6)
@@ -69,6 +69,18 @@ try:
     padded(6, memory[:15].reshape(3, 5), memory[10:].reshape(5, 10), np.zeros(17, "f"), 1.0)
 except Exception as error:
     answers["overlap"] = [type(error).__name__, str(error)]
+call("no rows", (0, 5), (2, 10), 5, 5)
+call("no columns", (3, 0), (5, 0), 30, 6)
+
+try:
+    import torch
+    padded(6, torch.zeros(3, 0), torch.zeros(5, 0), torch.zeros(30), 2.0)
+    padded(6, torch.zeros(0, 3), torch.zeros(2, 6), torch.zeros(0), 2.0)
+    answers["empty in PyTorch"] = [None, 0.0]
+except ImportError:
+    answers["empty in PyTorch"] = None
+except Exception as error:
+    answers["empty in PyTorch"] = [type(error).__name__, str(error)]
 try:
     padded(1, 2)
 except Exception as error:
@@ -77,10 +89,12 @@ print(json.dumps(answers))
 """
 
 
-def compiled(folder: Path) -> tuple[Path, KernelSource]:
-    nest = symbolic(SOURCE, folder, ("N=1..20", "M=1..20", "ld=M.."))
+def compiled(
+    folder: Path, text: str = SOURCE, ranges: tuple[str, ...] = ("N=1..20", "M=1..20", "ld=M..")
+) -> tuple[Path, KernelSource]:
+    nest = symbolic(text, folder, ranges)
     source = unit(nest, None, Leaf(ORIGINAL), {}, 32, identity="library")
-    foreign = foreign_call(nest.source, "padded", open_shapes(nest))
+    foreign = foreign_call(nest.source, nest.source.function.name, open_shapes(nest))
     assert foreign is not None
     whole = replace(source, c="".join([foreign.definitions, source.c, foreign.function]))
     (built,) = build([whole], Toolchain.find("gcc"), folder)
@@ -102,9 +116,34 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     return dict(json.loads(ended.stdout))
 
 
-@pytest.mark.parametrize("call", ["within", "another shape", "beyond the range", "with sizes"])
+@pytest.mark.parametrize("call", ["within", "another shape", "beyond the range", "with sizes", "no rows", "no columns"])
 def test_sizes_are_those_of_the_tensors(call: str, answers: dict[str, list[Any]]) -> None:
     assert answers[call] == [None, 0.0]
+
+
+def test_a_size_that_only_a_larger_extent_tells_is_checked(tmp_path: Path) -> None:
+    """It is what its type holds, and not negative."""
+    text = "void f(short N, float y[2 * N + 3])\n{\n#pragma scop\n  for (int i = 0; i < N; ++i)\n    y[i] = 1;\n"
+    library, _ = compiled(tmp_path, text + "#pragma endscop\n}\n", ("N=1..9",))
+    calls = (
+        "import sys, numpy, tvm_ffi\nf = tvm_ffi.load_module(sys.argv[1]).f\nfor length in (13, 1, 12, 65539):\n"
+        "  y = numpy.zeros(length, 'f')\n  try:\n    f(y)\n    print(int(y.sum()))\n"
+        "  except ValueError as error:\n    print(error)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", calls, str(library)], capture_output=True, text=True, check=True,
+        env=os.environ | {"TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"},
+    )  # fmt: skip
+    assert ended.stdout.splitlines() == [
+        "5", "f: y is too short along dimension 0", "f: y has shape (12,) and must have (11,)",
+        "f: y is too long along dimension 0",
+    ]  # fmt: skip
+
+
+def test_tensors_without_elements_need_no_memory(answers: dict[str, list[Any]]) -> None:
+    if answers["empty in PyTorch"] is None:
+        pytest.skip("PyTorch is not installed")
+    assert answers["empty in PyTorch"] == [None, 0.0]
 
 
 @pytest.mark.parametrize(

@@ -97,18 +97,30 @@ static int polydl_holds(const polydl_tensor *tensor, const char *name, int code,
   return 1;
 }
 
+/* What stands for the elements of a tensor without any: frameworks have no memory for these. */
+static long long polydl_no_elements[8];
+
 /* The elements of a tensor, if they are C-contiguous and aligned; 0 after an error. */
 __attribute__((unused))
 static void *polydl_contiguous(const polydl_tensor *tensor, const char *name, int alignment)
 {
   int contiguous = 1;
   long long stride = 1;
+  for (int i = 0; i < tensor->dimensions; ++i) {
+    if (!tensor->extents[i]) {
+      return polydl_no_elements;
+    }
+  }
   for (int i = tensor->dimensions - 1; i >= 0; --i) {
     contiguous = contiguous && (!tensor->strides || tensor->extents[i] == 1 || tensor->strides[i] == stride);
     stride *= tensor->extents[i];
   }
   if (!contiguous) {
     polydl_raise("ValueError", name, "must be C-contiguous");
+    return 0;
+  }
+  if (!tensor->data) {
+    polydl_raise("ValueError", name, "has no memory");
     return 0;
   }
   char *data = (char *)tensor->data + tensor->offset;
@@ -165,9 +177,11 @@ static void *polydl_at_least(const polydl_argument *argument, const char *name, 
   return polydl_contiguous(tensor, name, alignment);
 }
 
-/* The extent of a tensor along one of so many dimensions; -1 after an error. */
+/* The size that a tensor tells: its extent along one of so many dimensions is `factor` times it and `more`.
+   -1 after an error. */
 __attribute__((unused))
-static long long polydl_extent(const polydl_argument *argument, const char *name, int dimensions, int dimension)
+static long long polydl_size(const polydl_argument *argument, const char *name, int dimensions, int dimension,
+                             long long factor, long long more, long long most)
 {
   char problem[POLYDL_TEXT_BYTES];
   const polydl_tensor *tensor = polydl_tensor_of(argument, name);
@@ -179,11 +193,13 @@ static long long polydl_extent(const polydl_argument *argument, const char *name
     polydl_raise("ValueError", name, problem);
     return -1;
   }
-  if (tensor->extents[dimension] > 0x7fffffff) {
-    polydl_raise("ValueError", name, "is longer than a size may be");
+  long long size = (tensor->extents[dimension] - more) / factor;
+  if (size < 0 || size > most) {
+    __builtin_snprintf(problem, sizeof problem, "is too %s along dimension %d", size < 0 ? "short" : "long", dimension);
+    polydl_raise("ValueError", name, problem);
     return -1;
   }
-  return tensor->extents[dimension];
+  return size;
 }
 
 __attribute__((unused))
@@ -215,10 +231,10 @@ static int polydl_real(const polydl_argument *argument, const char *name, double
 }
 
 __attribute__((unused))
-static int polydl_disjoint(const void *written, unsigned long long bytes, const void *other,
-                           unsigned long long other_bytes, const char *name)
+static int polydl_disjoint(const void *written, long long bytes, const void *other, long long other_bytes,
+                           const char *name)
 {
   __UINTPTR_TYPE__ first = (__UINTPTR_TYPE__)written, second = (__UINTPTR_TYPE__)other;
-  int apart = first + bytes <= second || second + other_bytes <= first;
+  int apart = bytes <= 0 || other_bytes <= 0 || first + bytes <= second || second + other_bytes <= first;
   return apart ? 0 : polydl_raise("ValueError", name, "is written and shares memory with another argument");
 }

@@ -167,19 +167,17 @@ def _sizes(
             rows += [f"  if ({given}) {{", "    return -1;", "  }"]
             continue
         name = f'"{exported}: {parameters[told.parameter][0].name}"'
-        value = size if not told.more else f"({size} - ({told.more}))"
         rows += [
             "  if (polydl_all) {",
             f"    if ({given}) {{",
             "      return -1;",
             "    }",
             "  } else {",
-            f"    {size} = polydl_extent({_given(told.parameter, spared)}, {name}, "
-            f"{told.dimensions}, {told.dimension});",
+            f"    {size} = polydl_size({_given(told.parameter, spared)}, {name}, {told.dimensions}, {told.dimension}, "
+            f"{told.factor}, {told.more}, {_literal(_range(array)[1])});",
             f"    if ({size} < 0) {{",
             "      return -1;",
             "    }",
-            *([f"    {size} = {value} / {told.factor};"] if told.more or told.factor != 1 else []),
             "  }",
         ]
     return rows
@@ -269,4 +267,4 @@ def _bytes(array: Array, shapes: OpenShapes | None) -> str:
     """C of an array's bytes."""
     if shapes is None or array.name not in shapes.elements:
         return str(array.bytes)
-    return f"{array.element_bytes} * (unsigned long long)({shapes.elements[array.name]})"
+    return f"{array.element_bytes} * ({shapes.elements[array.name]})"

@@ -23,6 +23,8 @@ _PARAMETER, _SET = isl.dim_type.param, isl.dim_type.set
 _SUBSCRIPTS = r"\s*((?:\[[^\]]*\]\s*)+)"
 # What may stand in the first brackets of a parameter beside its extent.
 _QUALIFIERS = re.compile(r"\b(?:static|const|restrict|volatile)\b")
+#: Iterations of a loop, at most: an int still holds the number behind the last tile.
+MOST_ITERATIONS = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,7 @@ def symbolic_nest(
     ]
     nest = replace(nest, scop=replace(seen, statements=tuple(boxed)))
     _check_bounds(nest)
+    _check_counters(nest)
     return nest
 
 
@@ -307,6 +310,20 @@ def _check_bounds(nest: SymbolicNest) -> None:
                     f"at some sizes of {sizes}, `{statement.text}` accesses elements outside of "
                     f"{_rows_or_array(nest, access.array)}",
                     "let rows be as long as the loops over them run, or longer: --range lda=K..",
+                )
+
+
+def _check_counters(nest: SymbolicNest) -> None:
+    """Check that loops over tiles, which count in ints, end before these do at the largest sizes."""
+    for statement in nest.scop.statements:
+        for trip in nest.trips.get(statement.name, ()):
+            if sums.value(trip, nest.largest) > MOST_ITERATIONS:
+                raise unsupported(
+                    nest.scop,
+                    statement.line,
+                    f"a loop around `{statement.text}` runs up to {sums.value(trip, nest.largest)} times",
+                    f"end the ranges of sizes so that no loop runs more than {MOST_ITERATIONS} times; beyond a range "
+                    "the loops run as they were written",
                 )
 
 
