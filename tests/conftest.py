@@ -7,12 +7,14 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from few_samples import ROUNDS, write_command
 from hypothesis import HealthCheck, settings
 
 from polydl import pipeline
 from polydl.calibration.first_use import ELEMENTS, versions_of
 from polydl.errors import MissingComponentError
 from polydl.execute.toolchain import Toolchain
+from polydl.frontend.child import fork_server
 from polydl.machine.call_times import CallTimes, write_call_times
 from polydl.machine.system import default_directory, find
 from polydl.microkernels.amx import AMX
@@ -92,6 +94,28 @@ def take_microkernels_for_used() -> None:
                 known.append(CallTimes(kernel.name, element, system.vector_bytes // width, versions, True, ()))
     default_directory().mkdir(parents=True)
     write_call_times(default_directory(), system.identity.cpu_id, known)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_fork_server() -> Iterator[None]:
+    """The front-end's passes in this process need no interpreter each."""
+    with fork_server():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def few_samples() -> Iterator[None]:
+    """What tests measure is measured in few rounds: on a busy machine no number of them settles anything."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polydl.measuring._MOST_ROUNDS", ROUNDS)
+        patch.setattr("polydl.libraries.measuring._MOST_ROUNDS", ROUNDS)
+        yield
+
+
+@pytest.fixture(scope="session")
+def quick_command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A command ``polydl`` that takes few samples, too."""
+    return write_command(tmp_path_factory.mktemp("quick"))
 
 
 @pytest.fixture(autouse=True)

@@ -38,6 +38,7 @@ def run(folder: Path, *more: str) -> str:
 
 @pytest.mark.native
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+@pytest.mark.slow
 def test_the_suite_is_verified_and_timed_beside_compilers(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "results.json"
     kept = ["--out", str(out), "--records", str(tmp_path / "kept")]

@@ -88,6 +88,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return run
 
 
+@pytest.mark.slow
 def test_a_budget_of_runs_is_kept_and_what_was_measured_is_not_measured_again(run: Callable[..., Any]) -> None:
     assert run()["search"] is None
     document = run("--budget", "7runs")

@@ -225,6 +225,7 @@ def test_a_type_that_no_node_has_is_refused_with_those_there_are(nodes: Nodes) -
 
 @pytest.mark.native
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
     source = tmp_path / "product.c"
     source.write_text(PRODUCT)
@@ -274,6 +275,7 @@ def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> No
 
 @pytest.mark.native
 @pytest.mark.cluster
+@pytest.mark.slow
 def test_many_nests_are_tuned_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
     source = tmp_path / "product.c"
     source.write_text(PRODUCT)

@@ -15,6 +15,7 @@ import click
 import pytest
 from _pytest.mark import ParameterSet
 from documents import ROOT, Block, blocks, with_output, write_files, write_output
+from few_samples import PRELUDE
 
 from polydl.cli import command as command_named
 from polydl.cli import main
@@ -125,9 +126,21 @@ def test_every_option_is_explained() -> None:
     assert sorted(name for name in options if name.startswith("-") and name not in hidden and name not in using) == []
 
 
+# Commands and calls that compile and measure.
+MEASURING = re.compile(r"polydl[. ](?:optimize|tune|fuse|library|fuzz)\b")
+
+
 def runnable(language: str) -> list[ParameterSet]:
+    """The blocks of a language that are run; of those that measure, `make test` runs the first page's commands."""
     return [
-        pytest.param(page, block, id=f"{page}:{block.line}")
+        pytest.param(
+            page,
+            block,
+            id=f"{page}:{block.line}",
+            marks=[pytest.mark.slow]
+            if MEASURING.search(block.text) and (page, language) != ("README.md", "sh")
+            else [],
+        )
         for page in PAGES
         for block in blocks(page)
         if block.language == language and block.mark == "run"
@@ -141,8 +154,10 @@ def directory(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(command: list[str], directory: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+def run(command: list[str], directory: Path, *first: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command; programs are looked for in the folders ``first``, then beside Python."""
+    places = (*map(str, first), str(Path(sys.executable).parent), os.environ["PATH"])
+    environment = os.environ | {"PATH": os.pathsep.join(places)}
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True)
 
 
@@ -190,9 +205,9 @@ def test_a_page_follows_one_nest_with_its_output() -> None:
 
 @pytest.mark.native
 @pytest.mark.parametrize(("page", "block"), runnable("sh"))
-def test_shell_blocks_run(page: str, block: Block, directory: Path) -> None:
+def test_shell_blocks_run(page: str, block: Block, directory: Path, quick_command: Path) -> None:
     write_files(page, directory)
-    ended = run(["sh", "-e", "-c", block.text], directory)
+    ended = run(["sh", "-e", "-c", block.text], directory, quick_command.parent)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
@@ -201,7 +216,7 @@ def test_shell_blocks_run(page: str, block: Block, directory: Path) -> None:
 def test_python_blocks_run(page: str, block: Block, directory: Path) -> None:
     write_files(page, directory)
     check = "\nassert out.any() and np.isfinite(out).all()\n"
-    ended = run([sys.executable, "-c", block.text + check], directory)
+    ended = run([sys.executable, "-c", PRELUDE + block.text + check], directory)
     assert ended.returncode == 0, ended.stderr
 
 

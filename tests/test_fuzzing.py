@@ -151,7 +151,7 @@ def settings() -> Settings:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("seed", "nests"), [(11, 20), pytest.param(12, 60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "nests"), [(11, 20), pytest.param(12, 40, marks=pytest.mark.slow)])
 def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: Settings, tmp_path: Path) -> None:
     run = fuzz(seed, Budget(nests=nests), settings, tmp_path, jobs=1)
     assert run.totals.failures == Counter(), run.findings
@@ -204,6 +204,7 @@ def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path, settings: Settings) -> None:
     _in_new_process(_fault_in_a_printer, settings, tmp_path)
 

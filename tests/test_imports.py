@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +76,8 @@ def module_name(path: Path) -> str:
 FILES = {module_name(path): path for folder in ("polydl", *PARTS) for path in sorted((ROOT / folder).rglob("*.py"))}
 
 
-def imports(path: Path) -> Iterator[Import]:
+@cache
+def imports(path: Path) -> tuple[Import, ...]:
     """All imports of a file; for ``from a import b`` also ``a.b``, if that is one of our modules."""
 
     def walk(node: ast.AST, in_function: bool, checked_only: bool) -> Iterator[Import]:
@@ -98,7 +100,7 @@ def imports(path: Path) -> Iterator[Import]:
             for child in ast.iter_child_nodes(node):
                 yield from walk(child, inside, checked_only)
 
-    yield from walk(ast.parse(path.read_text(encoding="utf-8")), False, False)
+    return tuple(walk(ast.parse(path.read_text(encoding="utf-8")), False, False))
 
 
 def room(module: str) -> str:
@@ -152,8 +154,9 @@ def prints(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             yield f"line {node.lineno}: print"
-        elif isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr", "click.echo"):
-            yield f"line {node.lineno}: {ast.unparse(node)}"
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if (name := f"{node.value.id}.{node.attr}") in ("sys.stdout", "sys.stderr", "click.echo"):
+                yield f"line {node.lineno}: {name}"
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] + [getattr(node, "module", None) or ""]
             if any(name.split(".")[0] in ("click", "rich") for name in names):

@@ -220,6 +220,7 @@ def test_evaluation_sets_rankers_beside_the_default_order_and_chance() -> None:
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records, work = tmp_path / "records", tmp_path / "work"
     collect = ["collect", "--suite", "mobilenet", "--layers", "1", "--workload", "mobilenet_06", "--microkernel", "c"]

@@ -39,6 +39,7 @@ def made(directory: Path, **options: Any) -> polydl.Library:
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -131,6 +131,7 @@ int main(void)
 
 
 @needs_libxsmm
+@pytest.mark.slow
 def test_two_shapes_of_one_function_in_one_program_built_with_cmake(tmp_path: Path) -> None:
     (tmp_path / "product.c").write_text(PRODUCT)
     folders = tmp_path / "small folder", tmp_path / "large"
@@ -161,6 +162,7 @@ target_link_libraries(both PRIVATE polydl::small polydl::my_large)
     assert repr(large.best) == "<compiled kernel my_large(n, c, a, b)>"
 
 
+@pytest.mark.slow
 def test_a_program_in_cpp_links_two_by_pkg_config(tmp_path: Path) -> None:
     (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
     for name, size in (("small", 16), ("large", 64)):

@@ -17,6 +17,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from few_samples import PRELUDE
 from sized_matmul import write_matmul
 
 import polydl
@@ -277,7 +278,7 @@ from polydl.records import resume
 number, append = count(1), resume.append
 def append_and_die(directory, records):
     append(directory, records)
-    if records[0].complete and records[0].kind == "variant" and next(number) == 20:
+    if records[0].complete and records[0].kind == "variant" and next(number) == 8:
         os.kill(os.getpid(), signal.SIGKILL)
 resume.append = append_and_die
 main()
@@ -285,21 +286,22 @@ main()
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
-    options = ["--max-variants", "60", "--all", "--threads", "1", "--records", "kept"]
-    command = [sys.executable, "-c", KILLED, "optimize", "matmul.c", *options]
+    options = ["--max-variants", "24", "--all", "--threads", "1", "--records", "kept"]
+    command = [sys.executable, "-c", PRELUDE + KILLED, "optimize", "matmul.c", *options]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     before = {each.id for each in kept(tmp_path) if each.kind == "variant"}
-    assert len(before) == 20
+    assert len(before) == 8
     result = polydl.optimize(
-        matmul, machine=Machine.detect(threads=1), max_variants=60, top_k=0, records=tmp_path / "kept"
+        matmul, machine=Machine.detect(threads=1), max_variants=24, top_k=0, records=tmp_path / "kept"
     )
     counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
-    assert len(result.tried) == 60
-    assert len(counts) == 60
+    assert len(result.tried) == 24
+    assert len(counts) == 24
     # Three leaders of the earlier waves beside the new ones, and four finalists of all waves.
-    assert sum(counts.values()) <= 60 + 3 + 4, "only the fastest ran again"
+    assert sum(counts.values()) <= 24 + 3 + 4, "only the fastest ran again"
     reused = {each.ranked.variant.id for each in result.tried if each.record is not None}
     assert reused
     assert reused <= before

@@ -112,6 +112,7 @@ def merged(tmp_path: Path, parts: list[Path]) -> Path:
 
 
 @pytest.mark.native
+@pytest.mark.slow
 def test_1_2_and_4_parts_of_an_optimization_measure_the_same_variants(tmp_path: Path) -> None:
     source = tmp_path / "product.c"
     source.write_text(PRODUCT)

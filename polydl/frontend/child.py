@@ -5,25 +5,23 @@ Requests and results are JSON files in a temporary folder. The output of the chi
 
 from __future__ import annotations
 
-import faulthandler
 import json
 import os
 import resource
-import select
 import signal
 import subprocess
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from polydl.execute.process_group import run_in_group
+from polydl.frontend.fork_server import ForkServer
+from polydl.frontend.forking import forked
 
 _MEMORY_BYTES = 4 << 30
 # What Clang, pet and Python take for the walk over an expression that is nested as deeply as a line is long.
@@ -42,8 +40,11 @@ class Outcome:
     output: str
 
 
-# Whether passes run in processes that are forked from this one.
-_FORKING: ContextVar[bool] = ContextVar("forking", default=False)
+Run = Callable[[str, Sequence[str], Path, float], int]
+"""Runs a module's main function in a forked process: ``polydl.frontend.forking.forked``."""
+
+# What forks the passes; None where each is started anew.
+_FORK: ContextVar[Run | None] = ContextVar("fork", default=None)
 
 
 @contextmanager
@@ -53,11 +54,34 @@ def forked_children() -> Iterator[None]:
     That takes a tenth of the time, for those who read very many files. Nothing of a pass runs in this process itself.
     It must hold no other copy of LLVM, as TensorFlow does: the two would take each other's symbols, and crash.
     """
-    token = _FORKING.set(True)
+    with _forking(forked):
+        yield
+
+
+@contextmanager
+def fork_server() -> Iterator[None]:
+    """Inside, passes run in processes that one other process forks, whatever this one holds (``ForkServer``).
+
+    Nothing changes where they are forked already.
+    """
+    if _FORK.get() is not None:
+        yield
+        return
+    server = ForkServer()
+    try:
+        with _forking(server.run):
+            yield
+    finally:
+        server.close()
+
+
+@contextmanager
+def _forking(run: Run) -> Iterator[None]:
+    token = _FORK.set(run)
     try:
         yield
     finally:
-        _FORKING.reset(token)
+        _FORK.reset(token)
 
 
 def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> Outcome:
@@ -67,15 +91,19 @@ def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_sec
     """
     name = module.rpartition(".")[2]
     request_path, result_path = folder / f"{name}.request", folder / f"{name}.result"
+    printed = folder / f"{name}.output"
     request_path.write_text(json.dumps(request), encoding="utf-8")
+    arguments = (str(request_path), str(result_path))
+    fork = _FORK.get()
     try:
-        if _FORKING.get():
-            status, output = _forked(module, request, (str(request_path), str(result_path)), folder, timeout_seconds)
+        if fork is None:
+            status, output = _spawned(module, arguments, timeout_seconds)
         else:
-            status, output = _spawned(module, (str(request_path), str(result_path)), timeout_seconds)
+            status = fork(module, arguments, printed, timeout_seconds)
+            output = _text(printed)
     except subprocess.TimeoutExpired as expired:
-        printed = expired.output.decode(errors="replace") if expired.output else ""
-        return Outcome(None, f"did not finish within {timeout_seconds:g} s", printed)
+        said = expired.output.decode(errors="replace") if expired.output else _text(printed)
+        return Outcome(None, f"did not finish within {timeout_seconds:g} s", said)
     if status == os.EX_IOERR:
         number = int(output.split()[-1])
         raise OSError(number, os.strerror(number))
@@ -93,41 +121,8 @@ def _spawned(module: str, arguments: tuple[str, ...], timeout_seconds: float) ->
     return ended.returncode, ended.stdout
 
 
-def _forked(
-    module: str, request: Mapping[str, Any], arguments: tuple[str, ...], folder: Path, timeout_seconds: float
-) -> tuple[int, str]:
-    worker = import_module(module)
-    worker.prepare(request)
-    printed = folder / f"{module}.output"
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            text = os.open(printed, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            for standard, descriptor in enumerate((os.open(os.devnull, os.O_RDONLY), text, text)):
-                os.dup2(descriptor, standard)
-            # A fault of the pass is the parent's to report.
-            faulthandler.disable()
-            worker.main(*arguments)
-            status = 0
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 1
-        except BaseException:
-            os.write(2, traceback.format_exc().encode())
-        finally:
-            os._exit(status)
-    descriptor = os.pidfd_open(child)
-    try:
-        ready, _, _ = select.select([descriptor], [], [], timeout_seconds)
-    finally:
-        os.close(descriptor)
-    if not ready:
-        os.kill(child, signal.SIGKILL)
-    _, ended = os.waitpid(child, 0)
-    output = printed.read_bytes() if printed.exists() else b""
-    if not ready:
-        raise subprocess.TimeoutExpired(module, timeout_seconds, output)
-    return os.waitstatus_to_exitcode(ended), output.decode(errors="replace")
+def _text(printed: Path) -> str:
+    return printed.read_bytes().decode(errors="replace") if printed.exists() else ""
 
 
 def _signal_name(number: int) -> str:

@@ -22,6 +22,7 @@ from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, written_atomically
+from polydl.frontend.child import fork_server
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
@@ -299,7 +300,7 @@ def analysed_anew(
         if record.workload is not None and record.variant is not None:
             by_nest.setdefault(record.workload, []).append(record)
     analysed: list[Record] = []
-    with temporary_directory() as directory:
+    with temporary_directory() as directory, fork_server():
         for number, (name, nest_records) in enumerate(sorted(by_nest.items()), 1):
             scop = pipeline.parse(workload(name).write(directory))
             for record in nest_records:

@@ -12,6 +12,7 @@ from polydl.emitted_names import Naming
 from polydl.errors import OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
+from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
@@ -211,13 +212,14 @@ def library(
         fixed = {**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape}
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
-    nest = read_symbolic(read, sizes, leading)
+    sampled = sampled_shapes(sizes, shapes, seed)
+    with fork_server():
+        nest = read_symbolic(read, sizes, leading)
+        scops = [read(shape) for shape in sampled]
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     target = machine or Machine.detect()
     toolchain = Toolchain.find(compiler)
-    sampled = sampled_shapes(sizes, shapes, seed)
-    scops = [read(shape) for shape in sampled]
 
     def tell(stage: str, done: int) -> None:
         if progress is not None:

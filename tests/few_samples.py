@@ -1,0 +1,19 @@
+"""Measuring with few samples, in this process and in commands: no test needs a time that is certain."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROUNDS = 4
+#: Lines of Python after which kernels give so few samples.
+PRELUDE = f"import polydl.measuring\npolydl.measuring._MOST_ROUNDS = {ROUNDS}\n"
+
+
+def write_command(folder: Path) -> Path:
+    """Write a command ``polydl`` that takes few samples; its path."""
+    path = folder / "polydl"
+    begun = 'if __name__ == "__main__":\n    from polydl.start import main\n\n    main()\n'
+    path.write_text(f"#!{sys.executable} -P\n{PRELUDE}{begun}", encoding="utf-8")
+    path.chmod(0o755)
+    return path
