@@ -258,7 +258,6 @@ def test_wrong_shapes_are_named() -> None:
         ("Sin", {}, r"node 'sin0' \(Sin\): there is no kernel for Sin\n  remedy: there are kernels for Add, "),
         ("Erf", {}, r"node 'erf0' \(Erf\): there is no kernel for Erf alone"),
         ("Softmax", {"axis": 1}, r"over dimension 1 of 4, not over the last"),
-        ("Transpose", {"perm": [0, 2, 3, 1]}, "it moves elements"),
         ("MaxPool", {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]}, r"padding \(2, 0\) with windows of \(2, 2\)"),
         ("MaxPool", {"kernel_shape": [2, 2], "ceil_mode": 1, "auto_pad": "SAME_UPPER"}, "ceil_mode with an auto_pad"),
     ],
@@ -307,7 +306,7 @@ def test_values_may_be_single_numbers(as_it_is: None) -> None:
 
 def test_operands_that_must_be_constant() -> None:
     m = ModelMaker(x=(3, 4), y=(4, 5))
-    m.add("MatMul", "x", "y")
+    m.add("Gemm", "x", "y")
     with pytest.raises(polydl.PolydlError, match="operand 2 is computed, and must be constant"):
         optimized(m.model())
 
@@ -341,6 +340,41 @@ def test_sparse_constants_are_refused() -> None:
     del model.graph.initializer[:]
     with pytest.raises(polydl.PolydlError, match="'constant0' is stored as a sparse tensor"):
         optimized(model)
+
+
+def test_attention_moves_no_elements(as_it_is: None) -> None:
+    """Three products with weights, heads as dimensions of their own, and a mask."""
+    m = ModelMaker(x=(2, 5, 24), mask=(2, 1, 1, 5))
+    heads = []
+    for order in ((0, 2, 1, 3), (0, 2, 3, 1), (0, 2, 1, 3)):
+        projected = m.add("Add", m.add("MatMul", "x", m.weights(24, 24)), m.weights(24))
+        split = m.add("Reshape", projected, m.constant(np.array([2, 5, 3, 8], np.int64)))
+        heads.append(m.add("Transpose", split, perm=order))
+    query, key, value = heads
+    scores = m.add("Div", m.add("MatMul", query, key), m.constant(8.0**0.5))
+    weights = m.add("Softmax", m.add("Add", scores, "mask"), axis=3)
+    mixed = m.add("Transpose", m.add("MatMul", weights, value), perm=(0, 2, 1, 3))
+    m.add("MatMul", m.add("Reshape", mixed, m.constant(np.array([2, 5, 24], np.int64))), m.weights(24, 24))
+    assert labels(check(m.model())) == [
+        *["linear, 24 to 24"] * 3,
+        "product of matrices over 8, scale, add",
+        "softmax",
+        "product of matrices over 5",
+        "linear, 24 to 24",
+    ]
+
+
+@pytest.mark.parametrize("perm", [(1, 0, 2, 3), (3, 2, 1, 0), (0, 3, 1, 2)])
+def test_transpositions_of_inputs_and_results(perm: tuple[int, ...], as_it_is: None) -> None:
+    m = ModelMaker(x=(2, 3, 4, 5))
+    m.add("Sigmoid", m.add("Transpose", m.add("Relu", "x"), perm=perm))
+    assert labels(check(m.model()))[-1] == "transposition"
+
+
+def test_values_are_broadcast(as_it_is: None) -> None:
+    m = ModelMaker(x=(2, 3, 4, 5), y=(3, 1, 5), z=(5,))
+    m.add("Mul", m.add("Add", "x", "y"), "z")
+    check(m.model())
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

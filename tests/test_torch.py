@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -162,6 +163,63 @@ def test_what_is_faster_in_pytorch_stays_there(monkeypatch: pytest.MonkeyPatch, 
     assert 0 < running.seconds_of_a_call() < float("inf")
     with torch.no_grad():
         torch.testing.assert_close(fast(rows), model(rows))
+
+
+class Attention(nn.Module):  # type: ignore[misc]
+    """Heads side by side in the last dimension, as in BERT, with a mask that is the same for all heads."""
+
+    def __init__(self, width: int = 24, heads: int = 3) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.heads = heads
+        self.layers = nn.ModuleList(nn.Linear(width, width) for _ in range(4))
+
+    def forward(self, rows: Any, mask: Any) -> Any:
+        *first, last = self.layers
+        split = (*rows.shape[:2], self.heads, rows.shape[2] // self.heads)
+        query, key, value = (layer(rows).view(split).transpose(1, 2) for layer in first)
+        mixed = nn.functional.scaled_dot_product_attention(query, key, value, mask)
+        return last(mixed.transpose(1, 2).reshape(rows.shape)) + rows
+
+
+def test_attention_is_one_native_call_that_moves_no_elements(as_it_is: None, tmp_path: Path) -> None:
+    rows, mask = data(2, 5, 24), data(2, 1, 1, 5)
+    fast = check(Attention(), rows, mask)
+    assert (fast.native_calls, fast.foreign_operators) == (1, 0)
+    operators = [each.operator for each in fast.report().operators]
+    assert operators == [
+        *["linear, 24 to 24"] * 3,
+        "product of matrices over 8, scale, add",
+        "softmax",
+        "product of matrices over 5",
+        "linear, 24 to 24, add",
+    ]
+    fast.save(tmp_path / "attention")
+    saved = polydl.load(tmp_path / "attention")(rows.numpy(), mask.numpy())
+    np.testing.assert_array_equal(saved, fast(rows, mask).numpy())
+
+
+def test_products_take_transposed_values_and_give_them(as_it_is: None) -> None:
+    class Products(nn.Module):  # type: ignore[misc]
+        def forward(self, first: Any, second: Any, third: Any) -> Any:
+            turned = torch.relu(first.permute(2, 0, 3, 1)) * 0.5
+            product = turned @ second.permute(3, 1, 2, 0)
+            return product.permute(3, 0, 2, 1), product.transpose(-1, -2) + third, turned
+
+    fast = check(Products(), data(2, 6, 3, 7), data(5, 2, 6, 3), data(2, 5, 1))
+    assert (fast.native_calls, fast.foreign_operators) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "reason"),
+    [(((3, 4, 5), (5, 6)), "have the shapes (3, 4, 5) and (5, 6)"), (((4, 5), (5,)), "an operand is a vector")],
+)
+def test_other_products_stay(as_it_is: None, shapes: Sequence[tuple[int, ...]], reason: str) -> None:
+    class Product(nn.Module):  # type: ignore[misc]
+        def forward(self, first: Any, second: Any) -> Any:
+            return torch.matmul(torch.relu(first), second)
+
+    assert reason in str(check(Product(), *(data(*shape) for shape in shapes)).report())
 
 
 def test_programs_are_proper_operators_of_pytorch(as_it_is: None) -> None:

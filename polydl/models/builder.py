@@ -7,16 +7,19 @@ from collections.abc import Iterable, Sequence
 from polydl.models.elementwise import ElementWise, Reorder
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array, Graph, Kind, Operator
+from polydl.models.matrices import Order, Transposition
 
 _ROWS = ".rows"
 _IMAGE = ".image"
+_STORED = ".stored"
 
 
 class GraphBuilder:
     """``add`` operators in an order in which they can run, then ``graph``.
 
     A value of rank 4 may be there as images in blocks of channels, row-major, or both; a change of layout is added
-    where the first operator needs the form that is not there. ``names`` are those that further values will have.
+    where the first operator needs the form that is not there. So is a transposition where a value is needed row-major,
+    and is there as an array with its dimensions in another order. ``names`` are those that further values will have.
     """
 
     def __init__(self, names: Iterable[str] = ()) -> None:
@@ -30,16 +33,20 @@ class GraphBuilder:
         #: the name of a value in a form, by the value's own
         self._rows: dict[str, str] = {}
         self._image: dict[str, str] = {}
+        self._ordered: dict[str, tuple[str, Order]] = {}
 
     def __contains__(self, value: str) -> bool:
-        return value in self._rows or value in self._image
+        return value in self._rows or value in self._image or value in self._ordered
 
     @property
     def operators(self) -> Sequence[Operator]:
         return self._operators
 
     def shape(self, value: str) -> tuple[int, ...]:
-        return self._shapes[self._rows.get(value) or self._image[value]]
+        if value in self._rows or value in self._image:
+            return self._shapes[self._rows.get(value) or self._image[value]]
+        stored, order = self._ordered[value]
+        return _in_order(self._shapes[stored], order)
 
     def new_name(self, wanted: str) -> str:
         """A name like the wanted one that no value has."""
@@ -64,7 +71,7 @@ class GraphBuilder:
     def image(self, value: str) -> str:
         """The value as images."""
         if value not in self._image:
-            name, rows = self.new_name(value + _IMAGE), self._rows[value]
+            name, rows = self.new_name(value + _IMAGE), self.rows(value)
             self._operators.append(Operator(Reorder(), (rows,), name))
             self._shapes[name] = self._shapes[rows]
             self._images.add(name)
@@ -74,11 +81,26 @@ class GraphBuilder:
     def rows(self, value: str) -> str:
         """The value as a row-major array."""
         if value not in self._rows:
-            name, image = self.new_name(value + _ROWS), self._image[value]
-            self._operators.append(Operator(Reorder(), (image,), name))
-            self._shapes[name] = self._shapes[image]
+            name, shape = self.new_name(value + _ROWS), self.shape(value)
+            if value in self._image:
+                self._operators.append(Operator(Reorder(), (self._image[value],), name))
+            else:
+                stored, order = self._ordered[value]
+                self._operators.append(Operator(Transposition(order), (stored,), name))
+            self._shapes[name] = shape
             self._rows[value] = name
         return self._rows[value]
+
+    def ordered(self, value: str) -> tuple[str, Order]:
+        """A row-major array that holds the value, and the order of the value's dimensions in it."""
+        if value in self._ordered:
+            return self._ordered[value]
+        return self.rows(value), tuple(range(len(self.shape(value))))
+
+    def add_transposed(self, name: str, value: str, dimensions: Sequence[int]) -> None:
+        """The value whose dimensions are these of another one. No element moves until it is needed row-major."""
+        stored, order = self.ordered(value)
+        self._ordered[name] = stored, tuple(dimensions.index(each) for each in order)
 
     def add_image(
         self, name: str, shape: tuple[int, ...], kind: Kind, inputs: Sequence[str], constants: Sequence[str] = (),
@@ -93,19 +115,35 @@ class GraphBuilder:
 
     def add_rows(
         self, name: str, shape: tuple[int, ...], kind: Kind, inputs: Sequence[str], constants: Sequence[str] = (),
-        steps: Sequence[Step] = (),
+        steps: Sequence[Step] = (), source: str = "",
     ) -> None:  # fmt: skip
-        """An operator from row-major arrays to one."""
+        """An operator from row-major arrays to one. ``source`` is the model's own name of it, where that is another."""
         names = tuple(self.rows(each) for each in inputs)
-        self._operators.append(Operator(kind, names, name, tuple(constants), tuple(steps), (name,)))
+        self._operators.append(Operator(kind, names, name, tuple(constants), tuple(steps), (source or name,)))
         self._shapes[name] = shape
         self._rows[name] = name
 
     def add_element_wise(self, name: str, inputs: Sequence[str], steps: Sequence[Step]) -> None:
-        """Steps on values, the first of which has the result's shape; images if any of them is there so."""
-        images = any(each in self._image for each in inputs) or len({self.shape(each) for each in inputs}) > 1
-        add = self.add_image if images else self.add_rows
-        add(name, self.shape(inputs[0]), ElementWise(), inputs, (), steps)
+        """Steps on values, the first of which has the result's shape.
+
+        They are images if any of the values is there so, or if a further one has one pixel for each channel, unless one
+        has another shape.
+        """
+        first, *others = inputs
+        if first in self._ordered and not others:
+            stored, order = self._ordered[first]
+            result = self.new_name(name + _STORED)
+            self._operators.append(Operator(ElementWise(), (stored,), result, (), tuple(steps), (name,)))
+            self._shapes[result] = self._shapes[stored]
+            self._rows[result] = result
+            self._ordered[name] = result, order
+            return
+        shape = self.shape(first)
+        pixels = [each for each in others if self.shape(each) != shape]
+        images = pixels or any(each in self._image for each in inputs)
+        fit = len(shape) == 4 and all(self.shape(each) == (*shape[:2], 1, 1) for each in pixels)
+        add = self.add_image if images and fit else self.add_rows
+        add(name, shape, ElementWise(), inputs, (), steps)
 
     def add_view(self, name: str, shape: tuple[int, ...], value: str) -> None:
         """The elements of a row-major value in another shape."""
@@ -115,9 +153,12 @@ class GraphBuilder:
 
     def alias(self, name: str, value: str) -> None:
         """Another name of a value."""
-        for forms in (self._rows, self._image):
-            if value in forms:
-                forms[name] = forms[value]
+        if value in self._rows:
+            self._rows[name] = self._rows[value]
+        if value in self._image:
+            self._image[name] = self._image[value]
+        if value in self._ordered:
+            self._ordered[name] = self._ordered[value]
 
     def producer(self, value: str) -> Operator | None:
         """The operator that computes a value as such, not as a view or in another layout."""
@@ -164,3 +205,8 @@ class GraphBuilder:
             frozenset(self._images),
             dict(self._views),
         )
+
+
+def _in_order(extents: Sequence[int], order: Order) -> tuple[int, ...]:
+    """The extents of a value that is held in that order by an array of ``extents``."""
+    return tuple(extents[order.index(dimension)] for dimension in range(len(order)))

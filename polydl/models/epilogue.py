@@ -35,7 +35,8 @@ class Apply:
 class Combine:
     """The element with that of another value, the next of the operator's further inputs.
 
-    Its shape is the same, or that of images of one pixel, which goes with all of the element's image.
+    Its shape is the same, or one that NumPy would broadcast to it; among images, that of images of one pixel, which
+    goes with all of the element's image.
     """
 
     operation: Literal["+", "*"]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from polydl.models.elementwise import Concatenate, ElementWise, Reorder
 from polydl.models.epilogue import Combine
 from polydl.models.graph import Graph, Operator
+from polydl.models.matrices import MatrixProduct, Transposition
 
 # Longer expressions repeat their operands too often.
 _MOST_STEPS = 4
@@ -21,7 +22,7 @@ def with_steps(graph: Graph) -> Graph:
     operators = list(graph.operators)
     position = 0
     while position < len(operators):
-        merged = _merged(graph, operators, position)
+        merged = _merged(graph, operators, position) or _transposed(graph, operators, position)
         if merged is None:
             position += 1
         else:
@@ -30,14 +31,45 @@ def with_steps(graph: Graph) -> Graph:
     return replace(graph, operators=tuple(operators))
 
 
+def _transposed(graph: Graph, operators: list[Operator], position: int) -> tuple[int, Operator] | None:
+    """A transposition as part of the product of matrices whose result it takes, and the product's position."""
+    operator = operators[position]
+    if not isinstance(operator.kind, Transposition):
+        return None
+    value, *operands = operator.inputs
+    before = next((place for place, each in enumerate(operators[:position]) if each.output == value), None)
+    if before is None or _uses(graph, operators)[value] > 1:
+        return None
+    producer = operators[before]
+    # What the product combines with would have to be transposed as well.
+    if not isinstance(producer.kind, MatrixProduct) or any(isinstance(step, Combine) for step in producer.steps):
+        return None
+    order = operator.kind.order
+    kind = replace(producer.kind, result=tuple(producer.kind.result[order.index(place)] for place in range(len(order))))
+    return before, replace(
+        producer,
+        kind=kind,
+        inputs=(*producer.inputs, *operands),
+        output=operator.output,
+        steps=(*producer.steps, *operator.steps),
+        sources=(*producer.sources, *operator.sources),
+    )
+
+
+def _uses(graph: Graph, operators: list[Operator]) -> Counter[str]:
+    """How often each value is needed."""
+    uses = Counter(value for each in operators for value in each.inputs)
+    uses.update(graph.outputs)
+    uses.update(graph.views.values())
+    return uses
+
+
 def _merged(graph: Graph, operators: list[Operator], position: int) -> tuple[int, Operator] | None:
     """An element-wise operator as part of the last producer of its inputs, and that producer's position."""
     operator = operators[position]
     if not isinstance(operator.kind, ElementWise):
         return None
-    uses = Counter(value for each in operators for value in each.inputs)
-    uses.update(graph.outputs)
-    uses.update(graph.views.values())
+    uses = _uses(graph, operators)
     for before in range(position - 1, -1, -1):
         producer = operators[before]
         value = producer.output

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polydl.models.epilogue import Combine, Step, expression
-from polydl.models.layout import Image, Layout, common_block, declared, nest
+from polydl.models.layout import Image, Layout, brackets, common_block, declared, nest
 
 
 def function_text(
@@ -49,11 +49,17 @@ def element_wise(output: Layout, source: str, steps: Sequence[Step], operands: S
 
 
 def _operand(name: str, layout: Layout, output: Layout, block: int) -> str:
-    """The element of an operand that goes with one of the output: the only one of its channel, where it has one."""
-    if isinstance(layout, Image) and isinstance(output, Image):
+    """The element of an operand that goes with one of the output: the only one of its channel, where it has one.
+
+    That of a row-major array is found as NumPy broadcasts it.
+    """
+    if isinstance(layout, Image):
+        assert isinstance(output, Image)
         same = (layout.height, layout.width) == (output.height, output.width)
         return layout.element(name, block) if same else layout.element(name, block, pixel=(0, 0))
-    return layout.element(name, block)
+    loops = output.loops()[len(output.extents) - len(layout.extents) :]
+    indices = (iterator if extent > 1 else 0 for (iterator, _), extent in zip(loops, layout.extents, strict=True))
+    return name + brackets(*indices)
 
 
 def channels_together(output: Layout, operands: Sequence[Layout]) -> int:

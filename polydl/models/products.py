@@ -15,8 +15,8 @@ from polydl.models.layout import Layout, RowMajor, declared, nest
 Pair = tuple[int, int]
 
 
-class _RowMajorKind:
-    """What is the same for all operators here."""
+class RowMajorKind:
+    """What is the same for all operators on row-major arrays."""
 
     @property
     def borders(self) -> tuple[Pair, ...]:
@@ -41,7 +41,7 @@ def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Linear(_RowMajorKind):
+class Linear(RowMajorKind):
     """Constants are the weight, [outputs][inputs], and the bias, [outputs]."""
 
     inputs: int
@@ -82,7 +82,7 @@ class Linear(_RowMajorKind):
 
 
 @dataclass(frozen=True)
-class Softmax(_RowMajorKind):
+class Softmax(RowMajorKind):
     """Over the last dimension."""
 
     @property
@@ -110,7 +110,7 @@ class Softmax(_RowMajorKind):
 
 
 @dataclass(frozen=True)
-class LayerNorm(_RowMajorKind):
+class LayerNorm(RowMajorKind):
     """Over the last dimension. Constants are weight and bias, one element for each of its elements."""
 
     elements: int

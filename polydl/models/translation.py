@@ -12,9 +12,10 @@ import numpy as np
 from polydl.divisors import divisors
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
-from polydl.models.epilogue import Combine
+from polydl.models.epilogue import Combine, Scale
 from polydl.models.graph import Array
-from polydl.models.products import Linear
+from polydl.models.matrices import MatrixProduct
+from polydl.models.products import Linear, Softmax
 from polydl.models.transposed import TransposedConvolution
 
 Pair = tuple[int, int]
@@ -123,14 +124,20 @@ def add_channelwise(
 
 
 def add_combined(builder: GraphBuilder, name: str, values: Sequence[str], operation: Literal["+", "*"]) -> None:
-    """Two values of one shape element by element, or images and values that are one pixel of each of their channels.
+    """Two values element by element, one of which is broadcast to the shape of the other as by NumPy.
 
     Raises NotUnderstoodError for other shapes.
     """
     first, second = sorted(values, key=lambda value: -prod(builder.shape(value)))
-    shape, other = builder.shape(first), builder.shape(second)
-    need(other == shape or (len(shape) == 4 and other == (*shape[:2], 1, 1)), "its operands have different shapes")
+    _need_broadcast(builder.shape(second), builder.shape(first))
     builder.add_element_wise(name, [first, second], [Combine(operation)])
+
+
+def _need_broadcast(shape: Sequence[int], whole: Sequence[int]) -> None:
+    """Raises NotUnderstoodError unless NumPy broadcasts ``shape`` to ``whole``."""
+    extents = zip(shape[::-1], whole[::-1], strict=False)
+    fits = len(shape) <= len(whole) and all(extent in (1, other) for extent, other in extents)
+    need(fits, f"its operands have the shapes {tuple(whole)} and {tuple(shape)}")
 
 
 def add_linear(builder: GraphBuilder, name: str, value: str, weight: Array, bias: Array) -> None:
@@ -151,3 +158,41 @@ def add_to_bias(builder: GraphBuilder, name: str, value: str, shift: Array) -> N
     weight, bias = producer.constants
     summed = builder.constant(f"{name}.bias", builder.constant_value(bias) + shift)
     builder.replace_constants(value, [weight, summed], name)
+
+
+def add_product(builder: GraphBuilder, name: str, first: str, second: str, source: str = "") -> None:
+    """The product of two values that are computed, for each index of all dimensions but their last two.
+
+    ``source`` is the model's own name of the operator, where that is another.
+
+    Raises NotUnderstoodError for vectors, and where these dimensions are not the same.
+    """
+    rows, columns = builder.shape(first), builder.shape(second)
+    need(min(len(rows), len(columns)) > 1, "an operand is a vector")
+    need(rows[:-2] == columns[:-2], f"its operands have the shapes {rows} and {columns}")
+    (left, left_order), (right, right_order) = builder.ordered(first), builder.ordered(second)
+    kind = MatrixProduct(rows[-1], left_order, right_order, tuple(range(len(rows))))
+    builder.add_rows(name, (*rows[:-1], columns[-1]), kind, [left, right], source=source)
+
+
+def add_attention(
+    builder: GraphBuilder, name: str, query: str, key: str, value: str, *, scale: float, mask: str | None = None
+) -> None:
+    """Scaled dot-product attention: softmax of the scaled products of queries and keys, plus a mask, times the values.
+
+    Dimensions are [outer …][positions][elements]. Raises NotUnderstoodError as ``add_product`` and ``add_combined`` do.
+    """
+    queries, keys = builder.shape(query), builder.shape(key)
+    need(queries[:-2] == keys[:-2] == builder.shape(value)[:-2], "its operands have different outer dimensions")
+    if mask is not None:
+        _need_broadcast(builder.shape(mask), (*queries[:-1], keys[-2]))
+    rank = len(keys)
+    builder.add_transposed(f"{name}.keys", key, (*range(rank - 2), rank - 1, rank - 2))
+    add_product(builder, f"{name}.products", query, f"{name}.keys", name)
+    scores = f"{name}.scores"
+    builder.add_element_wise(scores, [f"{name}.products"], [Scale(scale)])
+    if mask is not None:
+        scores = f"{name}.masked"
+        add_combined(builder, scores, [f"{name}.scores", mask], "+")
+    builder.add_rows(f"{name}.weights", builder.shape(scores), Softmax(), [scores], source=name)
+    add_product(builder, name, f"{name}.weights", value)

@@ -21,6 +21,7 @@ from polydl.models.translation import (
     add_channelwise,
     add_combined,
     add_linear,
+    add_product,
     add_to_bias,
     need,
 )
@@ -109,6 +110,9 @@ def _with_constant(operation: str, t: Translation, position: int) -> None:
 
 
 def _matmul(t: Translation) -> None:
+    if not t.is_constant(1):
+        add_product(t.builder, t.name, t.value(0), t.value(1))
+        return
     weight = t.numbers(1)
     need(weight.ndim == 2, f"its second operand has {weight.ndim} dimensions")
     add_linear(t.builder, t.name, t.value(), weight.T, np.zeros(weight.shape[1]))
@@ -141,8 +145,10 @@ def _transpose(t: Translation) -> None:
     shape = t.builder.shape(t.value())
     order = t.attribute("perm", list(range(len(shape)))[::-1])
     moved = [axis for axis in order if shape[axis] > 1]
-    need(moved == sorted(moved), f"it moves elements: {order} of {shape}")
-    _same_elements(t)
+    if moved == sorted(moved):
+        _same_elements(t)
+    else:
+        t.builder.add_transposed(t.name, t.value(), order)
 
 
 def _mean(t: Translation) -> None:

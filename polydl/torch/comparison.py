@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch.fx import Node
 
 from polydl.machine import Machine
 from polydl.models.kernels import Kernel, Nest
-from polydl.models.program import lower
+from polydl.models.program import Lowered, lower
 from polydl.torch.export import Exported
 from polydl.torch.running import ForeignStep, seconds_of_a_call
 from polydl.torch.segments import Kept, Segment
@@ -31,25 +32,54 @@ def kept_for_speed(
     nodes = {node.name: node for node in program.nodes}
     times: dict[str, float] = {}
     kept: dict[str, str] = {}
+    measured: dict[tuple[str, ...], float] = {}
     for step in steps:
         if isinstance(step, Kept):
             continue
         lowered = lower(step.graph)
-        for operator, nest in zip(lowered.graph.operators, lowered.nests, strict=True):
-            kernel = kernels[nest]
-            group = [nodes[name] for name in operator.sources if name in nodes]
-            if not group:
-                continue
-            if kernel.function not in times:
-                times[kernel.function] = _seconds(group, program.parameters, machine.threads)
-            library = times[kernel.function]
-            moved = 4 * sum(lowered.layouts[value].elements for value in (operator.output, *operator.inputs))
+        for unit in _units(lowered, nodes):
+            group = [nodes[name] for name in unit.sources if name in nodes]
+            chosen = [kernels[nest] for nest in unit.nests]
+            functions = tuple(kernel.function for kernel in chosen)
+            if functions not in measured:
+                measured[functions] = _seconds(group, program.parameters, machine.threads)
+            library = times[functions[-1]] = measured[functions]
+            moved = 4 * sum(lowered.layouts[value].elements for value in unit.values)
             leaving = seconds_of_a_call() + 2 * moved / machine.memory_bandwidth_bytes_per_second
-            if kernel.seconds is not None and library + leaving < kernel.seconds:
-                reason = f"{library * 1e3:.3g} ms, the kernel {kernel.seconds * 1e3:.3g} ms"
+            seconds = [kernel.seconds for kernel in chosen if kernel.seconds is not None]
+            if len(seconds) == len(chosen) and library + leaving < sum(seconds):
+                reason = f"{library * 1e3:.3g} ms, the kernel{'s' * (len(chosen) > 1)} {sum(seconds) * 1e3:.3g} ms"
                 for node in group:
                     kept[node.name], times[node.name] = reason, library
     return kept, times
+
+
+@dataclass(frozen=True)
+class _Unit:
+    """Kernels that compute the same operators of PyTorch's together, in their order."""
+
+    sources: tuple[str, ...]
+    nests: tuple[Nest, ...]
+    #: what they read and write
+    values: tuple[str, ...]
+
+    def joined(self, other: _Unit) -> _Unit:
+        sources = tuple(dict.fromkeys((*self.sources, *other.sources)))
+        return _Unit(sources, (*self.nests, *other.nests), (*self.values, *other.values))
+
+
+def _units(lowered: Lowered, nodes: Mapping[str, Node]) -> list[_Unit]:
+    """The kernels of a graph, but those that only change a layout."""
+    units: list[_Unit] = []
+    for operator, nest in zip(lowered.graph.operators, lowered.nests, strict=True):
+        if not any(name in nodes for name in operator.sources):
+            continue
+        unit = _Unit(operator.sources, (nest,), (operator.output, *operator.inputs))
+        for other in [each for each in units if {*each.sources} & {*operator.sources}]:
+            units.remove(other)
+            unit = other.joined(unit)
+        units.append(unit)
+    return units
 
 
 def _seconds(group: Sequence[Node], parameters: Mapping[str, torch.Tensor], threads: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -18,10 +19,12 @@ from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Softmax
 from polydl.models.translation import (
     NotUnderstoodError,
+    add_attention,
     add_channelwise,
     add_combined,
     add_convolution,
     add_linear,
+    add_product,
     add_transposed_convolution,
     need,
 )
@@ -221,6 +224,45 @@ def _linear(t: Translation) -> None:
     add_linear(t.builder, t.name, t.value("input"), weight, np.zeros(len(weight)) if bias is None else bias)
 
 
+def _product(second: str) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        node = t.argument(second)
+        if isinstance(node, Node) and node.name in t._parameters:
+            weight = t.parameter(second)
+            assert weight is not None
+            need(weight.ndim == 2, f"its second operand has {weight.ndim} dimensions")
+            add_linear(t.builder, t.name, t.value("self"), weight.T, np.zeros(weight.shape[1]))
+        else:
+            add_product(t.builder, t.name, t.value("self"), t.value(second))
+
+    return add
+
+
+def _attention(t: Translation) -> None:
+    need(t.argument("dropout_p") == 0 and not t.argument("is_causal"), "it drops elements, or is causal")
+    need(not t.argument("enable_gqa"), "its queries come in groups")
+    scale, mask = t.argument("scale"), t.argument("attn_mask")
+    query = t.value("query")
+    add_attention(
+        t.builder, t.name, query, t.value("key"), t.value("value"),
+        scale=1.0 / math.sqrt(t.builder.shape(query)[-1]) if scale is None else float(scale),
+        mask=None if mask is None else t.value("attn_mask"),
+    )  # fmt: skip
+
+
+def _transpose(t: Translation) -> None:
+    rank = len(t.shape)
+    dimensions = list(range(rank))
+    first, second = (int(t.argument(name)) % rank for name in ("dim0", "dim1"))
+    dimensions[first], dimensions[second] = second, first
+    t.builder.add_transposed(t.name, t.value("self"), dimensions)
+
+
+def _permute(t: Translation) -> None:
+    rank = len(t.shape)
+    t.builder.add_transposed(t.name, t.value("self"), [int(dimension) % rank for dimension in t.argument("dims")])
+
+
 def _softmax(t: Translation) -> None:
     need(int(t.argument("dim")) in (-1, len(t.shape) - 1), "it is not over the last dimension")
     t.builder.add_rows(t.name, t.shape, Softmax(), [t.value("self")])
@@ -255,6 +297,11 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     **dict.fromkeys(("clone.default", "unsqueeze.default", "squeeze.dim", "alias.default"), _view),
     "cat.default": _concatenate,
     "linear.default": _linear,
+    "matmul.default": _product("other"),
+    **dict.fromkeys(("mm.default", "bmm.default"), _product("mat2")),
+    "scaled_dot_product_attention.default": _attention,
+    "transpose.int": _transpose,
+    "permute.default": _permute,
     "softmax.int": _softmax,
     "_softmax.default": _softmax,
     "layer_norm.default": _layer_norm,

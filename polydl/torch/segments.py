@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch.fx import Node
@@ -92,4 +92,6 @@ def _closed(builder: GraphBuilder, run: Sequence[Node]) -> Segment:
     )  # fmt: skip
     graph = with_steps(builder.graph([node.name for node in outputs]))
     names = {each.name: each for node in run for each in node.all_input_nodes}
-    return Segment(graph, tuple(names[value] for value in graph.inputs), outputs)
+    # An operator that was not understood may have declared others.
+    needed = tuple(value for value in graph.inputs if value in names)
+    return Segment(replace(graph, inputs=needed), tuple(names[value] for value in needed), outputs)

@@ -1,0 +1,76 @@
+"""Products of two computed matrices, as in attention, and transpositions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from polydl.models.epilogue import Step
+from polydl.models.kernel_text import element_wise, function_text, operand_parameters
+from polydl.models.layout import Layout, brackets, declared, nest
+from polydl.models.products import RowMajorKind
+
+#: which dimension of a value lies at each place of an array that holds it; the last place is contiguous
+Order = tuple[int, ...]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Transposition(RowMajorKind):
+    """The elements of an array with its dimensions in the order of a value."""
+
+    order: Order
+
+    @property
+    def label(self) -> str:
+        return "transposition"
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        iterators = [f"i{dimension}" for dimension in range(len(self.order))]
+        source = "input" + brackets(*(iterators[dimension] for dimension in self.order))
+        parameters = [declared("input", inputs[0]), *operand_parameters(steps, inputs[1:])]
+        return function_text(function, output, parameters, [element_wise(output, source, steps, inputs[1:])])
+
+
+@dataclass(frozen=True)
+class MatrixProduct(RowMajorKind):
+    """A product for each index of the outer dimensions, which are the same in both operands and in the result.
+
+    The orders are those of [outer …][rows][inner], [outer …][inner][columns] and [outer …][rows][columns].
+    """
+
+    inner: int
+    first: Order
+    second: Order
+    result: Order
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0), (0, 0))
+
+    @property
+    def label(self) -> str:
+        return f"product of matrices over {self.inner}"
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        outer = [f"i{dimension}" for dimension in range(len(self.result) - 2)]
+        extents = dict(zip(self.result, output.extents, strict=True))
+        loops = tuple((name, extents[dimension]) for dimension, name in enumerate([*outer, "row", "column"]))
+
+        def element(name: str, order: Order, matrix: tuple[str, str]) -> str:
+            iterators = [*outer, *matrix]
+            return name + brackets(*(iterators[dimension] for dimension in order))
+
+        target = element("output", self.result, ("row", "column"))
+        factors = element("first", self.first, ("row", "k")), element("second", self.second, ("k", "column"))
+        nests = [
+            nest(loops, f"{target} = 0.0f;"),
+            nest((*loops[:-1], ("k", self.inner), loops[-1]), f"{target} += {factors[0]} * {factors[1]};"),
+            element_wise(output, "", steps, inputs[2:]),
+        ]
+        parameters = [
+            declared("first", inputs[0]),
+            declared("second", inputs[1]),
+            *operand_parameters(steps, inputs[2:]),
+        ]
+        return function_text(function, output, parameters, [each for each in nests if each])
