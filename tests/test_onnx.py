@@ -377,6 +377,13 @@ def test_values_are_broadcast(as_it_is: None) -> None:
     check(m.model())
 
 
+def test_constants_are_broadcast(as_it_is: None) -> None:
+    m = ModelMaker(x=(2, 3, 5))
+    value = m.add("Sub", m.weights(3, 1), m.add("Add", "x", m.weights(1, 3, 5)))
+    value = m.add("Div", m.add("Mul", m.weights(5), value), m.weights(3, 1, positive=True))
+    check(m.model(m.add("Sub", value, m.weights(2, 3, 5))))
+
+
 def test_damaged_files_are_refused(tmp_path: Path) -> None:
     content = convolution().SerializeToString()
     path = tmp_path / "model.onnx"

@@ -210,6 +210,24 @@ def test_products_take_transposed_values_and_give_them(as_it_is: None) -> None:
     assert (fast.native_calls, fast.foreign_operators) == (1, 0)
 
 
+def test_parameters_are_added_and_multiplied(as_it_is: None) -> None:
+    class Scaled(nn.Module):  # type: ignore[misc]
+        """Positions are added as vision transformers do; a sum behind a linear layer becomes its bias."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.positions, self.scale = (nn.Parameter(torch.randn(size)) for size in ((1, 5, 8), (5, 1)))
+            self.layer, self.shift = nn.Linear(8, 8), nn.Parameter(torch.randn(8))
+
+        def forward(self, rows: Any) -> Any:
+            return (self.layer(rows + self.positions) + self.shift) * self.scale
+
+    fast = check(Scaled(), data(3, 5, 8))
+    operators = [each.operator for each in fast.report().operators]
+    assert operators == ["constant added", "linear, 8 to 8", "constant multiplied"]
+
+
 @pytest.mark.parametrize(
     ("shapes", "reason"),
     [(((3, 4, 5), (5, 6)), "have the shapes (3, 4, 5) and (5, 6)"), (((4, 5), (5,)), "an operand is a vector")],

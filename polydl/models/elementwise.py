@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array
-from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
+from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
 from polydl.models.layout_choice import block_of
+from polydl.models.products import RowMajorKind
 
 Pair = tuple[int, int]
 
@@ -44,6 +46,32 @@ class ElementWise:
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         del output, inputs
         return list(constants)
+
+
+@dataclass(frozen=True)
+class WithConstant(RowMajorKind):
+    """A sum or product with a constant of this shape, which is broadcast to that of the row-major input as by NumPy."""
+
+    operation: Literal["+", "*"]
+    shape: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "constant added" if self.operation == "+" else "constant multiplied"
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("constant",)
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        first, operands, constant = inputs[0], inputs[1:], RowMajor(self.shape)
+        source = f"({first.element('input')} {self.operation} {broadcast('constant', constant, output)})"
+        parameters = [
+            declared("input", first),
+            *operand_parameters(steps, operands),
+            declared("constant", constant),
+        ]
+        return function_text(function, output, parameters, [element_wise(output, source, steps, operands)])
 
 
 @dataclass(frozen=True)

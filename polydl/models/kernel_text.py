@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polydl.models.epilogue import Combine, Step, expression
-from polydl.models.layout import Image, Layout, brackets, common_block, declared, nest
+from polydl.models.layout import Image, Layout, RowMajor, brackets, common_block, declared, nest
 
 
 def function_text(
@@ -57,8 +57,13 @@ def _operand(name: str, layout: Layout, output: Layout, block: int) -> str:
         assert isinstance(output, Image)
         same = (layout.height, layout.width) == (output.height, output.width)
         return layout.element(name, block) if same else layout.element(name, block, pixel=(0, 0))
-    loops = output.loops()[len(output.extents) - len(layout.extents) :]
-    indices = (iterator if extent > 1 else 0 for (iterator, _), extent in zip(loops, layout.extents, strict=True))
+    return broadcast(name, layout, output)
+
+
+def broadcast(name: str, array: RowMajor, output: Layout) -> str:
+    """The element of a row-major array that goes with one of the output in the body of its loops, as NumPy has it."""
+    loops = output.loops()[len(output.extents) - len(array.extents) :]
+    indices = (iterator if extent > 1 else 0 for (iterator, _), extent in zip(loops, array.extents, strict=True))
     return name + brackets(*indices)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from polydl.divisors import divisors
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
+from polydl.models.elementwise import WithConstant
 from polydl.models.epilogue import Combine, Scale
 from polydl.models.graph import Array
 from polydl.models.matrices import MatrixProduct
@@ -133,6 +134,25 @@ def add_combined(builder: GraphBuilder, name: str, values: Sequence[str], operat
     builder.add_element_wise(name, [first, second], [Combine(operation)])
 
 
+def add_with_constant(
+    builder: GraphBuilder, name: str, value: str, constant: Array, operation: Literal["+", "*"], *, only_use: bool
+) -> None:
+    """A value and a constant, which is broadcast to it as by NumPy. Raises NotUnderstoodError for other shapes.
+
+    A linear layer takes a sum into its bias if this is the ``only_use`` of its result.
+    """
+    shape = builder.shape(value)
+    _need_broadcast(constant.shape, shape)
+    producer = builder.producer(value) if only_use and operation == "+" else None
+    if producer is not None and isinstance(producer.kind, Linear) and constant.size in (1, *constant.shape[-1:]):
+        weight, bias = producer.constants
+        summed = builder.constant(f"{name}.bias", builder.constant_value(bias) + constant.reshape(-1))
+        builder.replace_constants(value, [weight, summed], name)
+        return
+    kind = WithConstant(operation, constant.shape)
+    builder.add_rows(name, shape, kind, [value], [builder.constant(f"{name}.constant", constant)])
+
+
 def _need_broadcast(shape: Sequence[int], whole: Sequence[int]) -> None:
     """Raises NotUnderstoodError unless NumPy broadcasts ``shape`` to ``whole``."""
     extents = zip(shape[::-1], whole[::-1], strict=False)
@@ -145,19 +165,6 @@ def add_linear(builder: GraphBuilder, name: str, value: str, weight: Array, bias
     outputs, inputs = weight.shape
     constants = [builder.constant(f"{name}.weight", weight), builder.constant(f"{name}.bias", bias)]
     builder.add_rows(name, (*builder.shape(value)[:-1], outputs), Linear(inputs, outputs), [value], constants)
-
-
-def add_to_bias(builder: GraphBuilder, name: str, value: str, shift: Array) -> None:
-    """A sum with a number for each element of the last dimension, in the linear layer that computes the value.
-
-    Raises NotUnderstoodError if none does.
-    """
-    producer = builder.producer(value)
-    if producer is None or not isinstance(producer.kind, Linear):
-        raise NotUnderstoodError("a constant is added, and no linear layer stands before it")
-    weight, bias = producer.constants
-    summed = builder.constant(f"{name}.bias", builder.constant_value(bias) + shift)
-    builder.replace_constants(value, [weight, summed], name)
 
 
 def add_product(builder: GraphBuilder, name: str, first: str, second: str, source: str = "") -> None:

@@ -22,7 +22,7 @@ from polydl.models.translation import (
     add_combined,
     add_linear,
     add_product,
-    add_to_bias,
+    add_with_constant,
     need,
 )
 from polydl.onnx.nodes import Node, ShapedGraph
@@ -104,9 +104,15 @@ def _with_constant(operation: str, t: Translation, position: int) -> None:
         only_use = t.is_only_use(value)
         add_channelwise(t.builder, t.name, value, scale.reshape(-1), shift.reshape(-1), only_use=only_use)
         return
-    need(prod(dimensions[:-1]) == 1, "its constant has neither one element, nor one for each channel")
-    need(operation == "+" and t.is_only_use(value), "its constant is not the bias of a linear layer")
-    add_to_bias(t.builder, t.name, value, array.reshape(-1))
+    if operation == "-" and position == 0:
+        negative = t.builder.new_name(f"{t.name}.negative")
+        t.builder.add_element_wise(negative, [value], [Scale(-1.0)])
+        value = negative
+    only_use = t.is_only_use(value)
+    if operation in ("+", "-"):
+        add_with_constant(t.builder, t.name, value, shift, "+", only_use=only_use)
+    else:
+        add_with_constant(t.builder, t.name, value, scale, "*", only_use=only_use)
 
 
 def _matmul(t: Translation) -> None:

@@ -26,6 +26,7 @@ from polydl.models.translation import (
     add_linear,
     add_product,
     add_transposed_convolution,
+    add_with_constant,
     need,
 )
 
@@ -62,6 +63,10 @@ class Translation:
         if not isinstance(node, Node) or node.name not in self.builder:
             raise NotUnderstoodError(f"{name} is no value of type float")
         return str(node.name)
+
+    def is_parameter(self, name: str) -> bool:
+        node = self.argument(name)
+        return isinstance(node, Node) and node.name in self._parameters
 
     def parameter(self, name: str) -> Array | None:
         """A parameter of the model in double, None if the argument is None."""
@@ -148,6 +153,13 @@ def _combine(operation: Literal["+", "*"]) -> Callable[[Translation], None]:
             step = Scale(float(other)) if operation == "*" else Scale(1.0, float(other))
             t.builder.add_element_wise(t.name, [t.value("self")], [step])
             return
+        for one, parameter in (("self", "other"), ("other", "self")):
+            if t.is_parameter(parameter):
+                constant = t.parameter(parameter)
+                assert constant is not None
+                only_use = len(t.argument(one).users) == 1
+                add_with_constant(t.builder, t.name, t.value(one), constant, operation, only_use=only_use)
+                return
         add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
 
     return add
@@ -226,8 +238,7 @@ def _linear(t: Translation) -> None:
 
 def _product(second: str) -> Callable[[Translation], None]:
     def add(t: Translation) -> None:
-        node = t.argument(second)
-        if isinstance(node, Node) and node.name in t._parameters:
+        if t.is_parameter(second):
             weight = t.parameter(second)
             assert weight is not None
             need(weight.ndim == 2, f"its second operand has {weight.ndim} dimensions")
