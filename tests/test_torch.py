@@ -199,6 +199,14 @@ def test_attention_is_one_native_call_that_moves_no_elements(as_it_is: None, tmp
     np.testing.assert_array_equal(saved, fast(rows, mask).numpy())
 
 
+def test_causal_attention(as_it_is: None) -> None:
+    class Causal(nn.Module):  # type: ignore[misc]
+        def forward(self, query: Any, rows: Any) -> Any:
+            return nn.functional.scaled_dot_product_attention(query, rows, rows + 1, is_causal=True, scale=0.25)
+
+    assert check(Causal(), data(2, 4, 8), data(2, 6, 8)).foreign_operators == 0
+
+
 def test_products_take_transposed_values_and_give_them(as_it_is: None) -> None:
     class Products(nn.Module):  # type: ignore[misc]
         def forward(self, first: Any, second: Any, third: Any) -> Any:

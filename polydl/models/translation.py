@@ -20,6 +20,8 @@ from polydl.models.products import Linear, Softmax
 from polydl.models.transposed import TransposedConvolution
 
 Pair = tuple[int, int]
+# Added to a product of a query and a key, it leaves nothing of the weight. It is finite for the sake of -ffast-math.
+_NO_WEIGHT = -1e30
 
 
 class NotUnderstoodError(Exception):
@@ -183,11 +185,13 @@ def add_product(builder: GraphBuilder, name: str, first: str, second: str, sourc
 
 
 def add_attention(
-    builder: GraphBuilder, name: str, query: str, key: str, value: str, *, scale: float, mask: str | None = None
-) -> None:
+    builder: GraphBuilder, name: str, query: str, key: str, value: str, *,
+    scale: float, mask: str | None = None, causal: bool = False,
+) -> None:  # fmt: skip
     """Scaled dot-product attention: softmax of the scaled products of queries and keys, plus a mask, times the values.
 
-    Dimensions are [outer …][positions][elements]. Raises NotUnderstoodError as ``add_product`` and ``add_combined`` do.
+    Dimensions are [outer …][positions][elements]. If it is ``causal``, no query meets keys at later positions.
+    Raises NotUnderstoodError as ``add_product`` and ``add_combined`` do.
     """
     queries, keys = builder.shape(query), builder.shape(key)
     need(queries[:-2] == keys[:-2] == builder.shape(value)[:-2], "its operands have different outer dimensions")
@@ -201,5 +205,9 @@ def add_attention(
     if mask is not None:
         scores = f"{name}.masked"
         add_combined(builder, scores, [f"{name}.scores", mask], "+")
+    if causal:
+        later = np.triu(np.full((queries[-2], keys[-2]), _NO_WEIGHT), 1)
+        add_with_constant(builder, f"{name}.causal", scores, later, "+", only_use=True)
+        scores = f"{name}.causal"
     builder.add_rows(f"{name}.weights", builder.shape(scores), Softmax(), [scores], source=name)
     add_product(builder, name, f"{name}.weights", value)

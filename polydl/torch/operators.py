@@ -250,14 +250,14 @@ def _product(second: str) -> Callable[[Translation], None]:
 
 
 def _attention(t: Translation) -> None:
-    need(t.argument("dropout_p") == 0 and not t.argument("is_causal"), "it drops elements, or is causal")
+    need(t.argument("dropout_p") == 0, "it drops elements")
     need(not t.argument("enable_gqa"), "its queries come in groups")
     scale, mask = t.argument("scale"), t.argument("attn_mask")
     query = t.value("query")
     add_attention(
         t.builder, t.name, query, t.value("key"), t.value("value"),
         scale=1.0 / math.sqrt(t.builder.shape(query)[-1]) if scale is None else float(scale),
-        mask=None if mask is None else t.value("attn_mask"),
+        mask=None if mask is None else t.value("attn_mask"), causal=bool(t.argument("is_causal")),
     )  # fmt: skip
 
 
