@@ -61,6 +61,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "generative": "polydl.variants.search.generative:GENERATIVE",
         "hierarchical": "polydl.variants.search.hierarchical:HIERARCHICAL",
         "bound": "polydl.variants.search.bound:BOUND",
+        "bound-tag": "polydl.variants.search.threshold_ascent:BOUND_TAG",
         "evolutionary": "polydl.variants.search.evolutionary:EVOLUTIONARY",
     },
     "frontends": {"pet": "polydl.frontend.pet:parse"},

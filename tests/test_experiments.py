@@ -15,6 +15,8 @@ from typing import Any, Protocol
 import pytest
 
 import polydl
+from polydl.ir.variant import Tile, Variant
+from polydl.learning import recorded_space
 
 ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
@@ -240,3 +242,20 @@ def test_the_choice_of_a_kernel_is_measured_as_the_manifest_has_it(monkeypatch: 
         "{ if (!(M >= 1 && M <= 64 && N >= 2 && N <= 8)) return 0; "
         "if ((long)M * N <= 99) { return 2; } else { return 0; } }"
     )
+
+
+def test_the_tree_of_decisions_is_counted_with_what_a_bound_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four values of a, which the bound knows, and three of b."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    tree = import_module("experiments.decision_tree")
+    rows = [
+        recorded_space.Row(Variant((Tile(0, "i", (1 + a + 4 * b,)),)), {"a": a, "b": b}, 1.0, 1.0, least=float(a))
+        for a in range(4)
+        for b in range(3)
+    ]
+    root = recorded_space.RowsNode(tuple(rows))
+    assert tree.pruned_tree(root, 1.5, 3, reverse=False) == {"depth": 1, "candidates": 1 + 4, "left": 1 + 2}
+    assert tree.pruned_tree(root, 1.5, 3, reverse=True) == {"depth": 2, "candidates": 1 + 3 + 12, "left": 1 + 3 + 6}
+    assert tree.dead_ends(root, 20, seed=0) == (0.0, 0.0)
+    found = json.loads((Path(tree.__file__).parent / "data" / "decision_tree.json").read_text())
+    assert [row[0] for row in tree.rows(found)] == list(tree.NESTS)

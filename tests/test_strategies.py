@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
+from collections import Counter
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,7 @@ from polydl.learning.samples import machine_of, measured_nests, read_records
 from polydl.search_space import RankedSpace
 from polydl.variants.search.bound import BOUND
 from polydl.variants.search.evolutionary import inherited
+from polydl.variants.search.threshold_ascent import BOUND_TAG, upper_bound
 from polydl.variants.search.walk import walked
 
 NAMES = registry.names("strategies")
@@ -142,6 +144,38 @@ def test_a_loose_bound_leaves_a_gap_that_says_so() -> None:
     search = BOUND.begin(loose, seed=0)
     trials = measured(search, loose, 30)
     assert search.gap == pytest.approx(1 - 0.1 * OPTIMUM[0] / best(trials))
+
+
+def test_threshold_ascent_goes_where_the_fastest_are() -> None:
+    """All that is fast has one shape, which is measured more often than any other, though the bound says nothing."""
+    each = bounded(ROWS[2], 0, 0, lambda row: 0.0)
+    search = BOUND_TAG.begin(each, seed=0)
+    times = {row.variant.id: 1.0 if row.values["shape"] == 3 else 2.0 for row in ROWS[2]}
+    search.told([Trial(row.variant, times[row.variant.id]) for row in ROWS[2][::9]])
+    chosen: list[Variant] = []
+    for _ in range(12):
+        proposed = search.propose(5)
+        search.told([Trial(variant, times[variant.id]) for variant in proposed])
+        chosen += proposed
+    assert len(chosen) == 60
+    counts = Counter(each.decisions(variant)["shape"] for variant in chosen)
+    assert all(counts[3] > 1.5 * counts[shape] for shape in range(6) if shape != 3)
+    assert len(counts) > 1, "others are tried again at times"
+
+
+def test_threshold_ascent_prunes_what_the_bound_excludes() -> None:
+    tight = bounded(ROWS[0], 60, 0, lambda row: 0.97 * (row.seconds or math.inf))
+    search = BOUND_TAG.begin(tight, seed=0)
+    trials = measured(search, tight, 200)
+    assert best(trials) <= OPTIMUM[0] / 0.97
+    assert search.opened < len(ROWS[0]) / 4
+
+
+def test_threshold_ascent_tries_what_may_be_best() -> None:
+    """The upper bound of a part of variants: what was never tried comes first, then what is fast, or little known."""
+    assert upper_bound(0, 0, 1.0) == math.inf
+    assert upper_bound(5, 10, 1.0) > upper_bound(4, 10, 1.0) > upper_bound(4, 20, 1.0) > 4 / 20
+    assert upper_bound(0, 1, 3.0) > upper_bound(5, 10, 3.0), "one that was slow says little"
 
 
 def test_of_a_bucket_of_many_variants_few_are_looked_at() -> None:

@@ -1,0 +1,141 @@
+"""Dead ends in the tree of decisions, and what the bound prunes of it, in two orders of the decisions.
+
+    python -m experiments.decision_tree --json experiments/data/decision_tree.json
+
+After Table 2 and §5.5 of Beaugnon et al., "On the Representation of Partially Specified Implementations". A walk takes
+the decisions one by one, each evenly among the values that propagation leaves and that do not contradict at once; at
+a dead end, no value is left. Then the tree is built level by level, to the first level with more than ``--nodes``
+candidates, with the decisions in polydl's order and in the reverse one. Candidates are counted that may still be faster
+than what the first of a ranking of 400 variants is predicted to take. Nothing is compiled or timed.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping, Sequence
+from math import sqrt
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import click
+
+from experiments.tables import markdown
+from polydl import Machine, pipeline, workloads
+from polydl.contracts.search import Node
+from polydl.variants.search.nodes import SpaceNode
+
+Document = dict[str, Any]
+
+# Standard errors to each side that 95 % of a normal distribution lie within.
+_NORMAL = 1.96
+_UNSEEN = 3.0
+_EXAMPLES = Path(__file__).parents[1] / "examples"
+NESTS: dict[str, tuple[str, Mapping[str, int]]] = {
+    "256 x 256 x 32": ("matmul.c", {"M": 256, "N": 256, "K": 32}),
+    "1024 x 1024 x 1024": ("matmul.c", {"M": 1024, "N": 1024, "K": 1024}),
+    "stencil.c": ("stencil.c", {}),
+    "resnet_03": ("", {}),
+}
+
+
+def dead_ends(root: Node, walks: int, seed: int) -> tuple[float, float]:
+    """The share of random walks that end without a variant, and what 95 % of such estimates are within."""
+    generator = random.Random(seed)
+    share = sum(not _arrives(root, generator) for _ in range(walks)) / walks
+    return share, _NORMAL * sqrt(share * (1.0 - share) / walks)
+
+
+def _arrives(node: Node, generator: random.Random) -> bool:
+    while node.undecided:
+        children = _children(node, node.undecided[0])
+        if not children:
+            return False
+        node = generator.choice(children)
+    return node.variant() is not None
+
+
+def _children(node: Node, name: str) -> list[Node]:
+    return [child for value in node.values(name) if (child := node.take(name, value)) is not None]
+
+
+def pruned_tree(root: Node, seconds: float, most: int, *, reverse: bool) -> Document:
+    """Candidates down to the first level with more than ``most``, and those that may take less than ``seconds``."""
+    levels = [[(root, root.least_seconds() < seconds)]]
+    while len(levels[-1]) <= most:
+        following = [
+            (child, alive and child.least_seconds() < seconds)
+            for node, alive in levels[-1]
+            if node.undecided
+            for child in _children(node, node.undecided[-1 if reverse else 0])
+        ]
+        if not following:
+            break
+        levels.append(following)
+    left = sum(alive for level in levels for _, alive in level)
+    return {"depth": len(levels) - 1, "candidates": sum(map(len, levels)), "left": left}
+
+
+def measure(name: str, machine: Machine, walks: int, nodes: int) -> Document:
+    """The figures of one nest."""
+    with TemporaryDirectory() as directory:
+        file, defines = NESTS[name]
+        path = _EXAMPLES / file if file else workloads.workload(name).write(directory)
+        nest = pipeline.parse(path, defines=defines)
+        space = pipeline.space_on(nest, machine)
+        ranking = pipeline.rank(nest, pipeline.generate(space).variants, machine=machine)
+    seconds = ranking.entries[0].score
+    assert seconds is not None
+    root = SpaceNode.root(space, lambda part, partials: pipeline.least_seconds(part, partials, machine))
+    share, error = dead_ends(root, walks, seed=0)
+    size = pipeline.estimated_size(space)
+    return {
+        "nest": name,
+        "size": size.value,
+        "size_low": size.low,
+        "size_high": size.high,
+        "dead_ends": share,
+        "dead_ends_error": error,
+        "walks": walks,
+        "seconds": seconds,
+        "direct": pruned_tree(root, seconds, nodes, reverse=False),
+        "reverse": pruned_tree(root, seconds, nodes, reverse=True),
+    }
+
+
+def rows(documents: Sequence[Document]) -> list[list[str]]:
+    found = []
+    for each in documents:
+        trees = []
+        for order in ("direct", "reverse"):
+            tree = each[order]
+            factor = f"{tree['candidates'] / tree['left']:.1f}" if tree["left"] else "all"
+            trees += [f"{tree['candidates']:,} ({tree['depth']})", factor]
+        size = f"{each['size']:.2g} ({each['size_low']:.2g} to {each['size_high']:.2g})"
+        ends = f"{each['dead_ends']:.1%} ± {each['dead_ends_error']:.1%}"
+        if not each["dead_ends"]:
+            # An event with so many expected walks stays unseen in 5 % of all cases.
+            ends = f"none (below {_UNSEEN / each['walks']:.1%})"
+        found.append([each["nest"], size, ends, *trees])
+    return found
+
+
+@click.command(help=__doc__)
+@click.argument("nests", nargs=-1, type=click.Choice(list(NESTS)))
+@click.option("--walks", default=1000, show_default=True, help="Random walks for the share of dead ends.")
+@click.option("--nodes", default=5000, show_default=True, help="The tree is built until a level has more candidates.")
+@click.option("--threads", default=2, show_default=True)
+@click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures there as well.")
+def main(nests: tuple[str, ...], walks: int, nodes: int, threads: int, path: Path | None) -> None:
+    machine = Machine.detect(threads=threads)
+    documents = [measure(name, machine, walks, nodes) for name in nests or NESTS]
+    titles = ["nest", "legal variants", "dead ends", "candidates (depth)", "over those left"]
+    titles += ["in reverse order (depth)", "over those left"]
+    click.echo("\n".join(markdown(titles, rows(documents))))
+    if path is not None:
+        path.write_text(json.dumps(documents, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
