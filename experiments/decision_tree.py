@@ -24,7 +24,6 @@ import click
 from experiments.tables import markdown
 from polydl import Machine, pipeline, workloads
 from polydl.contracts.search import Node
-from polydl.variants.search.nodes import SpaceNode
 
 Document = dict[str, Any]
 
@@ -87,7 +86,7 @@ def measure(name: str, machine: Machine, walks: int, nodes: int) -> Document:
         ranking = pipeline.rank(nest, pipeline.generate(space).variants, machine=machine)
     seconds = ranking.entries[0].score
     assert seconds is not None
-    root = SpaceNode.root(space, lambda part, partials: pipeline.least_seconds(part, partials, machine))
+    root = pipeline.decision_tree(space, machine)
     share, error = dead_ends(root, walks, seed=0)
     size = pipeline.estimated_size(space)
     return {

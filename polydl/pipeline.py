@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.search.nodes import SpaceNode
 
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0
@@ -205,6 +206,13 @@ def least_seconds(space: VariantSpace, partials: Mapping[int, Partial], machine:
     from polydl.variants.bounds import outlook
 
     return bound.least_seconds(outlook(space, partials), machine)
+
+
+def decision_tree(space: VariantSpace, machine: Machine) -> SpaceNode:
+    """A space with its alternatives as a tree of decisions, of which nothing is taken yet, with bounds on a machine."""
+    from polydl.variants.search.nodes import SpaceNode
+
+    return SpaceNode.root(space, lambda part, partials: least_seconds(part, partials, machine))
 
 
 def generate(space: VariantSpace, *, max_variants: int = DEFAULT_MAX_VARIANTS, seed: int = DEFAULT_SEED) -> Generation:

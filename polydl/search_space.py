@@ -12,7 +12,7 @@ from polydl.errors import AnalysisError
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.pipeline import ApplyOptions, candidates, least_seconds
+from polydl.pipeline import ApplyOptions, candidates, decision_tree
 
 if TYPE_CHECKING:
     from polydl.variants.generate import VariantSpace
@@ -35,13 +35,11 @@ class RankedSpace:
         machine: Machine,
         options: ApplyOptions,
     ) -> None:
-        from polydl.variants.search.nodes import SpaceNode
-
         self._ranker = ranker
         self._machine = machine
         self._options = options
         self._source = space.source
-        self._root = SpaceNode.root(space, lambda part, partials: least_seconds(part, partials, machine))
+        self._root = decision_tree(space, machine)
         self._choices = dict(generation.choices)
         self._drawn = {variant.id for variant in generation.variants}
         self._analysed = {candidate.variant.id: candidate for candidate in analysed}

@@ -257,5 +257,5 @@ def test_the_tree_of_decisions_is_counted_with_what_a_bound_leaves(monkeypatch: 
     assert tree.pruned_tree(root, 1.5, 3, reverse=False) == {"depth": 1, "candidates": 1 + 4, "left": 1 + 2}
     assert tree.pruned_tree(root, 1.5, 3, reverse=True) == {"depth": 2, "candidates": 1 + 3 + 12, "left": 1 + 3 + 6}
     assert tree.dead_ends(root, 20, seed=0) == (0.0, 0.0)
-    found = json.loads((Path(tree.__file__).parent / "data" / "decision_tree.json").read_text())
+    found = json.loads((ROOT / "experiments" / "data" / "decision_tree.json").read_text())
     assert [row[0] for row in tree.rows(found)] == list(tree.NESTS)

@@ -16,6 +16,7 @@ PUBLIC = {
     "polydl.bench.ratios",
     "polydl.bench.results",
     "polydl.bfloat16",
+    "polydl.contracts.search",
     "polydl.errors",
     "polydl.execute.contract",
     "polydl.execute.sampling",

@@ -171,7 +171,7 @@ class Scop:
         content = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
-    @property
+    @cached_property
     def flops(self) -> int:
         """Arithmetic operations of all statements."""
         return sum(s.flops for s in self.statements)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import compress
 
 from polydl.contracts import Candidate
 from polydl.ir.working_sets import WorkingSets
@@ -36,7 +37,7 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         if (block := register_block(site, _vector_elements(applied, site.plan, machine)))
     }
     sizes = [level.bytes for level in machine.caches]
-    called = replace(plan, nests=tuple(nest for nest, runs in zip(plan.nests, running, strict=True) if runs))
+    called = plan if all(running) else replace(plan, nests=tuple(compress(plan.nests, running)))
     rows = iter(traffic(scop, called, sizes, machine.core, blocks=blocks))
     moved = tuple(next(rows) if runs else (0,) * len(sizes) for runs in running)
     tiles = {index: site.next_tile for index, site in sites.items() if site.next_tile is not None}

@@ -136,7 +136,6 @@ class Refills:
             self._footprints(s, m, bounds, core.line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
         ]
         self._next = [_next_moving(moves) for moves in self.moves]
-        self._arrays: dict[int, Touched] = {}
         self._lines: dict[tuple[int, int], float] = {}
         self._harmless = [self._first_harmless(level) for level in range(len(caches))]
 
@@ -173,16 +172,18 @@ class Refills:
         """What one execution of the nest touches."""
         return self._inside[stream][0].average
 
-    def arrays(self, level: int) -> Touched:
-        """What one execution of the nest touches of each array, as a cache holds it."""
-        if level not in self._arrays:
-            found: dict[str, Occupancy] = {}
-            for stream, each in enumerate(self.streams):
-                own, before = self.whole(stream).occupancy[level], found.get(each.array, Occupancy(0.0, 0.0))
-                sets = min(float(self.caches[level].sets), before.sets + own.sets)
-                found[each.array] = Occupancy(before.lines + own.lines, sets)
-            self._arrays[level] = _touched(tuple(found.items()))
-        return self._arrays[level]
+    @cached_property
+    def touched(self) -> tuple[Touched, ...]:
+        """What one execution of the nest touches of each array, as each cache holds it."""
+        return tuple([self._touched(level) for level in range(len(self.caches))])
+
+    def _touched(self, level: int) -> Touched:
+        found: dict[str, Occupancy] = {}
+        for stream, each in enumerate(self.streams):
+            own, before = self.whole(stream).occupancy[level], found.get(each.array, Occupancy(0.0, 0.0))
+            sets = min(float(self.caches[level].sets), before.sets + own.sets)
+            found[each.array] = Occupancy(before.lines + own.lines, sets)
+        return _touched(tuple(found.items()))
 
     def lines(self, stream: int, level: int) -> float:
         """Lines of a stream that one execution of the nest brings into a cache that held none of them."""

@@ -150,22 +150,25 @@ def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int,
     """
     nest = nests[number]
     own = nest.alone.streams[stream]
-    users = [other for other in nest.alike if own.array in nests[other].alone.used]
-    earlier = [other for other in users if other < number]
-    if earlier:
-        return earlier[-1], [other for other in nest.alike if earlier[-1] < other < number], nest.times
+    earlier = [other for other in nest.alike if other < number]
+    between: list[int] = []
+    for other in reversed(earlier):
+        if own.array in nests[other].alone.used:
+            return other, between[::-1], nest.times
+        between.append(other)
     moved = own.strides is None or any(own.strides[: nest.alone.shared])
     if nest.times <= 1.0 or moved:
         return None
-    return users[-1], [other for other in nest.alike if other > users[-1] or other < number], nest.times - 1.0
+    last = max(other for other in nest.alike if own.array in nests[other].alone.used)
+    return last, [other for other in nest.alike if other > last or other < number], nest.times - 1.0
 
 
 def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
     """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
     before, nest = nests[earlier].alone, nests[number].alone
     array = nest.streams[stream].array
-    touched = tuple([nests[other].alone.arrays(level) for other in between])
-    gone, room = _gone(array, before.arrays(level), nest.arrays(level), touched, nest.caches[level])
+    touched = tuple([nests[other].alone.touched[level] for other in between])
+    gone, room = _gone(array, before.touched[level], nest.touched[level], touched, nest.caches[level])
     if gone == 0.0 or room >= 1.0:
         return 1.0 - gone
     shares = _between(before.ways[array], nest.ways[array])
@@ -224,7 +227,7 @@ def _tiles(size: int, extent: int) -> tuple[int, ...]:
 def _shares_between(dimensions: int, before: Visits, after: Visits) -> tuple[float, ...]:
     first, second = _places(dimensions, before), _places(dimensions, after)
     used = (first[:, None] < first) | (second[:, None] > second)
-    return tuple(np.sort(used.mean(axis=1)).tolist())
+    return tuple(np.sort(np.count_nonzero(used, axis=1) / len(used)).tolist())
 
 
 @lru_cache(maxsize=1 << 10)

@@ -131,12 +131,10 @@ def _call_site(
     if step is None:
         raise CodegenError(f"nest {nest.nest.index} has no microkernel")
     match, kernel = matches[nest.nest.index], kernels[step.name]
-    gemm = _gemm_site(nest, match)
-    gemm = replace(gemm, overwrites=nest.nest.index in absorbed.values(), ordered=ordered)
-    if "copies" in kernel.abilities:
-        again_a = _reused(scop, nest, match.form.a, match.form.strides_a)
-        again_b = _reused(scop, nest, match.form.b, match.form.strides_b)
-        gemm = replace(gemm, again_a=again_a, again_b=again_b)
+    copies = "copies" in kernel.abilities
+    again_a = copies and _reused(scop, nest, match.form.a, match.form.strides_a)
+    again_b = copies and _reused(scop, nest, match.form.b, match.form.strides_b)
+    gemm = _gemm_site(nest, match, nest.nest.index in absorbed.values(), (again_a, again_b), ordered)
     prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if "ahead" in kernel.abilities else None
     if prefetch is not None:
         gemm = replace(gemm, ahead=prefetch.share)
@@ -153,8 +151,8 @@ def _call_site(
     return CallSite(nest, match, statement, gemm, kernel, widths, prefetch, tile, epilogue)
 
 
-def _gemm_site(plan: NestPlan, match: GemmMatch) -> GemmSite:
-    """Sizes, strides and offsets of a nest's call."""
+def _gemm_site(plan: NestPlan, match: GemmMatch, overwrites: bool, again: tuple[bool, bool], ordered: bool) -> GemmSite:
+    """Sizes, strides and offsets of a nest's call. ``again`` is for A and B; the others are as in ``GemmSite``."""
     step = plan.microkernel
     assert step is not None
     first = [ends(plan, loop) for loop in step.batch]
@@ -180,6 +178,10 @@ def _gemm_site(plan: NestPlan, match: GemmMatch) -> GemmSite:
         offsets_b=offsets(plan, form.strides_b, step.batch),
         rows_b=offsets(plan, form.strides_b, step.rows),
         rows_c=offsets(plan, form.strides_c, step.rows),
+        overwrites=overwrites,
+        again_a=again[0],
+        again_b=again[1],
+        ordered=ordered,
     )
 
 
