@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from polydl.ir.numerics import UNKNOWN, Rounding
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
     # Who asks what a recorded variant's rewrites are for needs no isl.
     from polydl.match.product import GemmMatch
     from polydl.poly.dependences import Dependence
+
+
+class Phase(Enum):
+    """For what a rewrite is proposed, and after which others."""
+
+    #: for every statement; all that it is proposed for get it at once, and others are tried before and after that
+    NORMALIZATION = "normalization"
+    #: for one statement at a time, in the source, after a fusion and after each normalization
+    STATEMENT = "statement"
+    #: for one statement at a time, in the source and after one normalization alone; kept only if the statement, or what
+    #: was made of it, then has a microkernel
+    PRODUCT = "product"
+    #: once for each outermost loop of the source, by its first statement; the loop need not be distributed
+    OUTERMOST_LOOP = "outermost loop"
 
 
 @dataclass(frozen=True)
@@ -45,8 +60,8 @@ class Request:
 
     #: its nests come one after the other
     scop: Scop
-    #: alone in its nest, unless it is a rewrite of the family "padding" that is asked; the first one in an outermost
-    #: loop, for a rewrite of the family "scheduling", which nests need not come one after the other for
+    #: alone in its nest, unless a rewrite of the phase ``NORMALIZATION`` is asked; the first one in an outermost
+    #: loop, for one of the phase ``OUTERMOST_LOOP``, which nests need not come one after the other for
     statement: Statement
     #: of the scop
     dependences: Sequence[Dependence]
@@ -75,8 +90,13 @@ class Rewrite(Protocol[S]):
 
     @property
     def families(self) -> frozenset[str]:
-        """What it is for, in one or more words (``polydl.ir.families``), which picks and rankers go by."""
+        """What it is for, in one or more words (``polydl.ir.families``), which pins, picks and rankers go by."""
         ...
+
+    @property
+    def phase(self) -> Phase:
+        """For what it is proposed; a plug-in that does not say is one of ``STATEMENT``."""
+        return Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: S) -> Rounding:  # noqa: ARG002
         """What it does to sums, products and their errors; ``scop`` is what the step is about to be applied to.

@@ -10,7 +10,7 @@ from typing import Any
 from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import BILINEAR, OPERANDS, PADDING, SCHEDULING
+from polydl.ir.families import BILINEAR
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, most_error, reassociates
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
@@ -21,13 +21,13 @@ from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.apply import Applied, apply
 from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.plan import make_plan
-from polydl.plan.rewrite_steps import families
+from polydl.plan.rewrite_steps import phase_of, rewrite_of
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.streaming import streamable
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest, distributed
-from polydl.rewrite_contract import Proposal, Request, Rewrite
+from polydl.rewrite_contract import Phase, Proposal, Request, Rewrite
 from polydl.variants.register_blocks import register_blocks
 from polydl.variants.shapes import Shape, best_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, NestSpace
@@ -157,10 +157,10 @@ def build_space(
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
-    normal = (each for each in others if families(each.rewrites) in ({OPERANDS}, {PADDING}))
-    bases = (space, *normal) if fewer_products else ()
-    fewer = (made for each in bases for made in _with_fewer_products(each, about))
-    return replace(space, alternatives=(*fused, *others, *fewer, *_rescheduled(space, about)))
+    bases = (space, *(each for each in others if _is_normalized(each)))
+    products = [each for each in rewrites_of(Phase.PRODUCT) if fewer_products or BILINEAR not in each.families]
+    multiplied = (made for each in bases for made in _with_other_products(each, products, about))
+    return replace(space, alternatives=(*fused, *others, *multiplied, *_rescheduled(space, about)))
 
 
 def _fused(
@@ -269,22 +269,21 @@ def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     yield from _rewritten(space, about)
     if not _distributed(space):
         return
-    for family in (OPERANDS, PADDING):
-        normal = _normal(space, family, about)
+    for rewrite in rewrites_of(Phase.NORMALIZATION):
+        normal = _normal(space, rewrite, about)
         if normal is not None:
             yield normal
             yield from _rewritten(normal, about)
 
 
-def _normal(space: VariantSpace, family: str, about: _About) -> VariantSpace | None:
-    """The space with the rewrites of a family applied to all statements that they are proposed for, or None.
+def _normal(space: VariantSpace, rewrite: Rewrite[Any], about: _About) -> VariantSpace | None:
+    """The space with a rewrite applied to all statements that it is proposed for, or None.
 
-    What they are proposed for may take a further rewrite to have a microkernel.
+    What it is proposed for may take a further rewrite to have a microkernel.
     """
-    rewrites = [each for each in rewrites_installed() if family in each.families]
     chosen: tuple[RewriteStep, ...] = ()
     for statement in space.scop.statements:
-        for proposal in _proposals(space, statement, rewrites, about):
+        for proposal in _proposals(space, statement, [rewrite], about):
             if (about.kernels or not proposal.for_microkernel) and _legal(space, (*chosen, *proposal.steps)):
                 chosen = (*chosen, *proposal.steps)
                 break
@@ -300,9 +299,16 @@ def _legal(space: VariantSpace, steps: tuple[RewriteStep, ...]) -> bool:
     return True
 
 
-def rewrites_installed() -> tuple[Rewrite[Any], ...]:
-    """All rewrites, in the order in which they are proposed."""
-    return tuple(registry.load("rewrites", name) for name in registry.names("rewrites"))
+def _is_normalized(space: VariantSpace) -> bool:
+    """Whether all of a space's rewrites are those of one normalization."""
+    names = {step.json_name: step for step in space.rewrites if isinstance(step, RewriteStep)}
+    return len(names) == 1 and all(phase_of(rewrite_of(step)) is Phase.NORMALIZATION for step in names.values())
+
+
+def rewrites_of(phase: Phase) -> tuple[Rewrite[Any], ...]:
+    """The rewrites of a phase, in the order in which they are proposed."""
+    installed = (registry.load("rewrites", name) for name in registry.names("rewrites"))
+    return tuple(each for each in installed if phase_of(each) is phase)
 
 
 def _proposals(
@@ -338,7 +344,7 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
     if not _distributed(space):
         return
-    others = [each for each in rewrites_installed() if not each.families & {OPERANDS, PADDING, BILINEAR, SCHEDULING}]
+    others = rewrites_of(Phase.STATEMENT)
     for report, statement in _rewritable(space):
         before = _preference(space, report.nest, about.kernels)
         for proposal in _proposals(space, statement, others, about):
@@ -355,7 +361,7 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
 
 def _rescheduled(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces of other orders of all statements that share an outermost loop."""
-    installed = [each for each in rewrites_installed() if SCHEDULING in each.families]
+    installed = rewrites_of(Phase.OUTERMOST_LOOP)
     outermost = {statement.betas[0]: statement for statement in reversed(space.scop.statements)}
     for statement in reversed(outermost.values()):
         for proposal in _proposals(space, statement, installed, about):
@@ -364,13 +370,14 @@ def _rescheduled(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
                 yield made
 
 
-def _with_fewer_products(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
+def _with_other_products(
+    space: VariantSpace, rewrites: Sequence[Rewrite[Any]], about: _About
+) -> Iterator[VariantSpace]:
     """Spaces of convolutions in tiles, and of products in quarters, where a microkernel takes what is multiplied."""
     if not _distributed(space):
         return
-    bilinear = [each for each in rewrites_installed() if BILINEAR in each.families]
     for _, statement in _rewritable(space):
-        for proposal in _proposals(space, statement, bilinear, about):
+        for proposal in _proposals(space, statement, rewrites, about):
             made = _after(space, proposal, about)
             if made and any(each.kernel and statement.name in each.nest.statements for each in made.reports):
                 yield made

@@ -10,7 +10,7 @@ from polydl.ir.families import BILINEAR, FUSION
 from polydl.ir.numerics import UNKNOWN, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
-from polydl.rewrite_contract import Rewrite
+from polydl.rewrite_contract import Phase, Rewrite
 
 
 def rewrite_of(step: RewriteStep) -> Rewrite[Any]:
@@ -27,6 +27,12 @@ def rounding_of(scop: Scop, step: RewriteStep) -> Rounding:
     declared = getattr(rewrite_of(step), "rounding", None)
     rounding: Rounding = UNKNOWN if declared is None else declared(scop, step)
     return rounding
+
+
+def phase_of(rewrite: Rewrite[Any]) -> Phase:
+    """For what a rewrite is proposed, and after which others."""
+    phase: Phase = getattr(rewrite, "phase", Phase.STATEMENT)
+    return phase
 
 
 def families(steps: Iterable[ScopStep]) -> frozenset[str]:

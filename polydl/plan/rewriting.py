@@ -7,15 +7,15 @@ from functools import cached_property, lru_cache
 
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
-from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, reassociates, refusal
 from polydl.ir.scop import Scop, UnknownNameError
 from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
-from polydl.plan.rewrite_steps import families, rewrite_of, rounding_of
+from polydl.plan.rewrite_steps import phase_of, rewrite_of, rounding_of
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions
 from polydl.poly.nests import Nest, distribute, distributed
+from polydl.rewrite_contract import Phase
 
 # Rewritten scops that are remembered: those of all alternatives of a few nests, and of what they begin with.
 _KEPT = 2048
@@ -109,7 +109,8 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
         return source if apart is None or apart == scop else RewrittenScop(apart, numerics)
     *others, last = rewrites
     before = rewritten(scop, tuple(others), numerics=numerics)
-    if not others and SCHEDULING not in families([last]) and distributed(before.scop, before.nests) is None:
+    needs_distribution = not others and phase_of(rewrite_of(last)) is not Phase.OUTERMOST_LOOP
+    if needs_distribution and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
     try:
         rounding = before.rounding.beside(rounding_of(before.scop, last))

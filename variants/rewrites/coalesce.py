@@ -20,7 +20,7 @@ from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.schedules import original_schedule
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Coalesce(RewriteStep):
 class CoalesceRewrite:
     step: type[Coalesce] = Coalesce
     families: frozenset[str] = frozenset({LAYOUT})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Coalesce) -> Rounding:
         return EXACT

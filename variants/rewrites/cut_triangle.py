@@ -28,7 +28,7 @@ from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import count, limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.substitution import with_iterators
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.materialize import MATERIALIZE, Materialize, materialize
 from polydl.variants.rewrites.pack import Pack, pack
 
@@ -55,6 +55,7 @@ class CutTriangle(RewriteStep):
 class CutTriangleRewrite:
     step: type[CutTriangle] = CutTriangle
     families: frozenset[str] = frozenset({LAYOUT})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: CutTriangle) -> Rounding:
         return EXACT

@@ -18,7 +18,7 @@ from polydl.ir.variant import ArrayName, RewriteStep
 from polydl.match.convolution import convolution
 from polydl.match.linear_subscripts import dimensions, split
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Dimensions(RewriteStep):
 class DimensionsRewrite:
     step: type[Dimensions] = Dimensions
     families: frozenset[str] = frozenset({LAYOUT})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Dimensions) -> Rounding:
         return EXACT

@@ -22,7 +22,7 @@ from polydl.ir.variant import RewriteStep
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Decided, violations
 from polydl.poly.schedules import original_schedule
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,7 @@ class Fuse(RewriteStep):
 class FuseRewrite:
     step: type[Fuse] = Fuse
     families: frozenset[str] = frozenset({FUSION})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Fuse) -> Rounding:
         return EXACT

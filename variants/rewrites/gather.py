@@ -16,7 +16,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch, ProductForm
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import copied_along, only_read, walked
 from polydl.variants.rewrites.coalesce import Coalesce, coalesced_loop
 from polydl.variants.rewrites.pack import order_with_last
@@ -50,6 +50,7 @@ class Gather(RewriteStep):
 class GatherRewrite:
     step: type[Gather] = Gather
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Gather) -> Rounding:
         return EXACT

@@ -24,7 +24,7 @@ from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.factors import Operand, moving_loops, operands, with_added_value
 from polydl.match.product import NoMatch, product_form
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import subscripts_by_loop, visits_once
 from polydl.variants.rewrites.copies import complete_from, inserted
 
@@ -53,6 +53,7 @@ class Materialize(RewriteStep):
 class MaterializeRewrite:
     step: type[Materialize] = Materialize
     families: frozenset[str] = frozenset({OPERANDS})
+    phase: Phase = Phase.NORMALIZATION
 
     def rounding(self, scop: Scop, step: Materialize) -> Rounding:
         """Every bit stays where the source multiplies that very value, in the accumulator's type, by the rest."""

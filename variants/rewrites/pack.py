@@ -20,7 +20,7 @@ from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, ProductForm, product_form
 from polydl.poly.boxes import bounding_box
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import with_copy, written_later
 from polydl.variants.rewrites.split import extents_of
 
@@ -43,6 +43,7 @@ class Pack(RewriteStep):
 class PackRewrite:
     step: type[Pack] = Pack
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Pack) -> Rounding:
         return EXACT

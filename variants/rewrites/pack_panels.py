@@ -14,7 +14,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import copied_along, only_read, visits_once, walked
 from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_ROWS, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
@@ -42,6 +42,7 @@ class PackPanels(RewriteStep):
 class PackPanelsRewrite:
     step: type[PackPanels] = PackPanels
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: PackPanels) -> Rounding:
         return EXACT

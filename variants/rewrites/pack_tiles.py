@@ -21,7 +21,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import moved_read, only_read, subscripts_by_loop, visits_once, walked
 from polydl.variants.rewrites.copies import copying_statement
 from polydl.variants.rewrites.fuse import Fuse, fuse, shared_loops
@@ -58,6 +58,7 @@ class PackTiles(RewriteStep):
 class PackTilesRewrite:
     step: type[PackTiles] = PackTiles
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: PackTiles) -> Rounding:
         return EXACT

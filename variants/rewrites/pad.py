@@ -25,7 +25,7 @@ from polydl.match.product import NoMatch, product_form
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import moved_read
 from polydl.variants.rewrites.copies import inserted, with_copy
 
@@ -44,6 +44,7 @@ class Pad(RewriteStep):
 class PadRewrite:
     step: type[Pad] = Pad
     families: frozenset[str] = frozenset({PADDING})
+    phase: Phase = Phase.NORMALIZATION
 
     def rounding(self, scop: Scop, step: Pad) -> Rounding:
         """Sums get further terms of zero, which are not zero where the other operand is infinite or NaN."""

@@ -29,7 +29,7 @@ from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
 from polydl.poly.scheduling import Band, inverse, permutable_band
 from polydl.poly.substitution import with_iterators
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.schedule_tiles import places_of, tile_sizes, unskewed
 
 # isl schedules what has so many in seconds, and may take minutes for twice as many.
@@ -66,6 +66,7 @@ class Reschedule(RewriteStep):
 class RescheduleRewrite:
     step: type[Reschedule] = Reschedule
     families: frozenset[str] = frozenset({SCHEDULING})
+    phase: Phase = Phase.OUTERMOST_LOOP
 
     def rounding(self, scop: Scop, step: Reschedule) -> Rounding:
         return EXACT

@@ -21,7 +21,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.coalesce import coalescing_choices
 
 # Steps of k, those of a batch included, that calls sum over where there are more than twice as many.
@@ -47,6 +47,7 @@ class Split(RewriteStep):
 class SplitRewrite:
     step: type[Split] = Split
     families: frozenset[str] = frozenset({LAYOUT})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Split) -> Rounding:
         return EXACT

@@ -30,7 +30,7 @@ from polydl.ir.variant import RewriteStep, StatementName
 from polydl.match.product import PointProduct, float_forms
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
@@ -73,6 +73,7 @@ class Strassen(RewriteStep):
 class StrassenRewrite:
     step: type[Strassen] = Strassen
     families: frozenset[str] = frozenset({BILINEAR, RECURSIVE})
+    phase: Phase = Phase.PRODUCT
 
     def rounding(self, scop: Scop, step: Strassen) -> Rounding:
         statement = scop.statement(step.statement)

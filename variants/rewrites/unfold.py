@@ -22,7 +22,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import ProductForm
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import moved_read, only_read
 from polydl.variants.rewrites.coalesce import Coalesce
 from polydl.variants.rewrites.copies import dimension_groups, joined_forms, with_copy
@@ -59,6 +59,7 @@ class Unfold(RewriteStep):
 class UnfoldRewrite:
     step: type[Unfold] = Unfold
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
+    phase: Phase = Phase.STATEMENT
 
     def rounding(self, scop: Scop, step: Unfold) -> Rounding:
         return EXACT

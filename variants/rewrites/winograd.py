@@ -25,7 +25,7 @@ from polydl.match.alignment import loops_alike
 from polydl.match.convolution import Convolution, convolution
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
-from polydl.rewrite_contract import Proposal, Request
+from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.dimensions import after as after_dimensions
 from polydl.variants.rewrites.dimensions import dimension_steps
@@ -87,6 +87,7 @@ class Winograd(RewriteStep):
 class WinogradRewrite:
     step: type[Winograd] = Winograd
     families: frozenset[str] = frozenset({BILINEAR})
+    phase: Phase = Phase.PRODUCT
 
     def rounding(self, scop: Scop, step: Winograd) -> Rounding:
         statement = scop.statement(step.statement)
