@@ -112,7 +112,10 @@ def test_every_command_shown_exists_with_its_options() -> None:
 
 
 def all_commands(group: click.Group = main) -> Iterator[click.Command]:
-    for command in group.commands.values():
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
         yield command
         if isinstance(command, click.Group):
             yield from all_commands(command)
