@@ -70,7 +70,9 @@ def beyond_space(variant: Variant, scop: Scop, draw: Random) -> Variant:
 
 
 def _changed(steps: list[Step], scop: Scop, draw: Random) -> list[Step]:
-    kind = draw.choice(("drop", "size", "order", "parallel", "tile", "rewrite", "vectors"))
+    from polydl.variants.rewrites.reschedule import Reschedule
+
+    kind = draw.choice(("drop", "size", "order", "parallel", "tile", "rewrite", "vectors", "unroll", "common"))
     tiles = [step for step in steps if isinstance(step, Tile)]
     orders = [step for step in steps if isinstance(step, Interchange) and len(step.order) > 1]
     if kind == "drop" and steps:
@@ -96,6 +98,14 @@ def _changed(steps: list[Step], scop: Scop, draw: Random) -> list[Step]:
     if kind == "vectors":
         nests = [step.nest for step in steps if isinstance(step, NestStep)]
         return [*steps, Vectors(draw.choice(nests), draw.choice((8, 16, 32)))] if nests else steps
+    if kind == "unroll" and orders:
+        order = draw.choice(orders)
+        return [*steps, *(Unroll(order.nest, loop) for loop in order.order[-draw.choice((1, 1, 2, 3)) :])]
+    common = [step for step in steps if isinstance(step, Reschedule)]
+    if kind in ("common", "size") and common:
+        old_loops = draw.choice(common)
+        sizes = tuple(draw.choice((2, 3, 5, 8, 16)) if size > 1 else 1 for size in old_loops.sizes)
+        return _with(steps, old_loops, replace(old_loops, sizes=sizes, wavefront=draw.random() < 0.5))
     if kind == "rewrite":
         statement = draw.choice(scop.statements)
         rewrites = [*small_rewrites(statement, draw), *_transforms(scop, statement, draw)]
@@ -111,6 +121,7 @@ def _with(steps: Sequence[Step], old: Step, new: Step) -> list[Step]:
 def small_rewrites(statement: Statement, draw: Random) -> Iterator[tuple[RewriteStep, ...]]:
     """Rewrites of a statement that the search would try for large sizes alone."""
     from polydl.variants.rewrites.coalesce import Coalesce
+    from polydl.variants.rewrites.cut_triangle import CutTriangle
     from polydl.variants.rewrites.gather import Gather
     from polydl.variants.rewrites.pack import Pack
     from polydl.variants.rewrites.pack_panels import PackPanels
@@ -127,6 +138,8 @@ def small_rewrites(statement: Statement, draw: Random) -> Iterator[tuple[Rewrite
         at = draw.randrange(len(loops) - 1)
         yield (Coalesce(name, loops[at], loops[at + 1]),)
         yield (Coalesce(name, *draw.sample(loops, 2)),)
+        rows, columns = draw.sample(loops, 2)
+        yield (CutTriangle(name, rows, columns, draw.choice((2, 4, 8, 12, 16))),)
     reads = [access for access in statement.reads if access.subscripts]
     if not reads:
         return

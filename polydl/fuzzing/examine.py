@@ -29,7 +29,7 @@ from polydl.fuzzing.running import NoReferenceError, Reference, run
 from polydl.fuzzing.unit import together
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Variant
+from polydl.ir.variant import Attach, RewriteStep, Unroll, UseMicrokernel, Variant
 from polydl.machine import Machine
 from polydl.machine.system import System
 from polydl.pipeline import kernel, parse, rank, space_on
@@ -271,7 +271,7 @@ def _run(
             for answer in run(scop, reference, library, numbers, seed, folder):
                 variant = chosen[answer.number][0]
                 tally.variants[answer.status] += 1
-                tally.steps.update({step.json_name for step in variant.steps})
+                tally.steps.update(step_kinds(variant))
                 if answer.status not in ("ok", "imprecise"):
                     signature = _signature(answer.status, variant)
                     tally.failures.append(Failure(answer.status, answer.message, signature, variant))
@@ -300,6 +300,23 @@ def _compare_exactly(
         elif result.verdict == "differs":
             message = f"over the {result.ring}, {result.reason}"
             tally.failures.append(Failure("differs", message, _signature("differs", variant), variant))
+
+
+def step_kinds(variant: Variant) -> set[str]:
+    """The kinds of a variant's steps, told apart further where code is made in several ways of one kind."""
+    kinds = {step.json_name for step in variant.steps}
+    unrolled = Counter(step.nest for step in variant.steps if isinstance(step, Unroll))
+    for step in variant.steps:
+        match step:
+            case UseMicrokernel():
+                kinds.add(f"{step.json_name} {step.name}")
+            case Unroll() if unrolled[step.nest] > 1:
+                kinds.add(f"{step.json_name} several loops")
+            case Attach():
+                kinds.add(f"{step.json_name} {step.place}")
+            case RewriteStep() if step.threaded:
+                kinds.add(f"{step.json_name} on threads")
+    return kinds
 
 
 def _signature(status: str, variant: Variant) -> str:

@@ -9,6 +9,7 @@ from random import Random
 from polydl.fuzzing.general import general_nest
 from polydl.fuzzing.operators import convolution, operators, product, stencil
 from polydl.fuzzing.program import Loop, Program, Sum, c_text, fitted, flattened, nodes, with_loops
+from polydl.fuzzing.windows import triangle, windows
 from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.machine import CacheLevel, Machine
 from polydl.machine.system import System
@@ -17,6 +18,8 @@ _KINDS: tuple[tuple[str, Callable[[Random], Program], float], ...] = (
     ("general", general_nest, 6),
     ("product", product, 6),
     ("convolution", convolution, 3),
+    ("windows", windows, 2.5),
+    ("triangle", triangle, 1.5),
     ("stencil", stencil, 1.5),
     ("operators", operators, 3),
 )

@@ -24,6 +24,7 @@ from polydl.fuzzing.program import (
     Sum,
     Variable,
     fitted,
+    flattened,
 )
 
 # Elements of the result, of A and of B.
@@ -51,7 +52,7 @@ def box(loops: Sequence[tuple[str, int]], body: Sequence[Node]) -> tuple[Node, .
 
 
 @dataclass(frozen=True)
-class _Access:
+class Access:
     """How an array is read or written: by which loops, in which order of dimensions."""
 
     array: str
@@ -75,11 +76,11 @@ class _Access:
         )  # fmt: skip
 
 
-def _zero(element: str) -> Number:
+def zero(element: str) -> Number:
     return Number("0.0f" if element in ("float", BFLOAT16) else "0")
 
 
-def _shuffled(draw: Random, values: Sequence[Sum]) -> tuple[Sum, ...]:
+def shuffled(draw: Random, values: Sequence[Sum]) -> tuple[Sum, ...]:
     """In the given order as a rule, else in any."""
     return tuple(draw.sample(list(values), len(values))) if draw.random() < 0.4 else tuple(values)
 
@@ -126,9 +127,9 @@ def product(draw: Random) -> Program:
         for forms in (a_forms, b_forms):
             if draw.random() < 0.6:
                 forms.insert(0, iterator("n"))
-    c = _Access("C", elements[0], _shuffled(draw, c_forms))
-    a = _Access("A", elements[1], _shuffled(draw, a_forms))
-    b = _Access("B", elements[2], _shuffled(draw, b_forms) if "q" not in loops else tuple(b_forms))
+    c = Access("C", elements[0], shuffled(draw, c_forms))
+    a = Access("A", elements[1], shuffled(draw, a_forms))
+    b = Access("B", elements[2], shuffled(draw, b_forms) if "q" not in loops else tuple(b_forms))
     values: tuple[Expression, Expression] = (a.value, b.value)
     if elements[0] in ("int", "long", "unsigned int") and draw.random() < 0.5:
         values = tuple(Call(f"({elements[0]})", (value,)) for value in values)  # type: ignore[assignment]
@@ -142,13 +143,13 @@ def product(draw: Random) -> Program:
     moved = {name: extent for name, extent in loops.items() if name in indices}
     body: list[Node] = []
     if draw.random() < 0.6:
-        body += box(list(moved.items()), (c.set_to(_zero(c.element)),))
+        body += box(list(moved.items()), (c.set_to(zero(c.element)),))
     body += nested
     variables = [Variable("C", elements[0]), Variable("A", elements[1]), Variable("B", elements[2])]
     if scaled:
         variables.append(Variable("F", _computing(c.element)))
     if draw.random() < 0.45:
-        extra, more = _after(draw, c, list(moved.items()))
+        extra, more = after(draw, c, list(moved.items()))
         body += extra
         variables += more
     return fitted(Program(tuple(variables), tuple(body)))
@@ -159,7 +160,7 @@ def _computing(element: str) -> str:
     return "float" if element == BFLOAT16 else element
 
 
-def _scaled(draw: Random, c: _Access, term: Binary, loops: Mapping[str, int]) -> Assign:
+def _scaled(draw: Random, c: Access, term: Binary, loops: Mapping[str, int]) -> Assign:
     """A product added or subtracted with factors: numbers, an element of F, a difference from one, in any place."""
     left, right = term.left, term.right
     factor: Expression = Element("F", (Sum(),))
@@ -188,13 +189,13 @@ def _plain_product(draw: Random) -> Program:
     element = draw.choice(("float", "float", "double"))
     loops = {name: draw.choice((8, 16, 24, 32, 64)) for name in "ijk"}
     i, j, k = (iterator(name) for name in "ijk")
-    c, a, b = _Access("C", element, (i, j)), _Access("A", element, (i, k)), _Access("B", element, (k, j))
+    c, a, b = Access("C", element, (i, j)), Access("A", element, (i, k)), Access("B", element, (k, j))
     moved = [(name, loops[name]) for name in "ij"]
-    body: list[Node] = [*box(moved, (c.set_to(_zero(element)),))] if draw.random() < 0.6 else []
+    body: list[Node] = [*box(moved, (c.set_to(zero(element)),))] if draw.random() < 0.6 else []
     body += box(_order(draw, loops), (c.add(Binary("*", a.value, b.value)),))
     variables = [Variable(name, element) for name in "CAB"]
     if draw.random() < 0.5:
-        extra, more = _after(draw, c, moved)
+        extra, more = after(draw, c, moved)
         body += extra
         variables += more
     return fitted(Program(tuple(variables), tuple(body)))
@@ -214,7 +215,7 @@ def _triangular(draw: Random, body: tuple[Node, ...]) -> tuple[Node, ...]:
     return (Loop(outer.name, outer.first, outer.last, outer.step, (bounded, *outer.body[1:])),)
 
 
-def _after(draw: Random, c: _Access, loops: list[tuple[str, int]]) -> tuple[list[Node], list[Variable]]:
+def after(draw: Random, c: Access, loops: list[tuple[str, int]]) -> tuple[list[Node], list[Variable]]:
     """Element-wise statements on what was computed: bias, scale, activation, residual, another array."""
     nodes: list[Node] = []
     variables: list[Variable] = []
@@ -222,11 +223,12 @@ def _after(draw: Random, c: _Access, loops: list[tuple[str, int]]) -> tuple[list
     suffix = MATH.get("double" if c.element == "double" else "float", "")
     element = "float" if c.element == BFLOAT16 else c.element
     for number in range(draw.choice((1, 1, 2))):
-        kind = draw.choice(("bias", "relu", "residual", "scale", "copy"))
+        kinds = ("bias", "relu", "residual", "scale", "copy", *(("requantize",) if c.element == "int" else ()))
+        kind = draw.choice(kinds)
         order = loops if draw.random() < 0.8 else draw.sample(loops, len(loops))
         name = f"E{number}"
         if kind == "bias":
-            access = _Access(name, element, (c.forms[draw.randrange(len(c.forms))],))
+            access = Access(name, element, (c.forms[draw.randrange(len(c.forms))],))
             nodes += box(order, (c.add(access.value),))
             variables.append(Variable(name, element))
         elif kind == "relu":
@@ -236,17 +238,34 @@ def _after(draw: Random, c: _Access, loops: list[tuple[str, int]]) -> tuple[list
             )  # fmt: skip
             nodes += box(order, (c.set_to(relu),))
         elif kind == "residual":
-            access = _Access(name, c.element, c.forms if draw.random() < 0.7 else _shuffled(draw, c.forms))
+            access = Access(name, c.element, c.forms if draw.random() < 0.7 else shuffled(draw, c.forms))
             nodes += box(order, (c.add(access.value),))
             variables.append(Variable(name, c.element))
         elif kind == "scale":
             factor = Number(f"0.5{suffix}") if floating else Number("3")
             nodes += box(order, (c.set_to(Binary("*", c.value, factor)),))
+        elif kind == "requantize":
+            target = Access(name, draw.choice(("signed char", "unsigned char", "short")), shuffled(draw, c.forms))
+            nodes += box(order, (target.set_to(_requantized(draw, c.value, target.element)),))
+            variables.append(Variable(name, target.element))
         else:
-            target = _Access(name, c.element, _shuffled(draw, c.forms))
+            target = Access(name, c.element, shuffled(draw, c.forms))
             nodes += box(order, (target.set_to(c.value),))
             variables.append(Variable(name, c.element))
     return nodes, variables
+
+
+def _requantized(draw: Random, value: Expression, element: str) -> Expression:
+    """A sum as a narrower integer: scaled, and limited to what that holds."""
+    low, high = {"signed char": (-128, 127), "unsigned char": (0, 255), "short": (-32768, 32767)}[element]
+    if draw.random() < 0.5:
+        # A power of two, so that nothing is rounded but by the conversion.
+        scaled = Binary("*", Call("(float)", (value,)), Number(draw.choice(("0.5f", "0.03125f"))))
+        limited = Call("fminf", (Call("fmaxf", (scaled, Number(f"{low}.0f"))), Number(f"{high}.0f")))
+        return Call(f"({element})", (limited,))
+    scaled = Binary("/", value, Number(draw.choice(("4", "64", "100"))))
+    above = Select(">", scaled, Number(str(high)), Number(str(high)), scaled)
+    return Call(f"({element})", (Select("<", scaled, Number(str(low)), Number(str(low)), above),))
 
 
 def convolution(draw: Random) -> Program:
@@ -276,8 +295,8 @@ def convolution(draw: Random) -> Program:
         "chwn": ((c, row, column, n), (f, y, x, n), (c, r, s, f)),
         "mixed": ((n, c, row, column), (n, y, x, f), (f, r, s, c)),
     }[draw.choices(("nchw", "nhwc", "chwn", "mixed"), (5, 6, 1, 1))[0]]
-    taken = _shuffled(draw, weights) if draw.random() < 0.15 else weights
-    out, flt, inp = (_Access(name, element, forms) for name, forms in (("out", result), ("flt", taken), ("inp", image)))
+    taken = shuffled(draw, weights) if draw.random() < 0.15 else weights
+    out, flt, inp = (Access(name, element, forms) for name, forms in (("out", result), ("flt", taken), ("inp", image)))
     term = Binary("*", inp.value, flt.value)
     statement: Node = out.add(term)
     if conditions:
@@ -287,24 +306,28 @@ def convolution(draw: Random) -> Program:
     body: list[Node] = []
     moved = [(name, loops[name]) for name in order if name in "nfyx"]
     if draw.random() < 0.6:
-        body += box(moved, (out.set_to(_zero(element)),))
+        body += box(moved, (out.set_to(zero(element)),))
     body += box([(name, loops[name]) for name in order], (statement,))
     variables = [Variable("out", element), Variable("flt", element), Variable("inp", element)]
     if draw.random() < 0.4:
-        extra, more = _after(draw, out, moved)
+        extra, more = after(draw, out, moved)
         body += extra
         variables += more
-    return fitted(Program(tuple(variables), tuple(body)))
+    program = fitted(Program(tuple(variables), tuple(body)))
+    if draw.random() < 0.12:
+        for name in ("out", "flt", "inp"):
+            program = flattened(program, name)
+    return program
 
 
 def stencil(draw: Random) -> Program:
     """Neighbours in one or two dimensions, in place or to another array, in a loop over time as a rule."""
     element = draw.choices(("float", "double", "int"), (4, 3, 1))[0]
     rank = draw.choice((1, 2, 2))
-    extents = [draw.randint(5, 40) for _ in range(rank)]
+    extents = [draw.randint(5, 40 if rank == 2 else 300) for _ in range(rank)]
     names = ["x", "y"][:rank]
     in_place = draw.random() < 0.35
-    steps = draw.choice((1, 2, 3, 5))
+    steps = draw.choice((1, 2, 3, 5, 9, 12))
     offsets = draw.sample([(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)], draw.randint(2, 5))
 
     def at(array: str, offset: tuple[int, int]) -> Element:
