@@ -97,6 +97,10 @@ class AnalysisError(PolydlError):
     """isl gave up (quota) or a set can't be counted."""
 
 
+class QuotaError(AnalysisError):
+    """isl may work no longer on a question."""
+
+
 class IllegalVariantError(PolydlError):
     """A step of a variant breaks a dependence, or names something that isn't there."""
 

@@ -18,7 +18,7 @@ import islpy as isl
 import numpy as np
 import numpy.typing as npt
 
-from polydl.errors import AnalysisError
+from polydl.errors import AnalysisError, QuotaError
 from polydl.ir.scop import Scop
 from polydl.poly.boxes import bounding_box
 
@@ -81,7 +81,7 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
         # What a parser says when the quota ends in it is that there is something wrong with the text.
         if "operations" not in str(error) and not _has_ended(context):
             raise AnalysisError(f"isl failed: {error}", remedy=_REMEDY) from error
-        raise AnalysisError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
+        raise QuotaError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
     finally:
         _quotas.remove(granted)
         context.set_max_operations(0)

@@ -6,21 +6,23 @@ Janssens, Scheduling for PPCG, 2017.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import islpy as isl
 
-from polydl.errors import AnalysisError
+from polydl.errors import AnalysisError, QuotaError
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
 
-# Up to half a second of isl's scheduler for most nests. Its numbers may grow, and its operations with them take longer:
-# 20,000 took 0.5 s in the worst case seen, 100,000 took 17 s.
-_HULL_OPERATIONS = 300_000
-_OPERATIONS = 60_000
+# Most nests need less than a tenth of a second and 100,000 operations. But where numbers in isl's scheduler grow, an
+# operation takes milliseconds: 24,000 took 10 s in one case, and 40,000 of them 35 s. So it begins with few, and gets a
+# quarter more for as long as these took less than half a second.
+_OPERATIONS = tuple(int(20_000 * 1.25**step) for step in range(13))
+_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
     """The loops that isl's scheduler gives the statements in common, none of which go back in any dependence.
 
     None where it finds fewer than two, where statements don't share all of their loops, and where a place is no affine
-    form. Reductions keep their order. Raises AnalysisError when isl's quota is used up.
+    form. Reductions keep their order. Raises AnalysisError if it takes isl too long.
 
     The scheduler takes minutes where many relations hold between two statements. So it first gets one convex relation
     for each pair of statements, which holds all of them. That asks for more than is needed: where there is no answer to
@@ -52,17 +54,26 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
         if dependence.source in statements and dependence.target in statements:
             order = order.union(isl.UnionMap(dependence.relation))
     try:
-        band = _band(domain, order.simple_hull(), statements, _HULL_OPERATIONS)
+        band = _band(domain, order.simple_hull(), statements)
+    except QuotaError:
+        raise
     except AnalysisError:
         band = None
-    return band or _band(domain, order, statements, _OPERATIONS)
+    return band or _band(domain, order, statements)
 
 
-def _band(domain: isl.UnionSet, order: isl.UnionMap, statements: Sequence[str], operations: int) -> Band | None:
-    """The band of a schedule in which no pair of ``order`` goes back, by so many of isl's operations at most."""
-    with quota(isl.DEFAULT_CONTEXT, operations):
-        constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(order).set_proximity(order)
-        return _permutable(constraints.compute_schedule(), statements)
+def _band(domain: isl.UnionSet, order: isl.UnionMap, statements: Sequence[str]) -> Band | None:
+    """The band of a schedule in which no pair of ``order`` goes back. Raises AnalysisError if it takes isl too long."""
+    for operations in _OPERATIONS:
+        start = time.process_time()
+        try:
+            with quota(isl.DEFAULT_CONTEXT, operations):
+                constraints = isl.ScheduleConstraints.on_domain(domain).set_validity(order).set_proximity(order)
+                return _permutable(constraints.compute_schedule(), statements)
+        except QuotaError:
+            if operations == _OPERATIONS[-1] or time.process_time() - start > _SECONDS:
+                raise
+    raise AssertionError("there are quotas")
 
 
 def _permutable(schedule: isl.Schedule, statements: Sequence[str]) -> Band | None:
