@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import CursorKind, Index, TypeKind
 
 from polydl.errors import OptionError, PolydlError
 from polydl.frontend.child import answer
@@ -58,6 +58,11 @@ def _constants(main: Any) -> dict[str, int]:
     declared = (cursor for cursor in main.walk_preorder() if cursor.kind == CursorKind.VAR_DECL)
     values = {cursor.spelling: integer_value(cursor) for cursor in declared}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def prepare(_request: Mapping[str, Any]) -> None:
+    """Load libclang, for processes that are forked afterwards."""
+    Index.create()
 
 
 def _read(request: Mapping[str, Any]) -> Mapping[str, Any]:
