@@ -1,5 +1,10 @@
 /* Calls of a parallel loop, timed one by one: waiting SECONDS_OF_WORK THREADS SECONDS.
-   The work is a chain of multiply-adds, as long on each thread as the work divided by the threads. */
+   The work is a chain of multiply-adds, as long on each thread as the work divided by the threads. Each call takes all
+   threads, or, compiled with CHOOSES, as many as emitted code would take. */
+#ifndef CHOOSES
+#define POLYDL_ALL_THREADS
+#endif
+#include "team.c"
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +12,7 @@
 #include <time.h>
 
 static volatile double sink;
+static struct polydl_team team;
 
 static double now(void)
 {
@@ -48,15 +54,19 @@ int main(int argc, char **argv)
   double *times = malloc(MOST * sizeof *times);
   if (times == NULL)
     return 1;
-  long calls = 0;
+  long calls = 0, serial = 0;
+  omp_set_num_threads(threads);
   struct rusage before, after;
   getrusage(RUSAGE_SELF, &before);
   const double begin = now();
   while (calls < MOST && now() - begin < duration) {
     const double start = now();
-#pragma omp parallel for num_threads(threads) schedule(static, 1) if (threads > 1)
+    const struct polydl_call call = polydl_begin(&team, 1);
+#pragma omp parallel for schedule(static, 1)
     for (int thread = 0; thread < threads; thread++)
       work(steps);
+    polydl_end(&call);
+    serial += call.serial;
     times[calls++] = now() - start;
   }
   const double elapsed = now() - begin;
@@ -65,9 +75,9 @@ int main(int argc, char **argv)
                       (after.ru_stime.tv_sec - before.ru_stime.tv_sec) + 1e-6 * (after.ru_stime.tv_usec - before.ru_stime.tv_usec);
   qsort(times, calls, sizeof *times, by_value);
   printf("{\"calls\": %ld, \"mean\": %.9f, \"median\": %.9f, \"slowest_hundredth\": %.9f, \"cpu_per_call\": %.9f, "
-         "\"preempted\": %ld, \"slept\": %ld}\n",
+         "\"preempted\": %ld, \"slept\": %ld, \"serial\": %ld}\n",
          calls, elapsed / calls, times[calls / 2], times[calls - 1 - calls / 100], used / calls,
-         after.ru_nivcsw - before.ru_nivcsw, after.ru_nvcsw - before.ru_nvcsw);
+         after.ru_nivcsw - before.ru_nivcsw, after.ru_nvcsw - before.ru_nvcsw, serial);
   free(times);
   return 0;
 }

@@ -1,10 +1,11 @@
-"""What threads that wait for each other cost on a machine that is busy with something else.
+"""What threads that wait for each other cost on a machine that is busy, and what emitted code does about it.
 
     python -m experiments.waiting --out experiments/data/waiting.json
     python -m experiments.waiting --table experiments/data/waiting.json
 
-Calls of a parallel loop (``waiting.c``) are timed one by one on one thread and on all, with OpenMP's ways to wait,
-beside some busy processes. The first command measures and writes the raw numbers, the second prints them as a table.
+Calls of a parallel loop (``waiting.c``) are timed one by one on one thread, on all with OpenMP's ways to wait, and on
+as many as emitted code takes from call to call, beside busy processes. They take turns, in rounds. The first command
+measures and writes the raw numbers, the second prints their means as a table.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from importlib.resources import files
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 #: What OpenMP is told, by the name of the way to wait.
@@ -30,6 +33,9 @@ WAYS: Mapping[str, Mapping[str, str]] = {
     "OMP_WAIT_POLICY=active": {"OMP_WAIT_POLICY": "active"},
 }
 WORK_SECONDS = (2e-5, 4e-4, 1e-2)
+BUSY = (0, 1, 2, 4)
+#: How many threads calls take: all, or one where emitted code takes it.
+TAKEN: Mapping[str, Sequence[str]] = {"all": [], "all or one": ["-DCHOOSES"]}
 
 
 @contextmanager
@@ -54,20 +60,24 @@ def measured(program: Path, work: float, threads: int, ways: Mapping[str, str], 
     return numbers
 
 
-def measure(seconds: float) -> dict[str, Any]:
-    """All cells of the table, each for so many seconds."""
+def measure(seconds: float, rounds: int) -> dict[str, Any]:
+    """All cells of the table, each for so many seconds in each of so many rounds."""
     cores = len(os.sched_getaffinity(0))
     cells = []
     with tempfile.TemporaryDirectory() as folder:
-        program = Path(folder) / "waiting"
         source = Path(__file__).with_name("waiting.c")
-        subprocess.run(["gcc", "-O2", "-fopenmp", str(source), "-o", str(program)], check=True)
-        for others in (0, 1, cores):
+        emitted = str(files("polydl.codegen"))
+        for taken, flags in TAKEN.items():
+            command = ["gcc", "-O2", "-fopenmp", f"-I{emitted}", *flags, str(source), "-o", str(Path(folder, taken))]
+            subprocess.run(command, check=True)
+        kinds = [(1, "default", "all"), *((cores, way, taken) for way in WAYS for taken in TAKEN)]
+        for others in BUSY:
             with busy(others):
                 for work in WORK_SECONDS:
-                    for threads, way in [(1, "default"), *((cores, way) for way in WAYS)]:
-                        numbers = measured(program, work, threads, WAYS[way], seconds)
-                        cells.append({"busy": others, "work": work, "threads": threads, "way": way, **numbers})
+                    for threads, way, taken in kinds * rounds:
+                        numbers = measured(Path(folder, taken), work, threads, WAYS[way], seconds)
+                        cell = {"busy": others, "work": work, "threads": threads, "way": way, "taken": taken}
+                        cells.append({**cell, **numbers})
     load = os.getloadavg()[0]
     date = datetime.now(UTC).isoformat(timespec="seconds")
     return {"date": date, "cores": cores, "system": platform.platform(), "load": load, "cells": cells}
@@ -75,19 +85,31 @@ def measure(seconds: float) -> dict[str, Any]:
 
 def table(document: Mapping[str, Any]) -> Iterator[str]:
     """The cells as Markdown: how many times as long a call takes as on one thread beside the same processes."""
-    heads = ("busy processes", "work", "threads", "waits", "mean", "over one thread", "median", "slowest hundredth",
-             "CPU time per call", "preempted")  # fmt: skip
+    heads = ("busy processes", "work", "threads", "taken", "waits", "mean", "over one thread", "median",
+             "slowest hundredth", "CPU time per call", "preempted", "calls on one")  # fmt: skip
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
     alone: dict[tuple[int, float], float] = {}
-    for cell in document["cells"]:
+    for cell in _means(document["cells"]):
         if cell["threads"] == 1:
             alone[cell["busy"], cell["work"]] = cell["mean"]
         over = cell["mean"] / alone[cell["busy"], cell["work"]]
         times = [_time(cell[name]) for name in ("mean", "median", "slowest_hundredth", "cpu_per_call")]
-        row = [str(cell["busy"]), _time(cell["work"]), str(cell["threads"]), cell["way"], times[0], f"{over:.2f}",
-               *times[1:], str(cell["preempted"])]  # fmt: skip
+        serial = cell["serial"] / cell["calls"] if cell["threads"] > 1 else 1
+        row = [str(cell["busy"]), _time(cell["work"]), str(cell["threads"]), cell["taken"], cell["way"], times[0],
+               f"{over:.2f}", *times[1:], f"{cell['preempted']:.0f}", f"{serial:.0%}"]  # fmt: skip
         yield f"| {' | '.join(row)} |"
+
+
+def _means(cells: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Each cell once, with the means of its rounds."""
+    kinds = ("busy", "work", "threads", "way", "taken")
+    rounds: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for cell in cells:
+        rounds.setdefault(tuple(cell[kind] for kind in kinds), []).append(cell)
+    for kind, same in rounds.items():
+        numbers = {name: fmean(cell[name] for cell in same) for name in same[0] if name not in kinds}
+        yield {**dict(zip(kinds, kind, strict=True)), **numbers}
 
 
 def _time(seconds: float) -> str:
@@ -96,11 +118,12 @@ def _time(seconds: float) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=0.7, help="of each cell")
+    parser.add_argument("--seconds", type=float, default=2, help="of each cell in each round")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--out", type=Path, help="where the raw numbers go")
     parser.add_argument("--table", type=Path, help="raw numbers to print in place of measuring")
     options = parser.parse_args(arguments)
-    document = json.loads(options.table.read_text()) if options.table else measure(options.seconds)
+    document = json.loads(options.table.read_text()) if options.table else measure(options.seconds, options.rounds)
     if options.out:
         options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(*table(document), sep="\n")
