@@ -11,13 +11,14 @@ from computed import check_kernels, parse
 from machines import machine_with
 
 from polydl import pipeline
-from polydl.errors import IllegalVariantError
+from polydl.errors import IllegalVariantError, QuotaError
 from polydl.ir.affine import Affine
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.plan.apply import Applied, apply
 from polydl.plan.rewrite_steps import description, families
+from polydl.poly.counting import quota
 from polydl.poly.dependences import dependences
 from polydl.poly.scheduling import inverse, permutable_band
 from polydl.rewrite_contract import Request
@@ -263,3 +264,20 @@ def test_many_relations_between_few_statements_are_scheduled_within_the_quota(tm
     band = permutable_band(scop, ("S0", "S1", "S2"), dependences(scop))
     assert band is not None
     assert band.permutable[1] - band.permutable[0] > 1
+
+
+def test_whatever_isl_had_not_computed_when_its_quota_ended_is_a_quota_error(scops: dict[str, Scop]) -> None:
+    scop = scops["jacobi"]
+    names, pairs = [statement.name for statement in scop.statements], dependences(scop)
+    ends = []
+    for operations in range(1_000, 40_000, 1_000):
+        try:
+            with quota(isl.DEFAULT_CONTEXT, operations):
+                band = permutable_band(scop, names, pairs)
+        except QuotaError:
+            ends.append("quota")
+        else:
+            assert band is not None
+            ends.append("band")
+    assert ends == sorted(ends, reverse=True)
+    assert {*ends} == {"quota", "band"}

@@ -19,6 +19,7 @@ import numpy as np
 
 from polydl import vector_functions
 from polydl.bfloat16 import CONVERSIONS
+from polydl.codegen import team
 from polydl.codegen.original import original
 from polydl.execute.arrays import element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
@@ -120,10 +121,11 @@ def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
     """The field where something real is divided or a literal is a fraction, else the integers."""
     nodes = [node for each in scop.statements for node in each.body.walk()]
     divides = any(node.text.removesuffix("=") == "/" for node in nodes)
-    # Some come from macros in headers.
+    # Some come from macros in headers. What chooses how many threads a call takes computes with seconds.
+    computing = kernel.c.replace(team.support(), "")
     literals = " ".join(node.text for node in nodes if node.kind == "literal")
     real = any(array.element in _ELEMENTS for array in scop.arrays)
-    return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, kernel.c)))) else INTEGERS
+    return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, computing)))) else INTEGERS
 
 
 def _arrays(scop: Scop) -> list[Array]:

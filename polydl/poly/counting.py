@@ -77,11 +77,14 @@ def quota(context: isl.Context, operations: int) -> Iterator[None]:
     try:
         yield
         check_quota(context)
-    except isl.Error as error:
-        # What a parser says when the quota ends in it is that there is something wrong with the text.
-        if "operations" not in str(error) and not _has_ended(context):
-            raise AnalysisError(f"isl failed: {error}", remedy=_REMEDY) from error
-        raise QuotaError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
+    except (isl.Error, TypeError) as error:
+        # What a parser says when the quota ends in it is that there is something wrong with the text. And where islpy
+        # makes a Python value of what isl has not computed, that is a TypeError.
+        if "operations" in str(error) or _has_ended(context):
+            raise QuotaError(f"isl gave up after {operations} operations", remedy=_REMEDY) from error
+        if isinstance(error, TypeError):
+            raise
+        raise AnalysisError(f"isl failed: {error}", remedy=_REMEDY) from error
     finally:
         _quotas.remove(granted)
         context.set_max_operations(0)
