@@ -7,12 +7,13 @@ docs/optimize.schema.json describes the document of ``optimize``.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from polydl import report_evidence
 from polydl.emitted_names import FILE_KINDS
@@ -47,8 +48,8 @@ STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
 
 
 def to_text(document: Document) -> str:
-    """The document as JSON that any reader takes (no NaN), its keys in their order."""
-    return json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    """The document as JSON that any reader takes (null for NaN), its keys in their order."""
+    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
 
 
 def innermost_level(size: int, machine: Machine) -> str:

@@ -31,3 +31,5 @@ def main() -> None:
         sys.exit(INTERRUPTION.exit_status)
     finally:
         INTERRUPTION.ignore()
+        # Python would search all that is there for cycles before it ends, which takes a tenth of a ranking.
+        gc.freeze()
