@@ -9,12 +9,15 @@ absolute value are what they are, of the elements as signed numbers.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+
+from polydl.c_tokens import Token, TokenKind, code, floating, tokens
+from polydl.inclusions import inclusions
 
 Ring = Literal["integers modulo 2^32", "integers modulo 2^31 - 1"]
 INTEGERS: Ring = "integers modulo 2^32"
@@ -23,14 +26,9 @@ MODULUS = 2**31 - 1
 # Literals that a transform writes are quotients of small numbers, rounded.
 _LARGEST_DENOMINATOR = 1 << 14
 
-_LITERAL = re.compile(r"(?<![\w.])((?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)([fFlL]?)(?![\w.])")
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<([^>\n]+)>[^\n]*$", re.MULTILINE)
-_VECTOR = re.compile(
-    r"typedef\s+(float|double)\s+(\w+)\s*__attribute__\(\((?:(?!\)\)\s*;).)*?vector_size\((\d+)\).*?\)\)\s*;", re.DOTALL
-)
-_FOREIGN = re.compile(r"\blibxsmm_\w+")
-_DECLARED = re.compile(r"^\w+ libxsmm_\w+\([^;]*\);$", re.MULTILINE)
 _SIZES = {"float": 4, "double": 8}
+# Words that may stand before a call without anything in between.
+_BEFORE_CALLS = frozenset({"return", "else", "do", "case", "sizeof"})
 
 _INTEGER_PRELUDE = """\
 #define float int
@@ -155,7 +153,8 @@ _FUNCTIONS = _TWO_ARGUMENTS | set(_ONE_ARGUMENT.split())
 
 def has_fractions(text: str) -> bool:
     """Whether a floating-point literal is no integer."""
-    return any(Fraction(match[1]).denominator != 1 for match in _LITERAL.finditer(text))
+    literals = (floating(token) for token in tokens(text))
+    return any(literal is not None and literal[0].denominator != 1 for literal in literals)
 
 
 def over(
@@ -168,12 +167,12 @@ def over(
     """
     rewritten = [rewritten_for(ring, text) for text in texts]
     given = {} if headers is None else headers
-    included = (name for text in (*texts, *given.values()) for name in _INCLUDE.findall(text) if name not in given)
+    included = (name for text in (*texts, *given.values()) for name in _system_headers(text) if name not in given)
     hoisted = [_hoisted(name) for name in dict.fromkeys(("stdlib.h", "string.h", "math.h", *included))]
     prelude = _INTEGER_PRELUDE if ring == INTEGERS else _FIELD_PRELUDE
     known = sorted(name for name in functions if name in _FUNCTIONS or name.removesuffix("f") in _FUNCTIONS)
     defined = [_function(name, number) for number, name in enumerate(known, 1)]
-    makers = sorted({name for text in rewritten for name in _FOREIGN.findall(text)})
+    makers = sorted({token.text for text in rewritten for token in tokens(text) if _is_foreign(token)})
     foreign = [f"#define {name}(...) 0" for name in makers]
     head = "\n".join([*hoisted, prelude, _SCRAMBLE, *defined, *foreign, ""])
     return [head + text for text in rewritten]
@@ -181,23 +180,81 @@ def over(
 
 def rewritten_for(ring: Ring, text: str) -> str:
     """A C text whose literals and vector types are those of the ring. It is not complete: see ``over``."""
-    text = _DECLARED.sub("", text)
-    if "bfloat16" in text:
-        # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.
-        text = text.replace("<< 16", "<< 0")
+    parts = _without_declarations(list(tokens(text)))
     if ring == FIELD:
-        text = _VECTOR.sub(lambda m: f"typedef polydl_vector<{m[1]}, {int(m[3]) // _SIZES[m[1]]}> {m[2]};", text)
-    return _LITERAL.sub(lambda match: _element(ring, match[1], match[2]), text)
+        parts = _with_vectors(parts)
+    significant = code(parts)
+    is_bfloat16 = any("bfloat16" in token.text for token in parts)
+    for before, place in pairwise(significant):
+        if is_bfloat16 and (parts[before].text, parts[place].text) == ("<<", "16"):
+            # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.
+            parts[place] = Token(TokenKind.NUMBER, "0")
+    return "".join([_over(ring, token) for token in parts])
 
 
-def _element(ring: Ring, digits: str, suffix: str) -> str:
-    value = Fraction(digits)
+def _system_headers(text: str) -> list[str]:
+    """What a text includes in angle brackets."""
+    return [each.name for each in inclusions(text) if each.kind == "include" and each.name and not each.quoted]
+
+
+def _is_foreign(token: Token) -> bool:
+    """Whether it is a name of LIBXSMM's."""
+    return token.kind is TokenKind.WORD and token.text.startswith("libxsmm_")
+
+
+def _without_declarations(parts: list[Token]) -> list[Token]:
+    """Without declarations of LIBXSMM's functions: a type of one word, a name, parameters."""
+    kept: list[Token] = []
+    start = 0
+    while start < len(parts):
+        if parts[start].kind is TokenKind.WORD and parts[start].text not in _BEFORE_CALLS:
+            following = code(parts, start + 1, 2)
+            if len(following) == 2 and _is_foreign(parts[following[0]]) and parts[following[1]].text == "(":
+                end = _end(parts, start)
+                if all(token.text != "{" for token in parts[start:end]):
+                    start = end
+                    continue
+        kept.append(parts[start])
+        start += 1
+    return kept
+
+
+def _with_vectors(parts: list[Token]) -> list[Token]:
+    """With the class ``polydl_vector`` in the place of types that have GCC's attribute ``vector_size``."""
+    replaced: list[Token] = []
+    start = 0
+    while start < len(parts):
+        if parts[start].text == "typedef":
+            end = _end(parts, start)
+            words = [parts[place].text for place in code(parts[:end], start)]
+            if words[3:4] == ["__attribute__"] and words[1] in _SIZES and "vector_size" in words:
+                lanes = int(words[words.index("vector_size") + 2]) // _SIZES[words[1]]
+                replaced += tokens(f"typedef polydl_vector<{words[1]}, {lanes}> {words[2]};")
+                start = end
+                continue
+        replaced.append(parts[start])
+        start += 1
+    return replaced
+
+
+def _end(parts: list[Token], start: int) -> int:
+    """The place behind the next semicolon."""
+    return next((place + 1 for place in range(start, len(parts)) if parts[place].text == ";"), len(parts))
+
+
+def _over(ring: Ring, token: Token) -> str:
+    """A token, and for a literal the element of the ring."""
+    literal = floating(token)
+    return token.text if literal is None else _element(ring, *literal)
+
+
+def _element(ring: Ring, value: Fraction, suffix: str) -> str:
     if ring == INTEGERS:
         whole = int(value) % 2**64 if suffix == "" else int(value) % 2**32
         return f"((double){whole}u)" if suffix == "" else f"((float){whole}u)"
     single = suffix in ("f", "F")
     simple = value.limit_denominator(_LARGEST_DENOMINATOR)
-    rounded = (np.float32(float(simple)) == np.float32(digits)) if single else (float(simple) == float(digits))
+    rounded = np.float32(float(simple)) == np.float32(float(value)) if single else float(simple) == float(value)
     if not rounded:
         simple = value
     residue = simple.numerator * pow(simple.denominator, -1, MODULUS) % MODULUS

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from polydl.c_tokens import TokenKind, tokens
 from polydl.errors import SourceError, printable
 
 #: No source that a person wrote comes near; the passes over a file of this size take seconds.
@@ -177,31 +178,9 @@ def one_line(text: str, limit: int = 160) -> str:
 
 def without_comments(text: str, *, keep_strings: bool = False) -> str:
     """``text`` with comments, strings and character constants replaced by blanks; offsets and lines stay the same."""
-    kept = list(text)
-    position = 0
-    while position < len(text):
-        pair = text[position : position + 2]
-        if pair == "//":
-            end = position
-            while (end := text.find("\n", end)) >= 0 and text[end - 1] == "\\":
-                end += 1
-            end = len(text) if end < 0 else end
-        elif pair == "/*":
-            end = text.find("*/", position + 2)
-            end = len(text) if end < 0 else end + 2
-        elif text[position] in "\"'":
-            end = position + 1
-            while end < len(text) and text[end] not in (text[position], "\n"):
-                end += 2 if text[end] == "\\" else 1
-            end = min(end + 1, len(text))
-            if keep_strings:
-                position = end
-                continue
-        else:
-            position += 1
-            continue
-        for blanked in range(position, end):
-            if kept[blanked] != "\n":
-                kept[blanked] = " "
-        position = end
-    return "".join(kept)
+    blanked = {TokenKind.COMMENT} if keep_strings else {TokenKind.COMMENT, TokenKind.STRING}
+    return "".join([_blank(token.text) if token.kind in blanked else token.text for token in tokens(text)])
+
+
+def _blank(text: str) -> str:
+    return "\n".join([" " * len(line) for line in text.split("\n")])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from polydl.c_tokens import with_words
 from polydl.codegen import processor
 from polydl.codegen.team import ALL_THREADS
 from polydl.ir.kernel import KernelSource
 
 # In the place of ``processor.definitions``, and the names there that kernels use.
 _FITS = f"#include <stddef.h>\n#define {ALL_THREADS}\n#define polydl_fits() 1\n#define polydl_missing() NULL"
-_SHARED = "(?:polydl_fits|polydl_missing)"
+_SHARED = frozenset({"polydl_fits", "polydl_missing"})
 
 
 def invoke_symbol(number: int) -> str:
@@ -45,10 +45,14 @@ def together(kernels: Sequence[tuple[int, KernelSource]], identity: str) -> Kern
 
 
 def _numbered(kernel: KernelSource, number: int) -> str:
-    own = "|".join(map(re.escape, (kernel.function, kernel.interface.release, kernel.interface.missing)))
-    names = re.compile(rf"(?<![\w/<])(?!{_SHARED}\b)(polydl_\w+|{own})\b")
+    exported = {kernel.function, kernel.interface.release, kernel.interface.missing}
     text = f"{kernel.c}\n{kernel.harness}".replace(processor.definitions(), "")
-    return names.sub(rf"\1_v{number}", text)
+
+    def numbered(word: str) -> str:
+        renamed = (word.startswith("polydl_") or word in exported) and word not in _SHARED
+        return f"{word}_v{number}" if renamed else word
+
+    return with_words(text, numbered)
 
 
 def _union(flags: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from polydl.c_tokens import TokenKind, tokens
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Accuracy, Measurement, Sample, Status
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.variant import Variant
 
 Kind = Literal["variant", "original", "baseline", "peer"]
-
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -176,7 +174,8 @@ def code_digest(kernel: KernelSource) -> str:
     A record is valid for a kernel only if their digests agree. Measurements of code that an earlier polydl generated
     are therefore not mistaken for those of the present code.
     """
-    code = " ".join(_COMMENT.sub(" ", kernel.c).split())
+    parts = [" " if token.kind is TokenKind.COMMENT else token.text for token in tokens(kernel.c)]
+    code = " ".join("".join(parts).split())
     content = json.dumps([code, kernel.compile_flags, [_base(flag) for flag in kernel.link_flags]])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 

@@ -1,0 +1,62 @@
+"""C's tokens: what stands in directives is read, what stands in comments and strings is not."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from polydl.c_tokens import Token, TokenKind, code, directives, floating, tokens, with_words
+
+
+def _code(text: str) -> list[str]:
+    parts = list(tokens(text))
+    return [parts[place].text for place in code(parts)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x-1.5e-3f", ["x", "-", "1.5e-3f"]),
+        ("a<<16>>b", ["a", "<<", "16", ">>", "b"]),
+        ("/* a */ b // c \\\n d\ne", ["b", "e"]),
+        ('"/* \\" */" f', ['"/* \\" */"', "f"]),
+        ("'\\'' 'x", ["'\\''", "'x"]),
+        ("#define A 0x1fu /* b", ["#", "define", "A", "0x1fu"]),
+        ('"open\nx', ['"open', "x"]),
+        (".5.x", [".5.x"]),
+    ],
+)
+def test_tokens(text: str, expected: list[str]) -> None:
+    assert _code(text) == expected
+    assert "".join(token.text for token in tokens(text)) == text
+
+
+def test_directives_end_with_their_last_line() -> None:
+    parts = list(tokens("  # include <a.h>\nx # y\n/* b */ #define C \\\n 1\n#"))
+    texts = ["".join(parts[place].text for place in each.places) for each in directives(parts)]
+    assert texts == ["# include <a.h>", "#define C \\\n 1", "#"]
+    assert [each.name for each in directives(parts)] == ["include", "define", ""]
+
+
+def test_only_identifiers_are_renamed() -> None:
+    text = '#include <f/f.h>\n#define g f\nf("f", f2); /* f */ // f\n'
+    renamed = with_words(text, lambda word: "h" if word == "f" else word)
+    assert renamed == '#include <f/f.h>\n#define g h\nh("f", f2); /* f */ // f\n'
+
+
+@pytest.mark.parametrize(
+    ("literal", "expected"),
+    [
+        ("0.75f", (Fraction(3, 4), "f")),
+        ("2.", (Fraction(2), "")),
+        ("1e2L", (Fraction(100), "L")),
+        ("12", None),
+        ("0x1.8p3", None),
+        ("1.0f16", None),
+    ],
+)
+def test_floating_literals(literal: str, expected: tuple[Fraction, str] | None) -> None:
+    (token,) = tokens(literal)
+    assert token == Token(TokenKind.NUMBER, literal)
+    assert floating(token) == expected
