@@ -19,7 +19,7 @@ from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.footprints import Stream, footprint, streams
-from polydl.model.misses import Refills, Walk, refills
+from polydl.model.misses import Walk, refills, refills_of
 from polydl.model.traffic import _between, fills, traffic
 from polydl.plan.nest_plan import Plan, trips
 from polydl.plan.plan import make_plan
@@ -344,8 +344,8 @@ def test_extents_and_trips() -> None:
     plan = ordered(scop, "i_t2 i_t1 j k i", Tile(0, "i", (16, 8)))
     assert trips(plan.nests[0]) == (2, 2, 8, 8, 8)
     inside = refills(scop, plan.nests[0], CORE, (Geometry(64, 8),))
-    assert inside.trips == [2, 2, 8, 8, 7.5]
-    assert [tuple(each[0]) for each in inside.extents] == [
+    assert [loop.trips for loop in inside.loops] == [2, 2, 8, 8, 7.5]
+    assert [tuple(each.by_iterator[0]) for each in inside.extents] == [
         (30, 30, 30, 30), (15, 16, 14, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (1, 1, 1, 30)
     ]  # fmt: skip
 
@@ -358,7 +358,8 @@ def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool) -> li
     [nest] = ordered(scop, order, *tiles).nests
     known = refills(scop, nest, CORE, caches)
     assert known.plain
-    return Refills(known.streams, 0, nest.bounds, known.loops, CORE, caches, plain).slowdowns
+    touched, walked = tuple(each.stream for each in known.streams), tuple(loop.walked for loop in known.loops)
+    return refills_of(touched, 0, nest.bounds, walked, CORE, caches, plain).slowdowns
 
 
 def test_how_well_prefetchers_keep_up_with_microkernels() -> None:

@@ -10,7 +10,7 @@ distance is too long, and adds only what is new where it isn't.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import gcd, prod
@@ -21,6 +21,7 @@ from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted
 from polydl.model.footprints import Footprint, Stream, footprint, streams, torn_lines
+from polydl.model.nest_loops import Extent, NestLoop, Walked, repeated_loops, time_loops
 from polydl.model.prefetching import slowdown
 from polydl.plan.nest_plan import NestPlan
 
@@ -29,45 +30,6 @@ _KEPT = 1024
 
 # (stride, tile, iterations) of loops.
 Walk = tuple[tuple[int, int, int], ...]
-
-
-class Walked(NamedTuple):
-    """A loop as far as it matters here: over tiles of ``size`` iterations of a statement's iterator."""
-
-    iterator: int
-    size: int
-    unrolled: bool = False
-
-
-def _time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[Walked, ...]:
-    """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
-
-    ``block`` are the rows and columns of these tiles, None if they are not known.
-    """
-    step = plan.microkernel
-    if plan.nest.call is not None:
-        # What a call uses several times it holds in registers, or near.
-        return tuple([Walked(loop.iterator, loop.size) for loop in plan.loops])
-    if step is None:
-        return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
-    roles = {loop.role: loop for loop in plan.inner}
-    lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
-    if block is None:
-        element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
-        rows = _even_piece(lengths[0], max(1, core.column_bytes // element))
-        block = rows, _even_piece(lengths[1], max(1, core.accumulator_bytes // (rows * element)))
-    rows, columns = (min(each) for each in zip(block, lengths, strict=True))
-    batch = tuple(loop for loop in plan.inner if loop.role == "batch")
-    further = tuple(loop for loop in plan.inner if loop.role == "rows")
-    m, n, k = roles["m"], roles["n"], roles["k"]
-    outer = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
-    inner = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
-    return (*outer, Walked(n.iterator, columns), Walked(m.iterator, rows), *inner)
-
-
-def _even_piece(length: int, largest: int) -> int:
-    """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
-    return -(-length // -(-length // largest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,15 +45,6 @@ def _touched(by_array: tuple[tuple[str, Occupancy], ...]) -> Touched:
     return Touched(dict(by_array))
 
 
-class Extent(NamedTuple):
-    """Iterations of an iterator inside some loops: on average, in a full tile, in the last one, and in all tiles."""
-
-    average: float
-    full: int
-    last: int
-    whole: int
-
-
 @dataclass(frozen=True)
 class _Inside:
     """A stream inside some loops: on average, in full tiles, and in the last tile of each loop by its place.
@@ -105,44 +58,55 @@ class _Inside:
     torn: dict[int, float]
 
 
+class Extents(NamedTuple):
+    """Of the iterators that nests don't share, inside some loops."""
+
+    by_iterator: tuple[Extent, ...]
+    #: the places of those whose last tile is shorter
+    ragged: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class NestStream:
+    """A stream, and what the loops of a nest do to it."""
+
+    stream: Stream
+    #: for each loop, whether it moves the stream
+    moves: tuple[bool, ...]
+    #: what is touched inside the first 0, 1, 2, … loops
+    inside: tuple[_Inside, ...]
+    #: for each loop, the next one inside that moves the stream, or the number of loops
+    following: tuple[int, ...]
+
+    @property
+    def whole(self) -> Footprint:
+        """What one execution of the nest touches."""
+        return self.inside[0].average
+
+
+@dataclass(frozen=True, eq=False)
 class Refills:
-    """The streams of one nest, and what they touch inside its first 0, 1, 2, ... loops.
+    """What is known of the streams of one nest; compared by identity."""
 
-    ``loops`` are those that run more than once; ``trips`` says how often, on average. ``plain`` ones call nothing, and
-    in those with ``calls`` that the source or a rewrite put there, the innermost loops are unknown.
-    """
-
-    def __init__(
-        self,
-        touched: tuple[Stream, ...],
-        shared: int,
-        bounds: Box,
-        loops: tuple[Walked, ...],
-        core: Core,
-        caches: tuple[Geometry, ...],
-        plain: bool,
-        calls: bool = False,
-    ) -> None:
-        self.streams = touched
-        self.caches = caches
-        self.core = core
-        self.plain = plain
-        self.calls = calls
-        self.loops, self.trips, self.extents = _extents(shared, bounds, loops)
-        self.shared = shared
-        self._ragged = [tuple([p for p, e in enumerate(each) if e.last != e.full]) for each in self.extents]
-        self.moves = [_moves(stream, self.loops) for stream in self.streams]
-        self._inside = [
-            self._footprints(s, m, bounds, core.line_bytes) for s, m in zip(self.streams, self.moves, strict=True)
-        ]
-        self._next = [_next_moving(moves) for moves in self.moves]
-        self._lines: dict[tuple[int, int], float] = {}
-        self._harmless = [self._first_harmless(level) for level in range(len(caches))]
+    streams: tuple[NestStream, ...]
+    #: those that run more than once, outermost first
+    loops: tuple[NestLoop, ...]
+    #: inside the first 0, 1, 2, … loops
+    extents: tuple[Extents, ...]
+    #: how many outermost iterators belong to loops that are shared with other nests
+    shared: int
+    core: Core
+    caches: tuple[Geometry, ...]
+    #: whether nothing is called
+    plain: bool
+    #: whether the source or a rewrite has calls there, whose innermost loops are unknown
+    calls: bool = False
+    _lines: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
 
     @cached_property
     def used(self) -> frozenset[str]:
         """Names of arrays."""
-        return frozenset([stream.array for stream in self.streams])
+        return frozenset([each.stream.array for each in self.streams])
 
     @cached_property
     def slowdowns(self) -> list[float]:
@@ -151,26 +115,23 @@ class Refills:
 
     def lines_inside(self, depth: int) -> float:
         """Lines that all streams touch inside the first ``depth`` loops."""
-        return sum([inside[depth].average.lines for inside in self._inside])
+        return sum([each.inside[depth].average.lines for each in self.streams])
 
     @cached_property
     def ways(self) -> dict[str, Walk]:
         """The way through each array: from the outermost loop that moves it on, its stride, tile and iterations."""
         found = {}
-        for stream, moves in reversed(list(zip(self.streams, self.moves, strict=True))):
-            strides, extents = stream.strides or (), self.extents[0]
-            found[stream.array] = tuple(
+        extents = self.extents[0].by_iterator
+        for each in reversed(self.streams):
+            strides = each.stream.strides or ()
+            found[each.stream.array] = tuple(
                 [
                     (strides[loop.iterator], loop.size, extents[loop.iterator - self.shared].full)
-                    for loop, moved in zip(self.loops, moves, strict=True)
+                    for (loop, _), moved in zip(self.loops, each.moves, strict=True)
                     if moved and strides
                 ]
             )
         return found
-
-    def whole(self, stream: int) -> Footprint:
-        """What one execution of the nest touches."""
-        return self._inside[stream][0].average
 
     @cached_property
     def touched(self) -> tuple[Touched, ...]:
@@ -179,10 +140,11 @@ class Refills:
 
     def _touched(self, level: int) -> Touched:
         found: dict[str, Occupancy] = {}
-        for stream, each in enumerate(self.streams):
-            own, before = self.whole(stream).occupancy[level], found.get(each.array, Occupancy(0.0, 0.0))
+        for each in self.streams:
+            own, array = each.whole.occupancy[level], each.stream.array
+            before = found.get(array, Occupancy(0.0, 0.0))
             sets = min(float(self.caches[level].sets), before.sets + own.sets)
-            found[each.array] = Occupancy(before.lines + own.lines, sets)
+            found[array] = Occupancy(before.lines + own.lines, sets)
         return _touched(tuple(found.items()))
 
     def lines(self, stream: int, level: int) -> float:
@@ -192,7 +154,8 @@ class Refills:
         return self._lines[stream, level]
 
     def _brought(self, stream: int, level: int) -> float:
-        inside, following, harmless = self._inside[stream], self._next[stream], self._harmless[level]
+        inside, following = self.streams[stream].inside, self.streams[stream].following
+        harmless = self._harmless[level]
         depth = min(harmless, len(self.loops))
         brought, missing = inside[depth].average.lines, 0.0
         while depth:
@@ -200,22 +163,28 @@ class Refills:
             if following[depth] < harmless:
                 missing = max(missing, self._missing(stream, depth, following[depth], level))
                 if missing == 1.0:
-                    return brought * prod(self.trips[: depth + 1])
+                    return brought * prod([loop.trips for loop in self.loops[: depth + 1]])
             new = (inside[depth].average.lines + self.torn(stream, depth, level)) / inside[depth + 1].average.lines
-            brought *= (1.0 - missing) * min(new, self.trips[depth]) + missing * self.trips[depth]
+            trips = self.loops[depth].trips
+            brought *= (1.0 - missing) * min(new, trips) + missing * trips
         return brought
 
     def torn(self, stream: int, depth: int, level: int) -> float:
         """Lines that the loop at ``depth`` uses in its first and its last iterations only and that are gone by then."""
-        own = self._inside[stream][depth]
+        own = self.streams[stream].inside[depth]
         if depth >= len(self.loops):
             # All of its loops are shared with other nests.
             return 0.0
-        if not self.moves[stream][depth] or not (torn := own.torn.get(self.loops[depth].iterator - self.shared, 0.0)):
+        place = self.loops[depth].walked.iterator - self.shared
+        if not self.streams[stream].moves[depth] or not (torn := own.torn.get(place, 0.0)):
             return 0.0
-        return torn * self._evicted(
-            own, [(o[depth], 1.0) for n, o in enumerate(self._inside) if n != stream], -1, level
-        )
+        others = [(other.inside[depth], 1.0) for number, other in enumerate(self.streams) if number != stream]
+        return torn * self._evicted(own, others, -1, level)
+
+    @cached_property
+    def _harmless(self) -> tuple[int, ...]:
+        """By cache: the outermost depth inside of which nothing is evicted."""
+        return tuple([self._first_harmless(level) for level in range(len(self.caches))])
 
     def _first_harmless(self, level: int) -> int:
         """The outermost depth so that no set ever holds more, of what the loops inside touch, than it has places for.
@@ -225,9 +194,10 @@ class Refills:
         ways = self.caches[level].ways
         for depth in range(len(self.loops), -1, -1):
             most = 0
-            for inside, moves in zip(self._inside, self.moves, strict=True):
-                once = depth == 0 or (depth < len(moves) and moves[depth])
-                most += inside[depth].full.most[level] if once else inside[depth].full.most_twice[level]
+            for each in self.streams:
+                once = depth == 0 or (depth < len(each.moves) and each.moves[depth])
+                full = each.inside[depth].full
+                most += full.most[level] if once else full.most_twice[level]
             if most > ways:
                 return depth + 1
         return 0
@@ -237,18 +207,20 @@ class Refills:
 
         The loops from ``inner`` on run in between, once in full tiles and once in the last tile of each loop.
         """
-        ragged = self._ragged[inner]
-        if not ragged and sum([inside[inner].full.least[level] for inside in self._inside]) > self.caches[level].ways:
-            return 1.0
-        own = self._inside[stream][inner]
+        extents, ragged = self.extents[inner]
+        if not ragged:
+            least = sum([each.inside[inner].full.least[level] for each in self.streams])
+            if least > self.caches[level].ways:
+                return 1.0
+        own = self.streams[stream].inside[inner]
         others = [
-            (inside[inner], self._again(other, depth, inner))
-            for other, inside in enumerate(self._inside)
-            if other != stream
+            (other.inside[inner], self._again(other, depth, inner))
+            for number, other in enumerate(self.streams)
+            if number != stream
         ]
         missing, full_share = 0.0, 1.0
         for place in ragged:
-            extent = self.extents[inner][place]
+            extent = extents[place]
             share = (extent.last if place in own.last else extent.average) / extent.whole
             missing += share * self._evicted(own, others, place, level)
             full_share -= share
@@ -259,30 +231,59 @@ class Refills:
         between = [each.last.get(last, each.full).occupancy[level].again(again, cache.sets) for each, again in others]
         return evicted(inside.last.get(last, inside.full).occupancy[level], tuple(between), cache)
 
-    def _again(self, stream: int, depth: int, inner: int) -> float:
+    def _again(self, stream: NestStream, depth: int, inner: int) -> float:
         """How much of a stream lies between two iterations, relative to one execution of the loops from ``inner`` on.
 
         A stream that the loop at ``inner`` doesn't move is in use as a whole both before and after.
         """
-        moves, inside = self.moves[stream], self._inside[stream]
+        moves, inside = stream.moves, stream.inside
         if inner < len(moves) and moves[inner]:
             return 1.0
         used = inside[depth + 1].average.lines
         if moves[depth]:
-            used += (inside[depth].average.lines - used) / (self.trips[depth] - 1.0)
+            used += (inside[depth].average.lines - used) / (self.loops[depth].trips - 1.0)
         return min(2.0, used / inside[inner].average.lines)
 
-    def _footprints(self, stream: Stream, moves: Sequence[bool], bounds: Box, line_bytes: int) -> list[_Inside]:
-        if stream.strides is None:
-            elements = ((stream.element_bytes, float(stream.array_bytes // stream.element_bytes)),)
-            everything = footprint(stream, elements, line_bytes, line_bytes, self.caches)
-            return [_Inside(everything, everything, {}, {})] * len(self.extents)
-        own = tuple([loop for loop, each in zip(self.loops, moves, strict=True) if each])
-        different = _nested(stream, self.shared, bounds, own, line_bytes, self.caches)
-        return [different[number] for number in (0, *accumulate(moves))]
+
+@lru_cache(maxsize=_KEPT)
+def refills_of(
+    touched: tuple[Stream, ...],
+    shared: int,
+    bounds: Box,
+    loops: tuple[Walked, ...],
+    core: Core,
+    caches: tuple[Geometry, ...],
+    plain: bool,
+    calls: bool = False,
+) -> Refills:
+    """What is known of a nest with these ``loops``, of which some may run only once."""
+    repeated, extents = repeated_loops(shared, bounds, loops)
+    ragged = [tuple([place for place, each in enumerate(inside) if each.last != each.full]) for inside in extents]
+    streams = []
+    for stream in touched:
+        moves = _moves(stream, repeated)
+        inside = _footprints(stream, moves, repeated, shared, bounds, core.line_bytes, caches)
+        streams.append(NestStream(stream, moves, inside, _next_moving(moves)))
+    return Refills(tuple(streams), repeated, tuple(map(Extents, extents, ragged)), shared, core, caches, plain, calls)
 
 
-_refills = lru_cache(maxsize=_KEPT)(Refills)
+def _footprints(
+    stream: Stream,
+    moves: Sequence[bool],
+    loops: Sequence[NestLoop],
+    shared: int,
+    bounds: Box,
+    line_bytes: int,
+    caches: tuple[Geometry, ...],
+) -> tuple[_Inside, ...]:
+    """What a stream touches inside the first 0, 1, 2, … loops."""
+    if stream.strides is None:
+        elements = ((stream.element_bytes, float(stream.array_bytes // stream.element_bytes)),)
+        everything = footprint(stream, elements, line_bytes, line_bytes, caches)
+        return (_Inside(everything, everything, {}, {}),) * (len(loops) + 1)
+    own = tuple([loop.walked for loop, each in zip(loops, moves, strict=True) if each])
+    different = _nested(stream, shared, bounds, own, line_bytes, caches)
+    return tuple([different[number] for number in (0, *accumulate(moves))])
 
 
 def refills(
@@ -300,8 +301,8 @@ def refills(
     touched = streams(scop, plan.nest.statements)
     calls = plan.nest.call is not None
     plain = plan.microkernel is None and not calls
-    loops = _time_loops(scop, plan, block, core)
-    return _refills(touched, plan.nest.depth, plan.bounds, loops, core, caches, plain, calls)
+    loops = time_loops(scop, plan, block, core)
+    return refills_of(touched, plan.nest.depth, plan.bounds, loops, core, caches, plain, calls)
 
 
 @lru_cache(maxsize=4 * _KEPT)
@@ -318,7 +319,7 @@ def _nested(
     assert strides is not None
     start = gcd(line_bytes, *strides[:shared])
     found = []
-    for depth, extents in enumerate(_extents(shared, bounds, loops)[2]):
+    for depth, extents in enumerate(repeated_loops(shared, bounds, loops)[1]):
         if depth:
             start = gcd(start, strides[loops[depth - 1].iterator] * loops[depth - 1].size)
         own = tuple([(place, extents[place]) for place, stride in enumerate(strides[shared:]) if stride])
@@ -357,38 +358,17 @@ def _inside(
     return _Inside(touched(average), touched(full), last, torn)
 
 
-def _moves(stream: Stream, loops: Sequence[Walked]) -> list[bool]:
+def _moves(stream: Stream, loops: Sequence[NestLoop]) -> tuple[bool, ...]:
     """Which loops move a stream."""
     strides = stream.strides
-    return [True] * len(loops) if strides is None else [strides[loop.iterator] > 0 for loop in loops]
+    return (True,) * len(loops) if strides is None else tuple([strides[loop.walked.iterator] > 0 for loop in loops])
 
 
-def _next_moving(moves: Sequence[bool]) -> list[int]:
+def _next_moving(moves: Sequence[bool]) -> tuple[int, ...]:
     """For each loop the next one inside that moves the stream, or the number of loops."""
     found, following = [], len(moves)
     for depth in range(len(moves) - 1, -1, -1):
         found.append(following)
         if moves[depth]:
             following = depth
-    return found[::-1]
-
-
-def _extents(
-    shared: int, bounds: Box, loops: Sequence[Walked]
-) -> tuple[tuple[Walked, ...], list[float], list[tuple[Extent, ...]]]:
-    """The loops that run more than once, how often on average, and extents inside the first 0, 1, 2, ... of them."""
-    inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in bounds]]
-    tiles = [1] * len(inside)
-    extents, trips, kept = [tuple(inside)], [], []
-    for loop in loops:
-        place = loop.iterator - shared
-        whole = inside[place].whole
-        count = -(-whole // loop.size)
-        if count == tiles[place]:
-            continue
-        trips.append(count / tiles[place])
-        tiles[place] = count
-        inside[place] = Extent(whole / count, min(loop.size, whole), whole - (count - 1) * loop.size, whole)
-        extents.append(tuple(inside))
-        kept.append(loop)
-    return tuple(kept), trips, extents
+    return tuple(found[::-1])

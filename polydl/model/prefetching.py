@@ -61,14 +61,12 @@ class _Walk(NamedTuple):
 def _interleaved(nest: Refills, stream: int) -> _Walk:
     """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
     than are followed."""
-    each, core = nest.streams[stream], nest.core
+    each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
     width, visit, used, gap, depth = 1, each.element_bytes, each.element_bytes, 0, len(nest.loops)
     jump = core.prefetch_step_bytes if nest.plain else core.page_bytes
     if each.strides is None:
         return _Walk(width, visit, used, gap, depth)
-    for loop, count, moves in zip(
-        reversed(nest.loops), reversed(nest.trips), reversed(nest.moves[stream]), strict=True
-    ):
+    for (loop, count), moves in zip(reversed(nest.loops), reversed(moved), strict=True):
         depth -= 1
         if not moves:
             continue
@@ -88,7 +86,7 @@ def _interleaved(nest: Refills, stream: int) -> _Walk:
 
 def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
     """How much more comes than is used before it is gone: lines in the gaps of a walk whose turn comes much later."""
-    strides = nest.streams[stream].strides
+    strides = nest.streams[stream].stream.strides
     if strides is None or walk.gap < 2 * nest.core.line_bytes:
         return 1.0
     cache = nest.caches[min(1, len(nest.caches) - 1)]
@@ -96,7 +94,8 @@ def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
     for depth in range(walk.depth - 1, -1, -1):
         if used >= walk.visit or nest.lines_inside(depth + 1) > cache.sets * cache.ways:
             break
-        if 0 < strides[nest.loops[depth].iterator] * nest.loops[depth].size < walk.gap:
+        loop, trips = nest.loops[depth]
+        if 0 < strides[loop.iterator] * loop.size < walk.gap:
             # This loop comes to what lies in the gaps.
-            used *= nest.trips[depth]
+            used *= trips
     return min(nest.core.prefetch_most_in_vain, max(1.0, walk.visit / used))

@@ -71,8 +71,9 @@ def fills(
     for number, nest in enumerate(nests):
         per_cache: list[dict[str, float]] = [{} for _ in caches]
         for stream, each in enumerate(nest.alone.streams):
+            array = each.stream.array
             for lines, level in zip(per_cache, _stream_fills(nests, number, stream), strict=True):
-                lines[each.array] = lines.get(each.array, 0.0) + level
+                lines[array] = lines.get(array, 0.0) + level
         found.append(tuple(per_cache))
     return tuple(found)
 
@@ -97,11 +98,11 @@ def traffic(
     for number, nest in enumerate(nests):
         moved = [0.0] * len(caches)
         for stream, each in enumerate(nest.alone.streams):
-            size = core.line_bytes * (2 if each.written else 1)
+            size = core.line_bytes * (2 if each.stream.written else 1)
             brought = _stream_fills(nests, number, stream)
             brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
             if nest.plan.follows is not None:
-                brought = _left_by_leader(scop, nest.plan, each.array, brought, caches)
+                brought = _left_by_leader(scop, nest.plan, each.stream.array, brought, caches)
             moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
         found.append(tuple([round(size) for size in moved]))
     return tuple(found)
@@ -130,7 +131,7 @@ def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[floa
         earlier, between, repeats = before
         for level in range(len(brought)):
             held = _held(nests, number, stream, earlier, between, level)
-            kept = held * nest.whole(stream).lines
+            kept = held * nest.streams[stream].whole.lines
             if not between:
                 # What the last iterations used, of the lines that the first ones begin with, is held anyway.
                 kept += (1.0 - held) * nest.torn(stream, 0, level)
@@ -149,7 +150,7 @@ def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int,
     or the nest itself.
     """
     nest = nests[number]
-    own = nest.alone.streams[stream]
+    own = nest.alone.streams[stream].stream
     earlier = [other for other in nest.alike if other < number]
     between: list[int] = []
     for other in reversed(earlier):
@@ -166,7 +167,7 @@ def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int,
 def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
     """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
     before, nest = nests[earlier].alone, nests[number].alone
-    array = nest.streams[stream].array
+    array = nest.streams[stream].stream.array
     touched = tuple([nests[other].alone.touched[level] for other in between])
     gone, room = _gone(array, before.touched[level], nest.touched[level], touched, nest.caches[level])
     if gone == 0.0 or room >= 1.0:

@@ -1,0 +1,86 @@
+"""The loops of a nest in the order in which they run, those inside of a microkernel included."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from polydl.ir.affine import Box
+from polydl.ir.scop import Scop
+from polydl.machine import Core
+from polydl.plan.nest_plan import NestPlan
+
+
+class Walked(NamedTuple):
+    """A loop as far as it matters here: over tiles of ``size`` iterations of a statement's iterator."""
+
+    iterator: int
+    size: int
+    unrolled: bool = False
+
+
+class NestLoop(NamedTuple):
+    """A loop that runs more than once, and how often it does on average."""
+
+    walked: Walked
+    trips: float
+
+
+class Extent(NamedTuple):
+    """Iterations of an iterator inside some loops: on average, in a full tile, in the last one, and in all tiles."""
+
+    average: float
+    full: int
+    last: int
+    whole: int
+
+
+def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[Walked, ...]:
+    """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
+
+    ``block`` are the rows and columns of these tiles, None if they are not known.
+    """
+    step = plan.microkernel
+    if plan.nest.call is not None:
+        # What a call uses several times it holds in registers, or near.
+        return tuple([Walked(loop.iterator, loop.size) for loop in plan.loops])
+    if step is None:
+        return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
+    roles = {loop.role: loop for loop in plan.inner}
+    lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
+    if block is None:
+        element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
+        rows = _even_piece(lengths[0], max(1, core.column_bytes // element))
+        block = rows, _even_piece(lengths[1], max(1, core.accumulator_bytes // (rows * element)))
+    rows, columns = (min(each) for each in zip(block, lengths, strict=True))
+    batch = tuple(loop for loop in plan.inner if loop.role == "batch")
+    further = tuple(loop for loop in plan.inner if loop.role == "rows")
+    m, n, k = roles["m"], roles["n"], roles["k"]
+    outer = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
+    inner = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
+    return (*outer, Walked(n.iterator, columns), Walked(m.iterator, rows), *inner)
+
+
+def _even_piece(length: int, largest: int) -> int:
+    """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
+    return -(-length // -(-length // largest))
+
+
+def repeated_loops(
+    shared: int, bounds: Box, loops: Sequence[Walked]
+) -> tuple[tuple[NestLoop, ...], tuple[tuple[Extent, ...], ...]]:
+    """The loops that run more than once, and extents inside the first 0, 1, 2, ... of them."""
+    inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in bounds]]
+    tiles = [1] * len(inside)
+    extents, repeated = [tuple(inside)], []
+    for loop in loops:
+        place = loop.iterator - shared
+        whole = inside[place].whole
+        count = -(-whole // loop.size)
+        if count == tiles[place]:
+            continue
+        repeated.append(NestLoop(loop, count / tiles[place]))
+        tiles[place] = count
+        inside[place] = Extent(whole / count, min(loop.size, whole), whole - (count - 1) * loop.size, whole)
+        extents.append(tuple(inside))
+    return tuple(repeated), tuple(extents)
