@@ -5,7 +5,7 @@
 
 Calls of a parallel loop (``waiting.c``) are timed one by one on one thread, on all with OpenMP's ways to wait, and on
 as many as emitted code takes from call to call, beside busy processes. They take turns, in rounds. The first command
-measures and writes the raw numbers, the second prints their means as a table.
+measures and writes the raw numbers, the second prints their means as tables.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from importlib.resources import files
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+
+from experiments.tables import markdown
 
 #: What OpenMP is told, by the name of the way to wait.
 WAYS: Mapping[str, Mapping[str, str]] = {
@@ -101,6 +103,24 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"| {' | '.join(row)} |"
 
 
+def ratios(document: Mapping[str, Any]) -> Iterator[str]:
+    """As Markdown: the mean call with all threads, and of emitted code, over that on one thread, by the way to wait."""
+    means = list(_means(document["cells"]))
+    alone = {(cell["busy"], cell["work"]): cell["mean"] for cell in means if cell["threads"] == 1}
+    over = {
+        (cell["busy"], cell["work"], cell["way"], cell["taken"]): cell["mean"] / alone[cell["busy"], cell["work"]]
+        for cell in means
+        if cell["threads"] > 1
+    }
+    ways = list(dict.fromkeys((way, taken) for _, _, way, taken in over))
+    heads = [f"{'two' if taken == 'all' else 'emitted'}, {way}" for way, taken in ways]
+    rows = [
+        [str(busy), _time(work), *(f"{over[busy, work, way, taken]:.2f}" for way, taken in ways)]
+        for busy, work in alone
+    ]
+    yield from markdown(["busy processes", "work", *heads], rows)
+
+
 def _means(cells: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Each cell once, with the means of its rounds."""
     kinds = ("busy", "work", "threads", "way", "taken")
@@ -126,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     document = json.loads(options.table.read_text()) if options.table else measure(options.seconds, options.rounds)
     if options.out:
         options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    print(*table(document), sep="\n")
+    print(*ratios(document), "", *table(document), sep="\n")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,9 @@ def test_problems_of_newcomers_have_the_sizes_that_are_asked_for(monkeypatch: py
 def test_waiting_threads_become_a_table(run: Printed) -> None:
     lines = run("experiments.waiting", "--table", ROOT / "experiments" / "data" / "waiting.json")
     document = json.loads((ROOT / "experiments" / "data" / "waiting.json").read_text(encoding="utf-8"))
+    between = lines.index("")
+    ratios, lines = lines[:between], lines[between + 1 :]
+    assert len(ratios) == 2 + 4 * 3
     assert len(lines) == 2 + 4 * 3 * 9
     assert len(document["cells"]) % (len(lines) - 2) == 0
     assert all(cells(line)[6] == "1.00" for line in lines[2:] if cells(line)[2] == "1")

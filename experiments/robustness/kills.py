@@ -1,17 +1,19 @@
 """Ends ``polydl optimize`` at random moments, and looks for what is lost and what is left behind.
 
     python -m experiments.robustness.kills --kills 1000 --signals 200 --seed 0 --out experiments/data/kills.jsonl
+    python -m experiments.robustness.kills --table experiments/data/kills.jsonl
 
 Each command is struck after a random part of the time that a whole one takes, by SIGKILL or by one of SIGINT, SIGTERM
 and SIGHUP; by SIGINT once the command watches for signals. After each strike, the records must begin with what they
 held before, answers must be whole, and no process may be left. After a signal, no temporary folder may be left either;
 what SIGKILL leaves must be gone after the next command that is not struck. Ends with status 1 if anything is wrong.
-``--limit-seconds`` begins no further strike; runs of other seeds add their lines to the file.
+``--limit-seconds`` begins no further strike; runs of other seeds add their lines to the file, which ``--table`` shows.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import re
 import signal
@@ -34,6 +36,7 @@ from experiments.robustness.observed import (
     seconds_until_gone,
     summary,
 )
+from experiments.tables import markdown
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # A compiler that lost its parent to SIGKILL ends by itself.
@@ -172,6 +175,31 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
     }
 
 
+def table(documents: Sequence[dict[str, Any]]) -> list[str]:
+    """A line of Markdown for each run, and one for all of them."""
+    heads = ("seed", "SIGKILL", "of these left a folder", "other signals", "faults", "records", "torn lines",
+             "longest until the last process was gone, SIGKILL", "other signals")  # fmt: skip
+    numbers: list[tuple[int, ...]] = []
+    longest: list[tuple[float, ...]] = []
+    for document in documents:
+        strikes = document["strikes"]
+        gone = {name: seconds["longest"] for name, seconds in document["gone_seconds"].items()}
+        kills = strikes.get("SIGKILL", 0)
+        numbers.append(
+            (kills, document["kills_that_left_a_folder"], sum(strikes.values()) - kills, len(document["faults"]),
+             document["records"], document["torn_lines"])
+        )  # fmt: skip
+        longest.append((gone.pop("SIGKILL", 0.0), max(gone.values(), default=0.0)))
+    seeds = [str(document["seed"]) for document in documents]
+    numbers.append(tuple(map(sum, zip(*numbers, strict=True))))
+    longest.append(tuple(map(max, zip(*longest, strict=True))))
+    rows = [
+        [seed, *map(str, counts), *(f"{seconds:.2f} s" for seconds in both)]
+        for seed, counts, both in zip([*seeds, "all"], numbers, longest, strict=True)
+    ]
+    return markdown(heads, rows)
+
+
 def _names(alive: Sequence[int]) -> str:
     names = []
     for process in alive:
@@ -189,7 +217,12 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--limit-seconds", type=float, default=float("inf"))
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of striking")
     options = parser.parse_args()
+    if options.table is not None:
+        documents = [json.loads(line) for line in options.table.read_text(encoding="utf-8").splitlines()]
+        print(*table(documents), sep="\n")
+        return 0
     numbers = [signal.SIGKILL] * options.kills + [SIGNALS[one % len(SIGNALS)] for one in range(options.signals)]
     with tempfile.TemporaryDirectory() as root:
         document = run(Workplace(Path(root)).prepare(), numbers, options.seed, options.limit_seconds)

@@ -1,0 +1,115 @@
+"""The pages of results: what they name exists, and their tables are those that scripts make of the data."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+DATA = ROOT / "experiments" / "data"
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
+RESULTS = sorted((ROOT / "docs" / "results").glob("2*.md"))
+# A module that is run, a file of the folder, or data that is linked to.
+MODULE = re.compile(r"python -m (experiments(?:\.\w+)+)")
+FILE = re.compile(r"\bexperiments/[\w./-]+\.(?:py|cpp|csv|json|jsonl|toml|xz)\b")
+# Where the samples behind a table are, or that there are none.
+ORIGIN = re.compile(r"experiments/data/|not kept|no raw samples", re.IGNORECASE)
+MEASURED = re.compile(r"\d\.\d|\d (?:ms|s|%|GFLOPS|GB/s)")
+# What describes the machine, the data or the code.
+DESCRIBES = re.compile(r"^\| (?:processor|records|choice|addition|peer|what changed) ", re.MULTILINE)
+
+
+def table_lines(page: Path) -> set[tuple[str, ...]]:
+    return {cells(line) for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("|")}
+
+
+def cells(line: str) -> tuple[str, ...]:
+    found = (cell.strip() for cell in line.strip().strip("|").split("|"))
+    return tuple("---" if set(cell) == {"-"} else cell for cell in found)
+
+
+def printed(
+    module: str, arguments: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    """What the main function of an experiment prints."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
+    main = import_module(module).main
+    with suppress(SystemExit):
+        main()
+    return capsys.readouterr().out.splitlines()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_experiments_that_a_page_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    named = [Path(*module.split(".")) for module in MODULE.findall(text)]
+    missing = [str(path) for path in named if not (ROOT / path.with_suffix(".py")).is_file()]
+    missing += [path for path in FILE.findall(text) if not (ROOT / path).is_file()]
+    assert not missing
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.stem)
+def test_a_page_of_results_names_a_command_and_its_data(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.search(r"experiments[./]|polydl (?:bench|evaluate)", text), "no command"
+    assert re.search(r"experiments/data/", text), "no data"
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda page: page.stem)
+def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: Path) -> None:
+    """In the section of the table, or in a sentence before the first section of the page."""
+    head, *sections = re.split(r"^(?=##+ )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    described = "".join(re.findall(r"^[^|\n].*\n", head, re.MULTILINE))
+    outside = [
+        section.splitlines()[0]
+        for section in sections
+        for table in re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+        if MEASURED.search(table) and not DESCRIBES.search(table) and not ORIGIN.search(section + described)
+    ]
+    assert not outside
+
+
+@pytest.mark.parametrize(
+    ("page", "module", "arguments"),
+    [
+        ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5.json.xz"]),
+        ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "gemm-zen5.json.xz"]),
+        ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed.jsonl"]),
+        ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
+    ],
+)  # fmt: skip
+def test_tables_are_those_of_the_data(
+    page: str, module: str, arguments: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [line for line in printed(module, arguments, monkeypatch, capsys) if line.startswith("|")]
+    assert len(lines) > 2
+    shown = table_lines(ROOT / "docs" / "results" / f"{page}.md")
+    if "gemm" in str(arguments[-1]):
+        # The mean over so few products is not shown.
+        lines = [line for line in lines if cells(line)[0] not in ("workloads", "gemm")]
+    assert [line for line in lines if cells(line) not in shown and not set(line) <= set("|- ")] == []
+
+
+def test_the_table_of_waiting_threads_is_that_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    waiting = import_module("experiments.waiting")
+    document = json.loads((DATA / "waiting.json").read_text(encoding="utf-8"))
+    shown = table_lines(ROOT / "docs" / "results" / "2026-11-24-threads-that-wait.md")
+    rows = list(waiting.ratios(document))
+    assert len(rows) == 2 + 12
+    assert [row for row in rows if cells(row) not in shown] == []
+
+
+def test_the_table_of_decisions_is_that_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    rows = import_module("experiments.decision_tree").rows(json.loads((DATA / "decision_tree.json").read_text("utf-8")))
+    shown = table_lines(ROOT / "docs" / "results" / "2026-11-24-decision-tree.md")
+    assert len(rows) == 4
+    assert [row for row in rows if tuple(row) not in shown] == []
