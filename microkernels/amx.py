@@ -131,6 +131,9 @@ class Amx(Microkernel):
             + SPLIT_SHARE * kind.cycles * split
         )
 
+    def panel_rows(self, vector_elements: int) -> int:  # noqa: ARG002
+        return 2 * SIDE
+
     def rounding(self, element: str) -> Rounding:
         if element == "float":
             return Rounding("nothing", _SPLIT_FACTOR, ("floats as three bfloat16s",))

@@ -16,6 +16,7 @@ from polydl import native
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.errors import MissingComponentError
 from polydl.ir.kernel import StaticLibrary
+from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name
@@ -24,7 +25,6 @@ from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import cycles, tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
-_BYTES = {"float": 4, "double": 8}
 _LONGEST_BATCH = 4096
 # Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
 _SLOWNESS = 1.12
@@ -70,7 +70,7 @@ def dispatch(shape: GemmShape) -> int:
 
 
 def _loops(site: GemmSite, name: str, reduces: bool) -> str:
-    element, width = site.element, _BYTES[site.element]
+    element, width = site.element, REAL_BYTES[site.element]
     of_a, of_b = (f" + {site.prefix}_bytes_{operand}[r] / {width}" if reduces else "" for operand in "ab")
     return summing_loops(
         site,
@@ -141,7 +141,7 @@ class Libxsmm(Microkernel):
         reduces = max(site.batch) > 1
         letter = _LETTERS[element]
         kind = f"{prefix}_function"
-        width = _BYTES[element]
+        width = REAL_BYTES[element]
         definitions = [
             declared(prefix, f"{letter}mm", (element, element), element, many=reduces),
             f"static {kind} {prefix}_kernel[2][2][2][2];",

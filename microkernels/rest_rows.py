@@ -8,11 +8,11 @@ pixels of a 7x7 image then cost three vectors and a sixteenth, not four.
 from __future__ import annotations
 
 from polydl.contracts import GemmShape, GemmSite
+from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
 from polydl.microkernels.plain_c_blocks import AFTER, FIRST, PLACE, finishes
 from polydl.microkernels.shapes import register_blocks
 
-_BYTES = {"float": 4, "double": 8}
 # The part of a vector up to which rows are worth it, and the longest copy of a row, in bytes.
 _FEW = 4
 _LONGEST = 16 * 1024
@@ -25,7 +25,7 @@ _COPY, _ADD_UP = 1.0, 6.0
 def rest_rows(shape: GemmShape, width: int) -> int:
     """The number of a call's last rows that are computed as dot products, for vectors of ``width`` elements."""
     rest = shape.m % width
-    length = shape.k * shape.batch * _BYTES.get(shape.element, _LONGEST + 1)
+    length = shape.k * shape.batch * REAL_BYTES.get(shape.element, _LONGEST + 1)
     worth = shape.m > width and 0 < rest <= width // _FEW and shape.n * shape.rows > rest
     return rest if worth and shape.stride_bk == 1 and shape.k % width == 0 and length <= _LONGEST else 0
 

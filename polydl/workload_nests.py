@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from dataclasses import dataclass
 from typing import Literal
 
 from polydl import bfloat16
+from polydl.c_tokens import TokenKind, tokens
 
 Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
 Element = Literal["float", "bfloat16"]
@@ -136,7 +136,7 @@ def source_of(description: str, function: str, nest: Nest, overwrite: bool, elem
 
 def _zeroing(output: str) -> list[str]:
     """Loops that set the output to zero, given as C declares it."""
-    extents = re.findall(r"\[(\d+)\]", output)
+    extents = [token.text for token in tokens(output) if token.kind is TokenKind.NUMBER]
     iterators = [f"z{number}" for number in range(len(extents))]
     loops = [
         f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})"

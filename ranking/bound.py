@@ -10,12 +10,9 @@ from math import inf
 
 from polydl.contracts import Calls, Candidate, Outlook
 from polydl.contracts.ranking import distinct
+from polydl.ir.scop import REAL_BYTES
 from polydl.machine import Machine
 from polydl.ranking.ordering import busiest_share
-
-# A core that works alone may run at a higher clock than it did while its peak and its bandwidths were measured.
-HEADROOM = 1.2
-_FLOAT_BYTES = 4
 
 
 def lower_bounds(candidates: Sequence[Candidate], machine: Machine) -> tuple[float, ...]:
@@ -33,7 +30,7 @@ def least_seconds(outlook: Outlook, machine: Machine) -> float:
     when it began. The fewer variants are left, the greater the bound.
     """
     compulsory = max(
-        (outlook.footprint - _kept(machine, level)) / (HEADROOM * bandwidth * machine.threads)
+        (outlook.footprint - _kept(machine, level)) / (machine.core.clock_headroom * bandwidth * machine.threads)
         for level, bandwidth in enumerate(machine.bandwidths()[1:])
     )
     calls = min(max(_arithmetic(outlook.flops, each, machine), _operands(each, machine)) for each in outlook.calls)
@@ -52,10 +49,10 @@ def _share(calls: Calls, machine: Machine) -> float:
 
 
 def _arithmetic(flops: int, calls: Calls, machine: Machine) -> float:
-    lanes = max(1, machine.vector_bytes // _FLOAT_BYTES)
+    lanes = max(1, machine.vector_bytes // REAL_BYTES["float"])
     rows = calls.rows
     padding = lanes * -(-rows // lanes) / rows if rows >= lanes else 1.0
-    return flops * padding * _share(calls, machine) / (HEADROOM * machine.peak_gflops * 1e9)
+    return flops * padding * _share(calls, machine) / (machine.core.clock_headroom * machine.peak_gflops * 1e9)
 
 
 def _operands(calls: Calls, machine: Machine) -> float:
@@ -68,7 +65,7 @@ def _operands(calls: Calls, machine: Machine) -> float:
             break
         held += level.bytes
         brought = calls.count * max(0, calls.operand_bytes - held)
-        longest = max(longest, brought * _share(calls, machine) / (HEADROOM * bandwidth))
+        longest = max(longest, brought * _share(calls, machine) / (machine.core.clock_headroom * bandwidth))
     return longest
 
 

@@ -119,8 +119,8 @@ def test_a_calibrated_kernel_leaves_no_member_of_the_contract_to_its_usual_answe
 
 
 def test_a_fit_finds_the_coefficients_again() -> None:
-    def cycles(each: GemmShape) -> float:
-        return 30.0 + 2.0 * each.n + each.batch * 5.0 + each.k * each.batch * each.m * each.n / 32
+    def cycles(call: GemmShape) -> float:
+        return 30.0 + 2.0 * call.n + call.batch * 5.0 + call.k * call.batch * call.m * call.n / 32
 
     grid = {shape(m, n, k, b): 0.0 for m in (16, 32, 24) for n in (1, 4, 16) for k in (64, 16) for b in (6, 1)}
     held_out = {shape(48, 8, 100, 2): 0.0, shape(31, 3, 9, 1): 0.0}

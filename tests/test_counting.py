@@ -108,7 +108,7 @@ def constraints(draw: st.DrawFn) -> str:
     return draw(st.sampled_from(("{} >= 0", "{} = 0", "({}) % 3 = 0", "({}) % 2 = 1"))).format(left)
 
 
-pieces = st.lists(constraints(), max_size=3).map(lambda found: " and ".join(["-4 <= x, y, z <= 4", *found]))
+pieces = st.lists(constraints(), max_size=3).map(lambda parts: " and ".join(["-4 <= x, y, z <= 4", *parts]))
 
 
 def holds(condition: str, x: int, y: int, z: int) -> bool:
@@ -118,11 +118,11 @@ def holds(condition: str, x: int, y: int, z: int) -> bool:
 
 @settings(max_examples=150)
 @given(st.lists(pieces, min_size=1, max_size=3), st.integers(0, 2))
-def test_random_sets(found: list[str], projected: int) -> None:
+def test_random_sets(parts: list[str], projected: int) -> None:
     """Unions of sets with inequalities, equalities and strides, whole and without their last dimensions."""
-    points = isl.Set(f"{{ [x, y, z] : {' or '.join(f'({piece})' for piece in found)} }}")
+    points = isl.Set(f"{{ [x, y, z] : {' or '.join(f'({piece})' for piece in parts)} }}")
     kept = 3 - projected
     expected = {
-        point[:kept] for point in product(range(-4, 5), repeat=3) if any(holds(piece, *point) for piece in found)
+        point[:kept] for point in product(range(-4, 5), repeat=3) if any(holds(piece, *point) for piece in parts)
     }
     assert count(points.project_out(isl.dim_type.set, kept, projected)) == len(expected)

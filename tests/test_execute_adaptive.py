@@ -131,7 +131,7 @@ def test_the_fastest_of_all_waves_meet_in_the_end(
         matmul(),
         threads=1,
         policy=ADAPTIVE,
-        finished=lambda each: finished.append(each.measurement.id),
+        finished=lambda result: finished.append(result.measurement.id),
     )
     assert {each.status for each in measured} == {"ok"}
     assert {each.id for each in measured if each.final} == {"original", "a", "b", "c", "d"}

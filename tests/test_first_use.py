@@ -238,8 +238,8 @@ def timed(*factors: tuple[GemmShape, float]) -> CallTimes:
     return CallTimes("c", "float", 16, "", True, tuple(rows))
 
 
-def formula(each: GemmShape) -> float:
-    return each.m * each.columns * each.k * each.batch / 32
+def formula(call: GemmShape) -> float:
+    return call.m * call.columns * call.k * call.batch / 32
 
 
 def test_a_timed_call_has_its_own_factor_and_the_others_those_of_their_neighbours() -> None:

@@ -48,8 +48,8 @@ def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Co
         pytest.fail("\n".join(["other C than expected (--update-golden accepts it):", *lines]), pytrace=False)
 
 
-def missing(wanted: Iterable[object], found: Iterable[object]) -> list[object]:
-    there = set(found)
+def missing(wanted: Iterable[object], present: Iterable[object]) -> list[object]:
+    there = set(present)
     return [each for each in wanted if each not in there]
 
 

@@ -240,7 +240,6 @@ KNOWN = {
     ("microkernels/libxsmm_declarations.py", "GROUPED_A"),  # a flag
     ("polydl/codegen/kept_memory.py", "_LARGE_PAGE"),  # Linux's, asked for and not relied on
     ("polydl/codegen/passes/streaming_stores.py", "_LINE_BYTES"),  # of x86-64, which alone has such stores
-    ("polydl/codegen/storage.py", "_LINE"),  # the alignment of the largest vectors
     ("polydl/codegen/transforms.py", "_LINE"),  # the distance of prefetches: no processor has shorter lines
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered
     ("polydl/reuse/isl/regions.py", "_MOST_KEPT"),

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import polydl
+from polydl.ir.scop import ALIGNMENT
 from polydl.models import memory
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
@@ -305,7 +306,7 @@ def test_values_that_are_needed_at_once_share_no_memory() -> None:
     planned = memory.plan(graph, layouts)
     places = sorted((offset, offset + 4 * layouts[value].elements) for value, offset in planned.offsets.items())
     assert len(places) == 3
-    assert all(offset % memory.ALIGNMENT == 0 for offset, _ in places)
+    assert all(offset % ALIGNMENT == 0 for offset, _ in places)
     positive = planned.offsets["positive"]
     assert all(offset == positive or end <= positive or offset >= positive + 4 * 100 * 16 for offset, end in places)
     assert planned.bytes >= places[-1][1]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("polydl", "variants", "microkernels", "ranking", "fusion", "experiments")
+ROOMS = ("polydl", "variants", "microkernels", "ranking", "fusion", "experiments", "tests")
 SAY_NOTHING = {"found", "made", "own", "each"}
 
 

@@ -183,7 +183,7 @@ def test_nothing_else_may_touch_the_buffer_or_write_what_is_copied(tmp_path: Pat
     scop = tiled(tmp_path, (48, 128, 64), (64, 32), SHARED[0])
     site = site_of(scop)
     copy = scop.statement("pack_B")
-    found = next_tile_of(scop, site.plan, site.match, site.gemm)
+    found = next_tile_of(scop, site.plan, site.match, site.gemm, site.kernel.core)
     assert found == site.next_tile
     assert found is not None
     assert found.copy == copy
@@ -194,11 +194,13 @@ def test_nothing_else_may_touch_the_buffer_or_write_what_is_copied(tmp_path: Pat
         ("pack_B", replace(to, kind="read")),
         ("S0", replace(source, kind="write")),
     ):
-        assert next_tile_of(accessing(scop, statement, access), site.plan, site.match, site.gemm) is None
+        assert (
+            next_tile_of(accessing(scop, statement, access), site.plan, site.match, site.gemm, site.kernel.core) is None
+        )
     alone = replace(scop, shared=())
-    assert next_tile_of(alone, site.plan, site.match, site.gemm) is None
+    assert next_tile_of(alone, site.plan, site.match, site.gemm, site.kernel.core) is None
     on_threads = replace(scop, shared=tuple(replace(each, parallel=True) for each in scop.shared))
-    assert next_tile_of(on_threads, site.plan, site.match, site.gemm) is None
+    assert next_tile_of(on_threads, site.plan, site.match, site.gemm, site.kernel.core) is None
 
 
 def test_a_call_must_use_all_of_a_tile(tmp_path: Path) -> None:
@@ -206,4 +208,4 @@ def test_a_call_must_use_all_of_a_tile(tmp_path: Path) -> None:
     site = site_of(scop)
     for changes in ({"k": (16, 16)}, {"m": (64, 32)}, {"lda": 128}, {"offsets_a": (0, 64)}, {"element": "int"}):
         changed = replace(site.gemm, **changes)
-        assert next_tile_of(scop, site.plan, site.match, changed) is None
+        assert next_tile_of(scop, site.plan, site.match, changed, site.kernel.core) is None

@@ -15,7 +15,7 @@ from polydl.contracts import Calls, Candidate, Outlook
 from polydl.contracts.ranking import distinct
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.ranking.bound import HEADROOM, least_seconds, lower_bounds
+from polydl.ranking.bound import least_seconds, lower_bounds
 from polydl.ranking.cost_model import nest_times
 from polydl.variants.decisions import Partial
 from polydl.variants.generate import VariantSpace
@@ -123,7 +123,7 @@ def test_what_calls_read_beyond_a_cache_bounds_their_time() -> None:
     # So few operations that nothing but operands takes time, and so many bytes of them that they come through L1.
     calls = Calls(rows=8, iterations=1.0, count=1000, operand_bytes=first.bytes + 640)
     outlook = Outlook(flops=8, footprint=calls.operand_bytes, calls=frozenset([calls]))
-    read = calls.count * 640 / (HEADROOM * second.bandwidth_bytes_per_second)
+    read = calls.count * 640 / (machine.core.clock_headroom * second.bandwidth_bytes_per_second)
     assert least_seconds(outlook, machine) == pytest.approx(read)
     fitting = replace(calls, operand_bytes=first.bytes)
     assert least_seconds(replace(outlook, calls=frozenset([fitting])), machine) < read / 100
@@ -141,7 +141,7 @@ def test_what_a_cache_can_not_have_kept_comes_into_it(level: int) -> None:
     kept = sum(each.bytes for each in machine.caches[: level + 1])
     beyond = machine.bandwidths()[level + 1]
     outlook = Outlook(flops=8, footprint=kept + 64_000, calls=frozenset([Calls()]))
-    assert least_seconds(outlook, machine) >= 64_000 / (HEADROOM * beyond) * (1 - 1e-9)
+    assert least_seconds(outlook, machine) >= 64_000 / (machine.core.clock_headroom * beyond) * (1 - 1e-9)
 
 
 def test_distinct_elements_of_two_loops_are_never_overestimated() -> None:

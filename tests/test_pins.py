@@ -44,9 +44,9 @@ def variants(space: VariantSpace, *pins: str) -> tuple[Variant, ...]:
     return found
 
 
-def orders(found: tuple[Variant, ...]) -> Iterator[list[str]]:
+def orders(variants: tuple[Variant, ...]) -> Iterator[list[str]]:
     """The generated loops over i, j and k of each variant."""
-    for variant in found:
+    for variant in variants:
         for step in variant.nest_steps:
             if isinstance(step, Interchange):
                 yield [name for name in step.order if name[0] in "ijk"]

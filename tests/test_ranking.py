@@ -114,7 +114,7 @@ def test_ties_go_to_balance_then_memory_then_identity() -> None:
     assert entries[0].score == entries[1].score
     assert [entry.variant for entry in entries] == [held.variant, spilled.variant]
     twins = [candidate(name) for name in "abc"]
-    by_id = sorted(twins, key=lambda each: each.variant.id)
+    by_id = sorted(twins, key=lambda twin: twin.variant.id)
     assert [e.variant for e in EQUATION_1.rank(twins, MACHINE).entries] == [each.variant for each in by_id]
 
 

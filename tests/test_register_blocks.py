@@ -67,7 +67,7 @@ def nest(
 def heaviest(scop: Scop, numerics: Numerics = "fast", vector_bytes: int = 64) -> NestSpace:
     """The space of the nest with the most instances."""
     space = pipeline.space_on(scop, machine_with(1, vector_bytes), numerics=numerics)
-    return max(space.spaces, key=lambda each: sum(statement.instances for statement in each.statements))
+    return max(space.spaces, key=lambda nest: sum(statement.instances for statement in nest.statements))
 
 
 def blocks(space: NestSpace) -> list[Block]:

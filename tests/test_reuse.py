@@ -33,8 +33,8 @@ def analyse(
     return working_sets(make_scop([work]), schedule, CACHES, method=method)
 
 
-def sizes(found: WorkingSets) -> dict[tuple[str, str], tuple[int, int]]:
-    return {(d.array, d.loop): (d.minimum_elements, d.maximum_elements) for d in found.dependences}
+def sizes(analysed: WorkingSets) -> dict[tuple[str, str], tuple[int, int]]:
+    return {(d.array, d.loop): (d.minimum_elements, d.maximum_elements) for d in analysed.dependences}
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -95,11 +95,11 @@ def test_inclusive_caches_hold_what_lies_inside_them() -> None:
     st.lists(st.integers(1, 120), max_size=3),
     st.booleans(),
 )
-def test_fitting_many_is_fitting_each(found: list[list[int]], caches: list[int], inclusive: bool) -> None:
-    owner = np.array([number for number, sizes in enumerate(found) for _ in sizes], dtype=np.int64)
-    flat = np.array([size for sizes in found for size in sizes], dtype=np.int64)
-    held, memory = fit_caches_of_many(len(found), owner, flat, caches, inclusive=inclusive)
-    for number, sizes in enumerate(found):
+def test_fitting_many_is_fitting_each(working_sets: list[list[int]], caches: list[int], inclusive: bool) -> None:
+    owner = np.array([number for number, sizes in enumerate(working_sets) for _ in sizes], dtype=np.int64)
+    flat = np.array([size for sizes in working_sets for size in sizes], dtype=np.int64)
+    held, memory = fit_caches_of_many(len(working_sets), owner, flat, caches, inclusive=inclusive)
+    for number, sizes in enumerate(working_sets):
         expected = fit_caches(sizes, caches, inclusive=inclusive)
         assert (tuple(held[number].tolist()), int(memory[number])) == expected
 

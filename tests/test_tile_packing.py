@@ -72,7 +72,7 @@ def executed(scop: Scop) -> list[tuple[tuple[int, ...], Statement, tuple[int, ..
             for value, beta in zip(point, statement.betas[1:], strict=True):
                 time += [value, beta]
             found.append((tuple(time), statement, point))
-    return sorted(found, key=lambda each: each[0])
+    return sorted(found, key=lambda instance: instance[0])
 
 
 @pytest.mark.parametrize(

@@ -85,11 +85,11 @@ def test_rows_of_padding_are_skipped_where_they_are_many() -> None:
         workload("gemm_4x4x4", padding="stored")
 
 
-def _elements(made: Workload) -> list[int]:
-    p = made.problem
+def _elements(workload: Workload) -> list[int]:
+    p = workload.problem
     if not isinstance(p, Convolution):
         return [p.m * p.n, p.m * p.k, p.k * p.n]
-    rows = p.height + (2 * p.pad_height if made.padding == "stored" else 0)
+    rows = p.height + (2 * p.pad_height if workload.padding == "stored" else 0)
     padded = rows * (p.width + 2 * p.pad_width)
     return [
         p.images * p.filters * p.output_height * p.output_width,

@@ -8,14 +8,13 @@ from math import inf, prod
 from polydl.contracts import Calls, Outlook
 from polydl.contracts.ranking import distinct
 from polydl.ir.schedule import Loop
+from polydl.ir.scop import REAL_BYTES
 from polydl.variants.decisions import Partial
 from polydl.variants.generate import VariantSpace
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
-
-_FLOAT_BYTES = 4
 
 
 def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
@@ -32,7 +31,7 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
             assert partial is not None
             calls = set(_calls(nest, partial, work))
     # Of narrower elements an instruction takes more than the peak counts.
-    flops = 0 if any(array.element_bytes < _FLOAT_BYTES for array in scop.arrays) else scop.flops
+    flops = 0 if any(array.element_bytes < REAL_BYTES["float"] for array in scop.arrays) else scop.flops
     return Outlook(flops, scop.footprint, frozenset(calls))
 
 

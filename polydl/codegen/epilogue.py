@@ -23,7 +23,7 @@ from polydl.codegen.values import (
     with_parts,
 )
 from polydl.contracts import GemmSite
-from polydl.ir.scop import Scop
+from polydl.ir.scop import REAL_BYTES, Scop
 from polydl.plan.epilogue import Epilogue, EpilogueOperand, EpilogueStatement
 
 # The element of the output.
@@ -32,7 +32,6 @@ _ELEMENT = Name("polydl_element")
 _ROW = Name("i")
 _HARMLESS = COMPARISONS | {"+", "-", "*"}
 # Of sums whose conditionals are taken apart.
-_BYTES = {"float": 4, "double": 8}
 
 
 def epilogue_arguments(scop: Scop, prefix: str, epilogue: Epilogue, iterators: Sequence[Expr]) -> str:
@@ -105,7 +104,7 @@ def _apart(value: Expr, inner: list[Expr], first: int, accumulator: str, *, oute
 
 def _is_harmless(value: Expr, accumulator: str) -> bool:
     """Whether an expression takes the same time, and raises nothing, whatever the numbers are."""
-    if accumulator not in _BYTES:
+    if accumulator not in REAL_BYTES:
         return False
     match value:
         case Name():
@@ -144,7 +143,7 @@ def _definition(
     simd = f"#pragma omp simd simdlen({vector_bytes // widest})"
     finished = [f"  {prefix}_finished(sums, {names}, rows);"]
     if any(line.inner for line in statements):
-        finished = _one_by_one(site.accumulator, statements, output, simd, vector_bytes // _BYTES[site.accumulator])
+        finished = _one_by_one(site.accumulator, statements, output, simd, vector_bytes // REAL_BYTES[site.accumulator])
     return "\n".join(
         [
             f"struct {prefix}_operands {{ {' '.join(f'{kind}x{n};' for n, kind in enumerate(kinds))} }};",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polydl.ir.scop import Array, Scop
+from polydl.ir.scop import ALIGNMENT, Array, Scop
 from polydl.plan.prepared import Prepared
 
 _STACK_BYTES = 1 << 14
-_LINE = 64
 
 
 @dataclass(frozen=True)
@@ -49,5 +48,5 @@ def local_storage(scop: Scop, prepared: Prepared | None = None) -> LocalStorage:
             declarations.append(f"    {array.element} {array.name}{extents};")
         elif array.storage == "local":
             declarations.append(f"    {_pointer(array)} = polydl_kept({len(kept)});")
-            kept.append(-(-array.bytes // _LINE) * _LINE)
+            kept.append(-(-array.bytes // ALIGNMENT) * ALIGNMENT)
     return LocalStorage(tuple(declarations), tuple(preparing), tuple(kept))

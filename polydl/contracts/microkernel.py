@@ -280,6 +280,10 @@ class Microkernel(Protocol):
         """
         return None
 
+    def panel_rows(self, vector_elements: int) -> int:
+        """Rows of A that a kernel with the ability ``copies`` copies at a time, before it multiplies them."""
+        return 2 * vector_elements
+
     def rounding(self, element: str) -> Rounding:  # noqa: ARG002
         """How sums of products round whose A has elements of this type.
 

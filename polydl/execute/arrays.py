@@ -15,12 +15,11 @@ import numpy as np
 
 from polydl import bfloat16
 from polydl.errors import UnsupportedConstructError
+from polydl.ir.scop import ALIGNMENT
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
 GUARD_BYTES = 1 << 16
-# That of the largest vectors.
-ALIGNMENT = 64
 # Arrays that all begin at the same offset in a page would compete for the same sets of the first cache.
 _STAGGER = 17 * ALIGNMENT
 _PAGE = mmap.PAGESIZE

@@ -15,9 +15,9 @@ import numpy as np
 
 from polydl import bfloat16
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
-from polydl.execute.arrays import ALIGNMENT, element_dtype
+from polydl.execute.arrays import element_dtype
 from polydl.ir.interface import Interface
-from polydl.ir.scop import Array, Parameter, Scop
+from polydl.ir.scop import ALIGNMENT, Array, Parameter, Scop
 
 
 def load(library: str | Path, scop: Scop, exported: str = "") -> LoadedKernel:

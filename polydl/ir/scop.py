@@ -10,11 +10,17 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, Literal
 
 from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.statement import Access, Statement
+
+#: Bytes at whose multiples the arrays begin that polydl places: a line of the caches, and the longest vectors.
+ALIGNMENT = 64
+#: Bytes of the types that floating-point sums are kept in.
+REAL_BYTES = MappingProxyType({"float": 4, "double": 8})
 
 
 class UnknownNameError(KeyError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -208,6 +208,16 @@ NEST_STEPS: tuple[type[NestStep], ...] = (Tile, UseMicrokernel, Interchange, Par
 
 
 _PLACES = {kind: place for place, kind in enumerate(NEST_STEPS)}
+
+
+def tile_loops(steps: Iterable[Step]) -> dict[str, tuple[str, int]]:
+    """By its name, each loop over tiles: the loop that is tiled, and the size of the tiles."""
+    return {
+        f"{step.loop}_t{len(step.sizes) - place}": (step.loop, size)
+        for step in steps
+        if isinstance(step, Tile)
+        for place, size in enumerate(step.sizes)
+    }
 
 
 def _place(step: Step) -> tuple[int, int, int]:

@@ -44,6 +44,13 @@ class Core:
     #: loops of random lengths against one that is as long as all of them.
     loop_start_cycles: float
 
+    #: Operations that bring the lanes of a vector together which lie apart, for each vector. To measure: transforms of
+    #: tiles whose lanes lie apart against those whose lanes are contiguous.
+    gathered_lanes_operations: float
+    #: How many times as fast a core that works alone may run as it did while peak and bandwidths were measured: its
+    #: clock may be higher then. To measure: the peak after a pause, over that of a long run.
+    clock_headroom: float
+
     #: Cycles that calling a function and coming back take, its arguments and the registers it saves included. To
     #: measure: calls of a microkernel for ever fewer steps, extrapolated to none.
     call_cycles: float
@@ -87,6 +94,8 @@ class Core:
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
     #: sets times the bytes of a line. Processors tell them (``cpuid``, ``CCSIDR``).
     same_set_bytes: tuple[int, int]
+    #: Places of a set that every cache is taken to have at least.
+    fewest_ways: int
     #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. To measure:
     #: calls with ever larger operands, with and without fetching them ahead.
     near_bytes: int
@@ -112,6 +121,10 @@ class Core:
     #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. To measure:
     #: reads of every other line and of ever fewer.
     prefetch_most_in_vain: float
+    #: Columns of C that all calls with one tile of A compute together at least, for the next tile to be fetched or
+    #: copied meanwhile: with fewer, it is needed about as fast as it comes. To measure: calls with ever fewer columns,
+    #: with and without fetching ahead.
+    ahead_fewest_columns: int
     #: Cycles for a line where prefetchers start anew with every few lines. To measure: copies of tiles whose rows lie a
     #: page or more apart.
     line_restart_cycles: float

@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 from polydl.machine import Core
 
-# No cache of a few lines is taken to have fewer places in a set.
-_FEWEST_WAYS = 8
 _NEVER = 1e-9
 
 
@@ -29,7 +27,7 @@ def geometry(size: int, core: Core, ways: int | None = None) -> Geometry:
     lines = max(1, size // core.line_bytes)
     if ways is not None:
         return Geometry(max(1, lines // ways), min(ways, lines))
-    sets = max(1, min(core.page_bytes // core.line_bytes, lines // _FEWEST_WAYS))
+    sets = max(1, min(core.page_bytes // core.line_bytes, lines // core.fewest_ways))
     return Geometry(sets, max(1, lines // sets))
 
 

@@ -103,6 +103,9 @@ class Calibrated(Microkernel):
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return self.kernel.register_block(shape, vector_elements)
 
+    def panel_rows(self, vector_elements: int) -> int:
+        return self.kernel.panel_rows(vector_elements)
+
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
         return self.kernel.emit(site, vector_bytes)
 

@@ -9,10 +9,8 @@ from polydl.machine import Core
 from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import ends
 
-# Vectors of rows and columns of a register block of a kernel that does not say what it keeps in registers; and of the
-# panels that a kernel copies A in, in vectors of rows.
+# Vectors of rows and columns of the register blocks that each column of A is read for.
 _BLOCK_VECTORS, _BLOCK_COLUMNS = 4, 6
-_PANEL_VECTORS = 2
 
 
 def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
@@ -50,7 +48,7 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
         return 0.0
     blocks = -(-gemm.m[0] // (_BLOCK_VECTORS * vector_elements)) * -(-gemm.n[0] * gemm.rows // _BLOCK_COLUMNS)
     if "copies" in site.kernel.abilities:
-        blocks = -(-gemm.m[0] // (_PANEL_VECTORS * vector_elements))
+        blocks = -(-gemm.m[0] // site.kernel.panel_rows(vector_elements))
     return blocks * pages * core.first_tlb_miss_cycles
 
 

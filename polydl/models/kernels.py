@@ -17,7 +17,7 @@ from polydl.machine import Machine
 from polydl.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 #: What stands in the C text for the function's name, which is a digest of the text.
 PLACE_OF_NAME = "kernel"
@@ -165,7 +165,7 @@ def _self_contained() -> str:
     """The microkernels whose C needs no library."""
     from polydl import registry
 
-    return ",".join(name for name in registry.names("microkernels") if not name.startswith("libxsmm"))
+    return ",".join(name for name in registry.names("microkernels") if not registry.load("microkernels", name).library)
 
 
 def _question(

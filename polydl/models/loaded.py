@@ -12,9 +12,9 @@ import numpy as np
 
 from polydl.errors import ArgumentError, MissingComponentError, OptionError, ResourceError
 from polydl.files import write_atomically
+from polydl.ir.scop import ALIGNMENT
 from polydl.models.graph import Array
 from polydl.models.manifest import Manifest, read_manifest
-from polydl.models.memory import ALIGNMENT
 
 
 def load(folder: str | Path) -> LoadedModel:

@@ -13,6 +13,7 @@ from polydl.errors import ExecutionError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory, write_atomically
+from polydl.ir.scop import ALIGNMENT, REAL_BYTES
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Call, Driver, PreparedBuffers
@@ -25,7 +26,7 @@ from polydl.models.readme import readme
 from polydl.sandbox import inside, is_sandboxed
 
 Progress = Callable[[int, int], None]
-_FLOAT = 4
+_FLOAT = REAL_BYTES["float"]
 
 
 @dataclass(frozen=True)
@@ -135,17 +136,17 @@ def _constants(lowered: Lowered) -> tuple[list[list[int]], bytes]:
         given = [graph.constants[each] for each in operator.constants]
         arrays = operator.kind.laid(given, layouts[operator.output], [layouts[each] for each in operator.inputs])
         offsets.append([_placed(each, content, places) for each in arrays])
-    content.extend(bytes(-len(content) % memory.ALIGNMENT))
+    content.extend(bytes(-len(content) % ALIGNMENT))
     return offsets, bytes(content)
 
 
 def _placed(array: Array, content: bytearray, places: dict[bytes, int]) -> int:
     data = np.ascontiguousarray(array, dtype=np.float32).tobytes()
     if data not in places:
-        content.extend(bytes(-len(content) % memory.ALIGNMENT))
+        content.extend(bytes(-len(content) % ALIGNMENT))
         places[data] = len(content)
         content.extend(data)
-        content.extend(bytes(memory.ALIGNMENT))
+        content.extend(bytes(ALIGNMENT))
     return places[data]
 
 

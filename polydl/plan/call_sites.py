@@ -138,7 +138,9 @@ def _call_site(
     prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if "ahead" in kernel.abilities else None
     if prefetch is not None:
         gemm = replace(gemm, ahead=prefetch.share)
-    tile = next_tile_of(scop, nest, match, gemm) if prefetch is None and "pack" in kernel.abilities else None
+    tile = (
+        next_tile_of(scop, nest, match, gemm, kernel.core) if prefetch is None and "pack" in kernel.abilities else None
+    )
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None

@@ -18,12 +18,11 @@ from polydl.ir.construct import make_domain
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.machine import Core
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, trips
 
 _ELEMENTS = ("float", "double")
-# With fewer columns of C than this, a tile is needed about as fast as it can be copied.
-_LEAST_COLUMNS = 24
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,7 @@ def with_first_copy_only(scop: Scop, tiles: Sequence[NextTile]) -> Scop:
     return replace(scop, statements=tuple(statements), arrays=tuple(arrays))
 
 
-def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) -> NextTile | None:
+def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> NextTile | None:
     """The tile that the calls of a site can copy; None if there is none, or if a call does not use all of a tile."""
     buffer = match.form.a.array
     rows, depth = site.m[0], site.k[0]
@@ -105,7 +104,7 @@ def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite) -
     if between is None or prod(count for _, count in spans) < 2:
         return None
     calls = _full_calls(plan)
-    if calls * site.n[0] * site.rows < _LEAST_COLUMNS:
+    if calls * site.n[0] * site.rows < core.ahead_fewest_columns:
         return None
     columns = ceil(depth / calls)
     return NextTile(copy, spans, between, columns, depth, lda, columns * rows * scop.array(buffer).element_bytes)

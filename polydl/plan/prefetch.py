@@ -18,8 +18,6 @@ from polydl.machine import Core
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, trips
 
-# For fewer columns than this, a tile is needed about as fast as it can be fetched.
-_LEAST_COLUMNS = 24
 _ELEMENTS = ("float", "double", BFLOAT16)
 
 
@@ -75,7 +73,7 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     if first is None:
         return None
     calls = prod(walk.trips for walk in walks[:first])
-    if calls * site.n[0] * site.rows < _LEAST_COLUMNS:
+    if calls * site.n[0] * site.rows < core.ahead_fewest_columns:
         return None
     lines = -(-width * tile * len(site.offsets_a) // core.line_bytes)
     share = core.line_bytes * -(-lines // calls)

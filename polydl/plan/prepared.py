@@ -11,13 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.scop import Array, Scop
+from polydl.ir.scop import ALIGNMENT, Array, Scop
 from polydl.ir.statement import Statement
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.dependences import Dependence
-
-# Each prepared array begins at a multiple of it, in bytes.
-ALIGNMENT = 64
 
 
 @dataclass(frozen=True)

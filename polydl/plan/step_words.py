@@ -15,6 +15,7 @@ from polydl.ir.variant import (
     UseMicrokernel,
     Variant,
     Vectors,
+    tile_loops,
 )
 from polydl.plan.rewrite_steps import description
 
@@ -33,22 +34,12 @@ def variant_in_words(scop: Scop, variant: Variant) -> list[str]:
 
 def nest_in_words(steps: Sequence[NestStep]) -> str:
     """The steps of one nest in a line, such as ``loops i, tiles of 64 of j, j; i on threads``."""
-    tiles = _tile_loops(steps)
+    tiles = {name: f"tiles of {size} of {loop}" for name, (loop, size) in tile_loops(steps).items()}
     order = [name for step in steps if isinstance(step, Interchange) for name in step.order]
     parts = [f"loops {', '.join(tiles.get(name, name) for name in order)}"] if order else []
     for step in steps:
         parts += _words(step, tiles, order)
     return "; ".join(parts)
-
-
-def _tile_loops(steps: Sequence[NestStep]) -> dict[str, str]:
-    """What a loop over tiles is called, by its generated name."""
-    return {
-        f"{step.loop}_t{len(step.sizes) - place}": f"tiles of {size} of {step.loop}"
-        for step in steps
-        if isinstance(step, Tile)
-        for place, size in enumerate(step.sizes)
-    }
 
 
 def _words(step: NestStep, tiles: Mapping[str, str], order: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from polydl.ir.kernel import MicrokernelUse
-from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, Variant
+from polydl.ir.variant import Interchange, Parallel, Stream, Unroll, Variant, tile_loops
 from polydl.ir.working_sets import WorkingSets
 from polydl.presentation.tables import terminal_width
 
@@ -92,12 +92,7 @@ def tile_name(variant: Variant, loop: str) -> str:
 
 
 def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
-    return {
-        f"{step.loop}_t{len(step.sizes) - place}": f"{step.loop}:{tile}"
-        for step in variant.of_nest(nest)
-        if isinstance(step, Tile)
-        for place, tile in enumerate(step.sizes)
-    }
+    return {name: f"{loop}:{size}" for name, (loop, size) in tile_loops(variant.of_nest(nest)).items()}
 
 
 def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:

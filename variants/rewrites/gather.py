@@ -14,6 +14,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.machine import Core
 from polydl.match.product import GemmMatch, ProductForm
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -25,8 +26,6 @@ from polydl.variants.rewrites.split import extents_of
 
 # Iterations along the output's rows that are too few for a call.
 SHORT_ROW = 32
-# Lines that are more than a set of a second-level cache has places.
-CROWD = 8
 
 
 @dataclass(frozen=True)
@@ -64,9 +63,7 @@ class GatherRewrite:
             steps = _rows_gathered(request.scop, request.statement, form, m, outer)
             if steps is not None:
                 yield Proposal(steps)
-        for step in near_column_choices(
-            request.scop, request.statement, request.matches, request.machine.core.same_set_bytes[1]
-        ):
+        for step in near_column_choices(request.scop, request.statement, request.matches, request.machine.core):
             yield Proposal((step,))
 
     def describe(self, scop: Scop, step: Gather) -> str:
@@ -126,7 +123,7 @@ def _rows_gathered(
 
 
 def near_column_choices(
-    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], same_set_bytes: int
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], core: Core
 ) -> tuple[Gather, ...]:
     """A copy of B, row by row of columns, where what a call sums up lies so far apart that it shares places in caches.
 
@@ -139,8 +136,8 @@ def near_column_choices(
     b, c = match.form.strides_b, match.form.strides_c
     array = scop.array(match.form.b.array)
     summed = [loop for loop in match.batchable if extents[loop] > 1 and b[loop]]
-    alike = [loop for loop in summed if b[loop] * array.element_bytes % same_set_bytes == 0]
-    if match.stride_bk != 1 or alike != summed or prod(extents[loop] for loop in alike) < CROWD:
+    alike = [loop for loop in summed if b[loop] * array.element_bytes % core.same_set_bytes[1] == 0]
+    if match.stride_bk != 1 or alike != summed or prod(extents[loop] for loop in alike) < core.fewest_ways:
         return ()
     places = [statement.iterators.index(name) for name in walked(statement, match.form.b)]
     rows = [loop for loop in places if c[loop] and loop != match.n]
