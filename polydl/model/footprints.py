@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, gcd, prod
+from typing import NamedTuple
 
 from polydl.ir.scop import Scop
 from polydl.model.cache_sets import Geometry, Occupancy
@@ -118,10 +119,12 @@ def footprint(stream: Stream, ranges: Steps, start: int, line_bytes: int, caches
     """What a box touches. ``ranges`` are (stride, iterations); its first byte lies in a line at a multiple of
     ``start`` bytes, at any of them as often.
     """
-    covered, steps = _covered(stream, ranges, start, line_bytes, None)
-    lines = prod([count for _, count in steps]) * covered / line_bytes
-    lines = float(min(lines, -(-stream.array_bytes // line_bytes)))
-    sets = {number: _sets(covered, steps, line_bytes, number, lines) for number in {cache.sets for cache in caches}}
+    covered = _covered(stream, ranges, start, line_bytes, None)
+    lines = float(min(_lines(covered, line_bytes), -(-stream.array_bytes // line_bytes)))
+    sets = {
+        number: _sets(covered.run, covered.steps, line_bytes, number, lines)
+        for number in {cache.sets for cache in caches}
+    }
     held = tuple([Occupancy(lines, sets[cache.sets]) for cache in caches])
     return Footprint(
         lines,
@@ -133,53 +136,74 @@ def footprint(stream: Stream, ranges: Steps, start: int, line_bytes: int, caches
 
 
 @lru_cache(maxsize=1 << 14)
-def torn_lines(stream: Stream, ranges: Steps, start: int, line_bytes: int, stride: int) -> float:
-    """How many lines of a box hold the end of one row and the beginning of the next, rows being what iterations
-    ``stride`` bytes apart run through. The loop over them uses such lines in its first and in its last iterations.
+def torn_lines(
+    stream: Stream, ranges: Steps, start: int, line_bytes: int, strides: tuple[int, ...]
+) -> tuple[float, ...]:
+    """How many lines of a box hold the end of one row and the beginning of the next, for rows of several kinds: what
+    iterations so many bytes apart run through. The loop over them uses such lines in its first and last iterations.
     """
-    covered, steps = _covered(stream, ranges, start, line_bytes, stride)
-    whole, rest = _covered(stream, ranges, start, line_bytes, None)
-    lines = [prod([count for _, count in s]) * c / line_bytes for c, s in ((covered, steps), (whole, rest))]
-    return max(0.0, lines[0] - lines[1])
+    whole = _covered(stream, ranges, start, line_bytes, None)
+    if min(strides) >= whole.longest:
+        return (0.0,) * len(strides)
+    lines = _lines(whole, line_bytes)
+    return tuple(
+        [
+            max(0.0, _lines(_covered(stream, ranges, start, line_bytes, stride), line_bytes) - lines)
+            if stride < whole.longest
+            else 0.0
+            for stride in strides
+        ]
+    )
 
 
-def _covered(
-    stream: Stream, ranges: Steps, start: int, line_bytes: int, longest: int | None
-) -> tuple[float, list[tuple[int, float]]]:
-    """Bytes in the lines of one run, and (bytes, count) from run to run."""
-    run, steps = _runs((*ranges, *stream.spread), stream.element_bytes, line_bytes, longest)
+class _Covered(NamedTuple):
+    """Runs of bytes without gaps as long as a line."""
+
+    #: bytes in the lines of one run
+    run: float
+    #: (bytes, count) from run to run
+    steps: list[tuple[int, float]]
+    #: the longest stride in bytes that a run goes on over, 0 for none
+    longest: int
+
+
+def _lines(covered: _Covered, line_bytes: int) -> float:
+    return prod([count for _, count in covered.steps]) * covered.run / line_bytes
+
+
+def _covered(stream: Stream, ranges: Steps, start: int, line_bytes: int, most: int | None) -> _Covered:
+    """The runs of a box. Strides of more than ``most`` bytes lead from run to run even where there is no gap."""
+    run, steps, longest = _runs((*ranges, *stream.spread), stream.element_bytes, line_bytes, most)
     for step, _ in steps:
         start = gcd(start, step)
     if start > stream.element_bytes:
         run = ceil(run / start - 1e-9) * start
     # A run shares its first line with what lies before it: on average, of all the places where it may begin.
-    return run + line_bytes - start, steps
+    return _Covered(run + line_bytes - start, steps, longest)
 
 
 def _runs(
-    ranges: Steps, element_bytes: int, line_bytes: int, longest: int | None
-) -> tuple[float, list[tuple[int, float]]]:
-    """Bytes of one run without a gap as long as a line, and (bytes, count) from run to run.
-
-    Strides of more than ``longest`` bytes are steps from run to run even where there is no gap.
-    """
+    ranges: Steps, element_bytes: int, line_bytes: int, most: int | None
+) -> tuple[float, list[tuple[int, float]], int]:
+    """Bytes of one run, (bytes, count) from run to run, and the longest stride that a run goes on over."""
     counts: dict[int, float] = {}
     for stride, count in ranges:
         counts[stride] = counts.get(stride, 1.0) + count - 1.0
-    run = float(element_bytes)
+    run, longest = float(element_bytes), 0
     steps: list[tuple[int, float]] = []
     for stride in sorted(counts):
         count = counts[stride]
         if count <= 1.0:
             continue
-        if not steps and stride - run < line_bytes and (longest is None or stride <= longest):
+        if not steps and stride - run < line_bytes and (most is None or stride <= most):
             run += (count - 1.0) * stride
+            longest = stride
         elif steps and stride % steps[-1][0] == 0 and stride <= steps[-1][0] * steps[-1][1]:
             last, times = steps[-1]
             steps[-1] = (last, times + (count - 1.0) * (stride // last))
         else:
             steps.append((stride, count))
-    return run, steps
+    return run, steps, longest
 
 
 def _sets(run: float, steps: Sequence[tuple[int, float]], line_bytes: int, sets: int, lines: float) -> float:

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import gcd, prod
-from typing import NamedTuple
 
 from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
@@ -22,6 +21,7 @@ from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted
 from polydl.model.footprints import Footprint, Stream, footprint, streams, torn_lines
 from polydl.model.nest_loops import Extent, NestLoop, Walked, repeated_loops, time_loops
+from polydl.model.nest_streams import Extents, Inside, NestStream, NestStreams
 from polydl.model.prefetching import slowdown
 from polydl.plan.nest_plan import NestPlan
 
@@ -45,62 +45,10 @@ def _touched(by_array: tuple[tuple[str, Occupancy], ...]) -> Touched:
     return Touched(dict(by_array))
 
 
-@dataclass(frozen=True)
-class _Inside:
-    """A stream inside some loops: on average, in full tiles, and in the last tile of each loop by its place.
-
-    ``torn`` counts, by the place of the outermost of the loops, lines between the rows that it runs along.
-    """
-
-    average: Footprint
-    full: Footprint
-    last: dict[int, Footprint]
-    torn: dict[int, float]
-
-
-class Extents(NamedTuple):
-    """Of the iterators that nests don't share, inside some loops."""
-
-    by_iterator: tuple[Extent, ...]
-    #: the places of those whose last tile is shorter
-    ragged: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class NestStream:
-    """A stream, and what the loops of a nest do to it."""
-
-    stream: Stream
-    #: for each loop, whether it moves the stream
-    moves: tuple[bool, ...]
-    #: what is touched inside the first 0, 1, 2, … loops
-    inside: tuple[_Inside, ...]
-    #: for each loop, the next one inside that moves the stream, or the number of loops
-    following: tuple[int, ...]
-
-    @property
-    def whole(self) -> Footprint:
-        """What one execution of the nest touches."""
-        return self.inside[0].average
-
-
 @dataclass(frozen=True, eq=False)
-class Refills:
-    """What is known of the streams of one nest; compared by identity."""
+class Refills(NestStreams):
+    """How often what a nest touches has to be brought into each cache again; compared by identity."""
 
-    streams: tuple[NestStream, ...]
-    #: those that run more than once, outermost first
-    loops: tuple[NestLoop, ...]
-    #: inside the first 0, 1, 2, … loops
-    extents: tuple[Extents, ...]
-    #: how many outermost iterators belong to loops that are shared with other nests
-    shared: int
-    core: Core
-    caches: tuple[Geometry, ...]
-    #: whether nothing is called
-    plain: bool
-    #: whether the source or a rewrite has calls there, whose innermost loops are unknown
-    calls: bool = False
     _lines: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -112,10 +60,6 @@ class Refills:
     def slowdowns(self) -> list[float]:
         """How much longer the lines of each stream take from beyond the second cache than they need to."""
         return [slowdown(self, stream) for stream in range(len(self.streams))]
-
-    def lines_inside(self, depth: int) -> float:
-        """Lines that all streams touch inside the first ``depth`` loops."""
-        return sum([each.inside[depth].average.lines for each in self.streams])
 
     @cached_property
     def ways(self) -> dict[str, Walk]:
@@ -226,7 +170,7 @@ class Refills:
             full_share -= share
         return missing + max(0.0, full_share) * self._evicted(own, others, -1, level)
 
-    def _evicted(self, inside: _Inside, others: Sequence[tuple[_Inside, float]], last: int, level: int) -> float:
+    def _evicted(self, inside: Inside, others: Sequence[tuple[Inside, float]], last: int, level: int) -> float:
         cache = self.caches[level]
         between = [each.last.get(last, each.full).occupancy[level].again(again, cache.sets) for each, again in others]
         return evicted(inside.last.get(last, inside.full).occupancy[level], tuple(between), cache)
@@ -275,12 +219,12 @@ def _footprints(
     bounds: Box,
     line_bytes: int,
     caches: tuple[Geometry, ...],
-) -> tuple[_Inside, ...]:
+) -> tuple[Inside, ...]:
     """What a stream touches inside the first 0, 1, 2, … loops."""
     if stream.strides is None:
         elements = ((stream.element_bytes, float(stream.array_bytes // stream.element_bytes)),)
         everything = footprint(stream, elements, line_bytes, line_bytes, caches)
-        return (_Inside(everything, everything, {}, {}),) * (len(loops) + 1)
+        return (Inside(everything, everything, {}, {}),) * (len(loops) + 1)
     own = tuple([loop.walked for loop, each in zip(loops, moves, strict=True) if each])
     different = _nested(stream, shared, bounds, own, line_bytes, caches)
     return tuple([different[number] for number in (0, *accumulate(moves))])
@@ -313,7 +257,7 @@ def _nested(
     loops: tuple[Walked, ...],
     line_bytes: int,
     caches: tuple[Geometry, ...],
-) -> tuple[_Inside, ...]:
+) -> tuple[Inside, ...]:
     """A stream inside the first 0, 1, 2, ... of the loops that move it, whatever other loops lie between them."""
     strides = stream.strides
     assert strides is not None
@@ -335,7 +279,7 @@ def _inside(
     start: int,
     line_bytes: int,
     caches: tuple[Geometry, ...],
-) -> _Inside:
+) -> Inside:
     """``extents`` are those of the iterators that move the stream, by place; ``shared`` iterators come before them."""
     assert stream.strides is not None
     strides = [stream.strides[shared + place] for place, _ in extents]
@@ -351,11 +295,10 @@ def _inside(
             last[place] = touched([*full[:number], extent.last, *full[number + 1 :]])
     average = [extent.average for _, extent in extents]
     steps = tuple([(stride, r) for stride, r in zip(strides, average, strict=True) if r > 1.0])
-    torn = {}
-    for (place, extent), stride in zip(extents, strides, strict=True):
-        if extent.full > 1 and (lines := torn_lines(stream, steps, start, line_bytes, stride)):
-            torn[place] = lines
-    return _Inside(touched(average), touched(full), last, torn)
+    rows = {place: stride for (place, extent), stride in zip(extents, strides, strict=True) if extent.full > 1}
+    lines = torn_lines(stream, steps, start, line_bytes, tuple(rows.values())) if rows else ()
+    torn = {place: number for place, number in zip(rows, lines, strict=True) if number}
+    return Inside(touched(average), touched(full), last, torn)
 
 
 def _moves(stream: Stream, loops: Sequence[NestLoop]) -> tuple[bool, ...]:

@@ -13,13 +13,12 @@ those of 512 bytes 1.1 to 1.5 times. There, two rows half a page apart are diffe
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from polydl.model.misses import Refills
+from polydl.model.nest_streams import NestStreams
 
 
-def slowdown(nest: Refills, stream: int) -> float:
+def slowdown(nest: NestStreams, stream: int) -> float:
     """How much longer a stream's lines take than those of several streams that are walked through in turn.
 
     The columns of a tile that lie rows of an image apart are such streams: each call goes a little further in every
@@ -58,7 +57,7 @@ class _Walk(NamedTuple):
     depth: int
 
 
-def _interleaved(nest: Refills, stream: int) -> _Walk:
+def _interleaved(nest: NestStreams, stream: int) -> _Walk:
     """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
     than are followed."""
     each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
@@ -84,7 +83,7 @@ def _interleaved(nest: Refills, stream: int) -> _Walk:
     return _Walk(width, visit, used, gap, depth)
 
 
-def _fetched_in_vain(nest: Refills, stream: int, walk: _Walk) -> float:
+def _fetched_in_vain(nest: NestStreams, stream: int, walk: _Walk) -> float:
     """How much more comes than is used before it is gone: lines in the gaps of a walk whose turn comes much later."""
     strides = nest.streams[stream].stream.strides
     if strides is None or walk.gap < 2 * nest.core.line_bytes:
