@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from polydl.ir.numerics import UNKNOWN, Rounding
 from polydl.ir.scop import Scop
@@ -48,10 +48,6 @@ class Proposal:
     attached: tuple[Attach, ...] = ()
     #: it is worth a space of its own only if the statement then has a microkernel, and as good a one as before
     for_microkernel: bool = True
-
-    @property
-    def all_steps(self) -> tuple[RewriteStep | Attach, ...]:
-        return (*self.steps, *self.attached)
 
 
 @dataclass(frozen=True)
@@ -122,4 +118,15 @@ class Rewrite(Protocol[S]):
 
     def describe(self, scop: Scop, step: S) -> str:
         """The step in a few words for people. ``scop`` is the source's, before any rewrite."""
+        ...
+
+
+class KnowsDependences(Protocol):
+    """What a rewrite may have beside its contract."""
+
+    def dependences(self, scop: Scop, step: Any, dependences: Sequence[Dependence]) -> tuple[Dependence, ...] | None:
+        """All dependences of the scop that ``apply`` makes of ``scop``, whose own are ``dependences``.
+
+        None where isl is to compute them, as it does for a rewrite without this member.
+        """
         ...

@@ -164,6 +164,28 @@ def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, 
     check_kernels(tmp_path, scop, [pipeline.kernel(applied(scop, step), 32) for step in chosen])
 
 
+@pytest.mark.parametrize("name", STENCILS)
+def test_dependences_move_to_the_new_loops_as_isl_would_find_them_there(name: str, scops: dict[str, Scop]) -> None:
+    for step in proposed(scops[name]):
+        left = applied(scops[name], step).rewritten
+        assert left.carried is not None
+        carried, found = (
+            {(d.kind, d.source_reference, d.target_reference): (isl.Map(d.relation), d.reduction) for d in each}
+            for each in (left.dependences, dependences(left.scop))
+        )
+        assert carried.keys() == found.keys()
+        assert all(carried[key][0].is_equal(found[key][0]) and carried[key][1] == found[key][1] for key in found)
+
+
+def test_what_goes_back_along_a_loop_is_proved_in_the_new_order(scops: dict[str, Scop]) -> None:
+    """Tiles of space inside of one time step: what goes back there is carried by time."""
+    rows = ((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0))
+    step = Reschedule(("S0",), ("t", "i", "j"), (rows,), (1, 8, 8))
+    assert applied(scops["seidel"], step).rewritten.carried is None
+    with pytest.raises(IllegalVariantError, match=r"dependence on `A` .* broken"):
+        applied(scops["seidel"], replace(step, sizes=(4, 8, 8)))
+
+
 def test_loops_over_tiles_are_outside_of_nests_that_have_a_statement_each(scops: dict[str, Scop]) -> None:
     one = applied(scops["jacobi"], STEP)
     assert [nest.nest.statements for nest in one.plan.nests] == [("S0",), ("S1",)]

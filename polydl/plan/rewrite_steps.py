@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from polydl import registry
 from polydl.ir.families import BILINEAR, FUSION
 from polydl.ir.numerics import UNKNOWN, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
-from polydl.rewrite_contract import Phase, Rewrite
+from polydl.rewrite_contract import KnowsDependences, Phase, Rewrite
+
+if TYPE_CHECKING:
+    from polydl.poly.dependences import Dependence
 
 
 def rewrite_of(step: RewriteStep) -> Rewrite[Any]:
@@ -27,6 +30,17 @@ def rounding_of(scop: Scop, step: RewriteStep) -> Rounding:
     declared = getattr(rewrite_of(step), "rounding", None)
     rounding: Rounding = UNKNOWN if declared is None else declared(scop, step)
     return rounding
+
+
+def dependences_after(
+    scop: Scop, step: RewriteStep, dependences: Sequence[Dependence]
+) -> tuple[Dependence, ...] | None:
+    """Those of the scop that the step makes of ``scop``, whose own are ``dependences``; None for isl to compute."""
+    rewrite: Any = rewrite_of(step)
+    if not hasattr(rewrite, "dependences"):
+        return None
+    knowing: KnowsDependences = rewrite
+    return knowing.dependences(scop, step, dependences)
 
 
 def phase_of(rewrite: Rewrite[Any]) -> Phase:

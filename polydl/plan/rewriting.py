@@ -11,7 +11,7 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, reas
 from polydl.ir.scop import Scop, UnknownNameError
 from polydl.ir.variant import RewriteStep
 from polydl.match.product import GemmMatch, NoMatch, match
-from polydl.plan.rewrite_steps import phase_of, rewrite_of, rounding_of
+from polydl.plan.rewrite_steps import dependences_after, phase_of, rewrite_of, rounding_of
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.legality import Directions, directions
 from polydl.poly.nests import Nest, distribute, distributed
@@ -30,6 +30,8 @@ class RewrittenScop:
     numerics: Numerics
     #: What the rewrites do to them.
     rounding: Rounding = EXACT
+    #: The dependences of the scop, where the last rewrite says them.
+    carried: tuple[Dependence, ...] | None = None
 
     @property
     def reassociate(self) -> bool:
@@ -38,7 +40,7 @@ class RewrittenScop:
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
-        return dependences(self.scop)
+        return dependences(self.scop) if self.carried is None else self.carried
 
     @cached_property
     def nests(self) -> tuple[Nest, ...]:
@@ -119,9 +121,10 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
             raise IllegalVariantError(f"`{last.json_name}` is not admitted: {refused}")
         apply = rewrite_of(last).apply
         scop = apply(before.scop, last, before.dependences, reassociate=before.reassociate)
+        carried = dependences_after(before.scop, last, before.dependences)
     except UnknownNameError as unknown:
         raise IllegalVariantError(f"`{last.json_name}`: there is no {unknown.args[0]}") from unknown
     if len({statement.name for statement in scop.statements}) < len(scop.statements):
         # Everything that isl says of instances goes by the names of their statements.
         raise IllegalVariantError(f"`{last.json_name}` gives two statements the same name")
-    return RewrittenScop(scop, numerics, rounding)
+    return RewrittenScop(scop, numerics, rounding, carried)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import islpy as isl
 
@@ -23,6 +24,8 @@ from polydl.poly.dependences import Dependence
 # quarter more for as long as these took less than half a second.
 _OPERATIONS = tuple(int(20_000 * 1.25**step) for step in range(13))
 _SECONDS = 0.5
+# For all dependences along all rows; a stencil needs a few thousand.
+_ROW_OPERATIONS = 5_000_000
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,44 @@ def _permutable(schedule: isl.Schedule, statements: Sequence[str]) -> Band | Non
     if permutable is None or ordered is None:
         return None
     return Band(ordered, tuple(rows[name] for name in ordered), permutable)
+
+
+# By statement, its places in common loops, over its iterators.
+Rows = tuple[tuple[str, tuple[Affine, ...]], ...]
+
+
+@lru_cache(maxsize=64)
+def never_back(dependences: tuple[Dependence, ...], rows: Rows) -> bool:
+    """Whether no dependence between these statements goes back along any of their rows.
+
+    Then the rows are loops that can be tiled together, in any order: tiles and what is in them go forwards too.
+    Decided by isl, over the iterators as they are; False as well if it gives up.
+    """
+    places = dict(rows)
+    try:
+        with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
+            return all(
+                _goes_forwards(dependence, source, target)
+                for dependence in dependences
+                for source, target in zip(places[dependence.source], places[dependence.target], strict=True)
+            )
+    except AnalysisError:
+        return False
+
+
+def _goes_forwards(dependence: Dependence, source: Affine, target: Affine) -> bool:
+    """Whether no target of a dependence has a lesser place than its source."""
+    inputs, one = _written(source, "i")
+    outputs, other = _written(target, "o")
+    head = f"{dependence.source}[{inputs}] -> {dependence.target}[{outputs}]"
+    return bool(isl.Map(dependence.relation).intersect(isl.Map(f"{{ {head} : {other} < {one} }}")).is_empty())
+
+
+def _written(form: Affine, prefix: str) -> tuple[str, str]:
+    """Iterators, and a form of them, in isl's syntax."""
+    names = [f"{prefix}{number}" for number in range(len(form.coefficients))]
+    terms = [f"{factor}{name}" for factor, name in zip(form.coefficients, names, strict=True)]
+    return ", ".join(names), " + ".join([*terms, str(form.constant)])
 
 
 def _kind(node: isl.ScheduleNode) -> str:

@@ -8,7 +8,7 @@ wavefront, none of which needs another one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar
 
@@ -27,7 +27,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
-from polydl.poly.scheduling import Band, inverse, permutable_band
+from polydl.poly.scheduling import Band, Rows, inverse, never_back, permutable_band
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.schedule_tiles import places_of, tile_sizes, unskewed
@@ -74,6 +74,16 @@ class RescheduleRewrite:
     def apply(self, scop: Scop, step: Reschedule, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         return reschedule(scop, step, dependences, reassociate=reassociate)
 
+    def dependences(
+        self, scop: Scop, step: Reschedule, dependences: Sequence[Dependence]
+    ) -> tuple[Dependence, ...] | None:
+        """Those of the scop over the new loops, where none goes back along any of these."""
+        members = _members(scop, step)
+        if not never_back(tuple(_inside(step, dependences)), _rows(members, step)):
+            return None
+        change = _changes(scop, step, members)
+        return tuple(_carried_over(dependence, change) for dependence in dependences)
+
     def propose(self, request: Request) -> Iterator[Proposal]:
         """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
 
@@ -115,15 +125,14 @@ RESCHEDULE = RescheduleRewrite()
 def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
     """The scop with the statements in their new loops. Raises IllegalVariantError if that breaks a dependence."""
     members = _members(scop, step)
-    rows = [tuple(Affine(row[:-1], row[-1]) for row in forms) for forms in step.rows]
+    rows = _rows(members, step)
     new = _Loops(scop, step)
     moved: dict[str, Statement] = {}
-    change: dict[str, isl.Map] = {}
-    for statement, forms in zip(members, rows, strict=True):
+    change = _changes(scop, step, members)
+    for (name, forms), statement in zip(rows, members, strict=True):
         old = inverse(forms, statement.depth)
         if old is None:
-            raise IllegalVariantError(f"the loops of {statement.name} don't follow from its rows")
-        change[statement.name] = isl.Map(new.relation(statement, forms))
+            raise IllegalVariantError(f"the loops of {name} don't follow from its rows")
         domain = isl.Set(statement.domain).apply(change[statement.name])
         back = [_over(form, new.points, len(new.iterators)) for form in old]
         moved[statement.name] = replace(
@@ -131,9 +140,10 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
             betas=(*statement.betas[:1], *(0,) * len(new.iterators)),
             directions=(1,) * len(new.iterators),
         )
-    inside = [d for d in known if d.source in moved and d.target in moved]
-    inside = [_carried_over(dependence, change) for dependence in inside]
-    depth = _common(step.statements, inside, len(new.iterators), new.fixed)
+    inside = _inside(step, known)
+    numbers = {name: number for number, name in enumerate(step.statements)}
+    backwards = [_carried_over(d, change) for d in inside if numbers[d.source] > numbers[d.target]]
+    depth = _common(backwards, len(new.iterators), new.fixed)
     for position, name in enumerate(step.statements):
         betas = [*moved[name].betas]
         betas[depth] = position
@@ -142,7 +152,7 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
     group = SharedLoops(step.statements, new.fixed, step.wavefront, parallel_loop=new.parallel, fixed=True)
     flat = tuple(
         unskewed(s, forms, step.sizes, new.iterators, new.tiles, new.points, moved[s.name].betas)
-        for s, forms in zip(members, rows, strict=True)
+        for s, (_, forms) in zip(members, rows, strict=True)
     )
     made = replace(
         scop,
@@ -150,8 +160,29 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
         shared=(*scop.shared, group),
         unskewed=(*scop.unskewed, *flat),
     )
-    _check(made, group, inside, reassociate)
+    # Where each dependence goes forwards along all rows, it does along tiles of them, and so do wavefronts of tiles.
+    if depth == len(new.iterators) or not never_back(tuple(inside), rows):
+        _check(made, group, [_carried_over(dependence, change) for dependence in inside], reassociate)
     return made
+
+
+def _inside(step: Reschedule, dependences: Sequence[Dependence]) -> list[Dependence]:
+    """The dependences between the statements of a step."""
+    return [d for d in dependences if d.source in step.statements and d.target in step.statements]
+
+
+def _rows(members: Sequence[Statement], step: Reschedule) -> Rows:
+    """The places of each statement in the common loops."""
+    places = zip(members, step.rows, strict=True)
+    return tuple((s.name, tuple(Affine(row[:-1], row[-1]) for row in forms)) for s, forms in places)
+
+
+def _changes(scop: Scop, step: Reschedule, members: Sequence[Statement]) -> dict[str, isl.Map]:
+    """For each statement, isl's map from its instances to the new iterators."""
+    new = _Loops(scop, step)
+    return {
+        s.name: isl.Map(new.relation(s, forms)) for s, (_, forms) in zip(members, _rows(members, step), strict=True)
+    }
 
 
 def _members(scop: Scop, step: Reschedule) -> list[Statement]:
@@ -213,18 +244,22 @@ def _over(form: Affine, points: Sequence[int], depth: int) -> Affine:
     return Affine(tuple(factors), form.constant)
 
 
-def _carried_over(dependence: Dependence, change: dict[str, isl.Map]) -> Dependence:
-    relation = isl.Map(dependence.relation).apply_domain(change[dependence.source])
-    return replace(dependence, relation=str(relation.apply_range(change[dependence.target])))
+def _carried_over(dependence: Dependence, change: Mapping[str, isl.Map]) -> Dependence:
+    """The dependence over other iterators of the statements that have a ``change``."""
+    relation = isl.Map(dependence.relation)
+    if dependence.source in change:
+        relation = relation.apply_domain(change[dependence.source])
+    if dependence.target in change:
+        relation = relation.apply_range(change[dependence.target])
+    return replace(dependence, relation=str(relation))
 
 
-def _common(statements: Sequence[str], dependences: Sequence[Dependence], depth: int, least: int) -> int:
-    """How many loops the statements must share: what goes back to an earlier one is carried by these."""
-    backwards = [
-        isl.Map(dependence.relation)
-        for dependence in dependences
-        if statements.index(dependence.source) > statements.index(dependence.target)
-    ]
+def _common(dependences: Sequence[Dependence], depth: int, least: int) -> int:
+    """How many loops the statements must share: those that carry all ``dependences``, which go back to an earlier one.
+
+    All ``depth`` loops where fewer don't, whether or not they do.
+    """
+    backwards = [isl.Map(dependence.relation) for dependence in dependences]
     for common in range(depth):
         for place in range(min(common, 1) and common - 1, common):
             backwards = [each.equate(isl.dim_type.in_, place, isl.dim_type.out, place) for each in backwards]
