@@ -44,10 +44,6 @@ class Decision:
     def heavy(self) -> int:
         return self.first if self.place == "last" else self.second
 
-    @property
-    def elementwise(self) -> int:
-        return self.second if self.place == "last" else self.first
-
 
 @dataclass(frozen=True)
 class Group:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from polydl.machine import Machine as Machine
     from polydl.models.loaded import LoadedModel as LoadedModel
     from polydl.models.loaded import load as load
-    from polydl.optimization import Optimization as Optimization
     from polydl.optimization import optimize as optimize
+    from polydl.optimized import Optimization as Optimization
     from polydl.peers import PeerComparison as PeerComparison
     from polydl.peers import compare_with_peers as compare_with_peers
     from polydl.pipeline import generate_variants as generate_variants
@@ -62,7 +62,7 @@ _HOME = {
     "Library": "polydl.libraries.build",
     "LoadedModel": "polydl.models.loaded",
     "Machine": "polydl.machine",
-    "Optimization": "polydl.optimization",
+    "Optimization": "polydl.optimized",
     "Peer": "polydl.execute.contract",
     "PeerComparison": "polydl.peers",
     "PolydlError": "polydl.errors",

@@ -35,7 +35,7 @@ from polydl.plan.step_words import variant_in_words
 from polydl.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 
 #: The file of a run's measurements, and what it is.

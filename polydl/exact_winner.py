@@ -9,7 +9,7 @@ from polydl.files import temporary_directory
 from polydl.ir.measurement import Measurement
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 # Most seconds that the check may take.
 _MOST_SECONDS = 0.3

@@ -11,10 +11,11 @@ from polydl.execute.rounds import times_as_fast
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Tried
-from polydl.optimization import Optimization, optimize
+from polydl.optimization import optimize
+from polydl.optimized import Optimization
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
+from polydl.tried import Tried
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair

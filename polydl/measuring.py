@@ -23,6 +23,7 @@ from polydl.plain_builds import build_all, plain_builds
 from polydl.records.record import Record
 from polydl.records.resume import LEADERS, ORIGINAL, Book, Known, Recorder, wanted_again
 from polydl.records.store import Damage
+from polydl.tried import Tried
 from polydl.unmeasured import unmeasured
 
 if TYPE_CHECKING:
@@ -34,20 +35,6 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 25
 # Of a nest that takes long, as many runs of it as its candidates may take together.
 _MOST_ORIGINALS = 20
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A variant that was compiled and run, with its place in the ranking (1 is first).
-
-    ``record`` is the earlier measurement that this one is, None if it was measured now.
-    """
-
-    rank: int
-    ranked: RankedVariant
-    kernel: KernelSource
-    measurement: Measurement
-    record: Record | None = None
 
 
 @dataclass(frozen=True)

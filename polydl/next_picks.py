@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.picks import picks
-
-if TYPE_CHECKING:
-    from polydl.measuring import Tried
+from polydl.tried import Tried
 
 # As many times the picks are asked for once more in all.
 _BATCHES = 2

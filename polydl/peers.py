@@ -22,8 +22,8 @@ from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.records.resume import book_of
 
 if TYPE_CHECKING:
-    from polydl.measuring import Tried
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
+    from polydl.tried import Tried
 
 
 @dataclass(frozen=True)

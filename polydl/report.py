@@ -35,7 +35,7 @@ from polydl.report_results import (
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.variants.estimate import SizeEstimate

@@ -20,9 +20,9 @@ from polydl.machine import Machine
 from polydl.winning import fastest
 
 if TYPE_CHECKING:
-    from polydl.measuring import Tried
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
     from polydl.records.record import Record
+    from polydl.tried import Tried
 
 Document = dict[str, Any]
 

@@ -10,8 +10,8 @@ from polydl.budget import Budget, expected_gain
 from polydl.contracts.search import Search, Trial
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
-from polydl.measuring import Tried
 from polydl.search_space import RankedSpace
+from polydl.tried import Tried
 
 # Candidates of one batch.
 BATCH = 8

@@ -13,7 +13,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 _BUDGET_SECONDS = 5.0
 

@@ -50,10 +50,6 @@ class _Learned:
     def to_bytes(self, card: Mapping[str, Any]) -> bytes:
         return replace(self.weights, card=card).to_bytes()
 
-    def from_file(self, path: Path) -> Any:
-        """The same ranker with other weights. Raises WeightsError."""
-        return replace(self, given=load(path, kind=self.name, features=self.features))
-
 
 # The families of rewrites in the data that the shipped weights were trained on.
 FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PACKING, PADDING})

@@ -28,7 +28,6 @@ from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.measuring import Tried
 from polydl.next_picks import NextPicks
 from polydl.page.reading import read_run
 from polydl.page.render import run_page
@@ -36,6 +35,7 @@ from polydl.plain_builds import fast_flags, plain_builds
 from polydl.poly.dependences import dependences
 from polydl.presentation.answer import answer_text
 from polydl.report import optimization_document
+from polydl.tried import Tried
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 GCC = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-fopenmp"))
@@ -223,7 +223,7 @@ def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, m
         "polydl.baselines.fastest",
         lambda baselines: next((each for each in baselines if each.build.kernel.id == "plain-threads"), None),
     )
-    monkeypatch.setattr("polydl.optimization.fastest", polydl.baselines.fastest)
+    monkeypatch.setattr("polydl.optimized.fastest", polydl.baselines.fastest)
     scop = parsed(tmp_path, COUNTERS_OUTSIDE)
     machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=min(2, len(os.sched_getaffinity(0))))
     if machine.threads == 1:

@@ -82,8 +82,8 @@ def test_what_comes_before_joins_the_first_iteration(tmp_path: Path) -> None:
       C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
 """
     made, groups = decided(written(tmp_path, body, ", float b[24]"))
-    assert [(each.place, each.heavy, each.elementwise) for each in made if each.legal] == [
-        ("first", 1, 0),
+    assert [(each.place, each.first, each.second) for each in made if each.legal] == [
+        ("first", 0, 1),
         ("last", 1, 2),
     ]
     assert groups == (Group(1, before=(0,), after=(2,)),)

@@ -147,6 +147,21 @@ def test_the_core_imports_no_part_statically() -> None:
     assert {name: modules for name, modules in stray.items() if modules} == {}
 
 
+def test_no_file_imports_itself_by_way_of_others() -> None:
+    """Imports of functions apart, which run when all files are loaded; those of type checkers included."""
+    left = {}
+    for name, path in FILES.items():
+        modules = (each.module for each in imports(path) if each.static or each.checked_only)
+        left[name] = {each for each in modules if each in FILES}
+    assert any(left.values())
+    # What imports nothing that is left, or is imported by nothing that is left, is in no cycle.
+    while outer := [name for name, used in left.items() if not used & left.keys()]:
+        for name in outer:
+            del left[name]
+    imported = set[str]().union(*left.values())
+    assert {name: used & left.keys() for name, used in left.items() if name in imported} == {}
+
+
 def test_nothing_but_the_command_line_knows_the_command_line() -> None:
     assert {name for name, used in arrows().items() if used & SHOWN} == {"cli", "commands", "start"}
 

@@ -163,7 +163,7 @@ def test_weights_of_other_features_or_rankers_are_refused(tmp_path: Path) -> Non
     with pytest.raises(WeightsError, match="trained on the features"):
         load(path, kind="dnn", features="rich 0")
     with pytest.raises(WeightsError, match="not of 'regression'"):
-        REGRESSION.from_file(path)
+        load(path, kind="regression", features=features.RICH)
     path.write_bytes(path.read_bytes()[:100])
     for broken in (path, tmp_path / "nowhere.npz"):
         with pytest.raises(WeightsError, match="polydl train --ranker dnn"):

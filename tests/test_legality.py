@@ -20,7 +20,7 @@ from polydl.ir.statement import Expression
 from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
 from polydl.plan.plan import make_plan
 from polydl.poly import counting
-from polydl.poly.dependences import ALL_KINDS, dependences, reduction_array
+from polydl.poly.dependences import ORDERING_KINDS, dependences, reduction_array
 from polydl.poly.legality import Decided, directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule, runs_before
@@ -99,7 +99,7 @@ def test_dependences_are_all_pairs_of_instances(works: list[Work]) -> None:
     expected = set(conflicts(works, original_schedule(scop)))
     found = {
         (dependence.kind, source, target)
-        for dependence in dependences(scop, ALL_KINDS)
+        for dependence in dependences(scop, (*ORDERING_KINDS, "RAR"))
         for source, target in enumerated(dependence.relation)
     }
     assert found == expected

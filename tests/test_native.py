@@ -15,7 +15,7 @@ import pytest
 from polydl import native
 from polydl.errors import MissingComponentError, ResourceError
 
-NATIVE = native.include_directory()
+NATIVE = Path(native.__file__).parent
 
 
 @pytest.fixture

@@ -188,7 +188,8 @@ def test_what_was_sampled_is_recorded_while_timing_goes_on(monkeypatch: pytest.M
 
 
 def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
-    from polydl.optimization import OptimizationInterrupted, optimize
+    from polydl.optimization import optimize
+    from polydl.optimized import OptimizationInterrupted
 
     calls = iter(range(100))
     sample = Timer._sample
@@ -211,7 +212,7 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from polydl import optimization
+    from polydl import optimization, optimized
 
     module, _, name = place.rpartition(".")
     owner = Measuring if module.endswith("Measuring") else import_module(module)
@@ -225,7 +226,7 @@ def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_samp
         return answer
 
     monkeypatch.setattr(owner, name, interrupted)
-    with pytest.raises(optimization.OptimizationInterrupted) as raised:
+    with pytest.raises(optimized.OptimizationInterrupted) as raised:
         optimization.optimize("matmul.c", max_variants=2, top_k=2, microkernel="c", records="kept", out="fast")
     assert raised.value.result.winner is not None
     assert emitted() == FILES - {"report.json"}

@@ -13,8 +13,8 @@ from test_winning import tried
 from polydl import one_thread, optimize, pipeline
 from polydl.ir.variant import Parallel, Variant
 from polydl.machine import Machine
-from polydl.measuring import Tried
 from polydl.picks import picks
+from polydl.tried import Tried
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.winning import winner
 

@@ -22,10 +22,10 @@ from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
 from polydl.ir.measurement import Measurement
 from polydl.ir.working_sets import WorkingSets
-from polydl.measuring import Tried
-from polydl.optimization import Optimization
+from polydl.optimized import Optimization
 from polydl.report_results import level_sizes
 from polydl.step_schema import with_steps
+from polydl.tried import Tried
 from polydl.variant_json import CORE_STEPS, variant_from_json
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))

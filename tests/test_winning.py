@@ -10,7 +10,7 @@ from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.measuring import Tried
+from polydl.tried import Tried
 from polydl.winning import fastest, winner
 
 

@@ -6,7 +6,7 @@ A *time loop* is a loop of the generated code. Of a loop of the nest there are a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -232,15 +232,3 @@ class NestFacts:
 def fixed_and_free(trips: Mapping[str, int]) -> tuple[list[str], list[str]]:
     """Generated loops with one iteration, which stay outermost in the source's order, and those with more."""
     return [name for name in trips if trips[name] == 1], [name for name in trips if trips[name] > 1]
-
-
-def levels_in_order(loops: Iterable[str], order: Sequence[str]) -> list[str]:
-    """An order with the same places for each loop's levels, but these from the coarse one to the fine one."""
-    arranged = list(order)
-    for loop in loops:
-        levels = [name for name in (f"{loop}_t2", f"{loop}_t1", loop) if name in arranged]
-        if len(levels) > 1:
-            places = sorted([arranged.index(level) for level in levels])
-            for place, name in zip(places, levels, strict=True):
-                arranged[place] = name
-    return arranged

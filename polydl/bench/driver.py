@@ -22,7 +22,8 @@ from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
-from polydl.optimization import Optimization, optimize
+from polydl.optimization import optimize
+from polydl.optimized import Optimization
 from polydl.peers import PeerComparison, compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products

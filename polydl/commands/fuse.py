@@ -26,7 +26,7 @@ from polydl.presentation.options import (
 if TYPE_CHECKING:
     from polydl.fused import FusionResult
     from polydl.ir.scop import Scop
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
     from polydl.report_results import Document
 
 
@@ -57,7 +57,7 @@ def fuse(
     from polydl.emitted_names import Naming
     from polydl.fused import FusionResult
     from polydl.fused import fuse as run
-    from polydl.optimization import OptimizationInterrupted
+    from polydl.optimized import OptimizationInterrupted
     from polydl.pipeline import fusion_pairs
     from polydl.presentation import measured, nest
     from polydl.presentation.calibration import first_use_text

@@ -9,7 +9,7 @@ import click
 from polydl.interruption import Interrupted
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 
 def end_if_interrupted(result: Optimization) -> None:

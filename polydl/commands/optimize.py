@@ -43,7 +43,7 @@ from polydl.presentation.options import (
 
 if TYPE_CHECKING:
     from polydl.machine import Machine
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
     from polydl.records.answers import Answer
     from polydl.shards import Shard
 
@@ -207,6 +207,7 @@ def _optimized(
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
     from polydl.frontend.data import with_data
+    from polydl.optimized import OptimizationInterrupted
     from polydl.presentation import answer, measured, nest, results
     from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
@@ -246,7 +247,7 @@ def _optimized(
                 **run,
                 **vars(search),
             )
-        except optimization.OptimizationInterrupted as interrupted:
+        except OptimizationInterrupted as interrupted:
             result = interrupted.result
         # Before anything is said to a terminal that may be gone.
         with INTERRUPTION.deferred():

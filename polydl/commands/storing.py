@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
     from polydl.records.answers import Answer
     from polydl.records.store import Damage
 

@@ -131,7 +131,8 @@ class Library:
         """The model that ``select`` asks."""
         from polydl.libraries.learned import learned
 
-        return learned(self)
+        measured = list(zip(self.shapes, self.times, strict=True))
+        return learned(self.nest, self.product, self.machine, self.candidates, measured)
 
     def refine(
         self,

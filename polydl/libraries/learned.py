@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from polydl.libraries.configurations import Configurations, every_configuration
+from polydl.libraries.decision import Times
 from polydl.libraries.kernel import Kernel
+from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.regression import Regression, fitted
 from polydl.libraries.shapes import Shape
-
-if TYPE_CHECKING:
-    from polydl.libraries.build import Library
+from polydl.libraries.symbolic import SymbolicNest
+from polydl.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -40,18 +41,26 @@ class LearnedModel:
         )
 
 
-def learned(library: Library) -> LearnedModel:
-    """The model of all kernels that a library has measured."""
-    nest, product, machine = library.nest, library.product, library.machine
-    known = list(library.candidates)
+def learned(
+    nest: SymbolicNest,
+    product: SymbolicProduct | None,
+    machine: Machine,
+    candidates: Mapping[str, Kernel],
+    measured: Sequence[tuple[Shape, Times]],
+) -> LearnedModel:
+    """The model of all kernels that were measured for a nest.
+
+    ``candidates`` are these kernels by id, ``measured`` holds the seconds of each at every shape.
+    """
+    known = list(candidates)
     features, seconds, groups = [], [], []
-    for number, (shape, times) in enumerate(zip(library.shapes, library.times, strict=True)):
-        here = [library.candidates[identity] for identity in known if identity in times]
+    for number, (shape, times) in enumerate(measured):
+        here = [candidates[identity] for identity in known if identity in times]
         features.append(Configurations.of(nest, product, machine, known, here).features(shape))
         seconds += [times[each.id] for each in here]
         groups += [number] * len(here)
     regression = fitted(np.concatenate(features), np.array(seconds), groups)
-    kernels = {each.id: each for each in library.candidates.values()}
+    kernels = {each.id: each for each in candidates.values()}
     if product is not None:
         others = every_configuration(nest, product, machine)
         every = (*kernels.values(), *(each for each in others if each not in set(kernels.values())))

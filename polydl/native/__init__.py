@@ -26,11 +26,6 @@ LIBXSMM_LICENCE = "LICENSE.libxsmm.txt"
 LIBXSMM_PACKAGE = "libxsmm-dev"
 
 
-def include_directory() -> Path:
-    """Where ``runtime.h`` lies, for the C compiler's ``-I``."""
-    return Path(__file__).parent
-
-
 def runtime_path() -> Path:
     """Raises MissingComponentError if the runtime library was not built."""
     return _find(RUNTIME_FILE, "the polydl runtime library", reinstall_command())

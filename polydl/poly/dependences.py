@@ -20,7 +20,6 @@ from polydl.poly.counting import limited
 from polydl.poly.schedules import original_schedule, runs_before, schedule_length, time_map
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
-ALL_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
 
 
 @dataclass(frozen=True)

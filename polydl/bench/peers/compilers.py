@@ -25,7 +25,7 @@ from polydl.pipeline import kernel
 from polydl.plain_builds import fast_flags
 
 if TYPE_CHECKING:
-    from polydl.optimization import Optimization
+    from polydl.optimized import Optimization
 
 _POLLY = ("-mllvm", "-polly")
 _POLLY_THREADS = ("-mllvm", "-polly-parallel")
