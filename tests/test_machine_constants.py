@@ -230,7 +230,7 @@ def test_the_microkernel_keeps_its_sums_in_the_registers_that_there_are() -> Non
 
 # Bytes of pages, caches, sets and lines as numbers, and names under which such numbers stood.
 PHYSICAL = {4096, 1 << 15, 1 << 16, 512 << 10}
-NAMES = ("LINE", "PAGE", "TLB", "REGISTERS", "FORK", "START_SECONDS", "FMA", "LOADS_PER_CYCLE")
+NAMES = ("HEADROOM", "WAYS", "LINE", "PAGE", "TLB", "REGISTERS", "FORK", "START_SECONDS", "FMA", "LOADS_PER_CYCLE")
 # What is no property of the processor that code is made for.
 KNOWN = {
     ("microkernels/amx_operands.py", "_LINE_BYTES"),  # of every processor with tile registers
