@@ -13,7 +13,6 @@ what SIGKILL leaves must be gone after the next command that is not struck. Ends
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import re
 import signal
@@ -21,7 +20,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,12 +32,15 @@ from experiments.robustness.observed import (
     new_mark,
     parsed,
     processes,
+    read_lines,
     seconds_until_gone,
     summary,
 )
 from experiments.tables import markdown
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STRUCK = ("SIGKILL", *(number.name for number in SIGNALS))
+_NONE = {"longest": 0.0}
 # A compiler that lost its parent to SIGKILL ends by itself.
 _ORPHAN_SECONDS, _CHILD_SECONDS = 60.0, 3.0
 # A command that is not struck follows so many that are.
@@ -175,29 +177,23 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
     }
 
 
-def table(documents: Sequence[dict[str, Any]]) -> list[str]:
-    """A line of Markdown for each run, and one for all of them."""
-    heads = ("seed", "SIGKILL", "of these left a folder", "other signals", "faults", "records", "torn lines",
-             "longest until the last process was gone, SIGKILL", "other signals")  # fmt: skip
-    numbers: list[tuple[int, ...]] = []
-    longest: list[tuple[float, ...]] = []
-    for document in documents:
-        strikes = document["strikes"]
-        gone = {name: seconds["longest"] for name, seconds in document["gone_seconds"].items()}
-        kills = strikes.get("SIGKILL", 0)
-        numbers.append(
-            (kills, document["kills_that_left_a_folder"], sum(strikes.values()) - kills, len(document["faults"]),
-             document["records"], document["torn_lines"])
-        )  # fmt: skip
-        longest.append((gone.pop("SIGKILL", 0.0), max(gone.values(), default=0.0)))
-    seeds = [str(document["seed"]) for document in documents]
-    numbers.append(tuple(map(sum, zip(*numbers, strict=True))))
-    longest.append(tuple(map(max, zip(*longest, strict=True))))
-    rows = [
-        [seed, *map(str, counts), *(f"{seconds:.2f} s" for seconds in both)]
-        for seed, counts, both in zip([*seeds, "all"], numbers, longest, strict=True)
-    ]
-    return markdown(heads, rows)
+def table(documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line of Markdown for each commit, and one for all of them."""
+    heads = ("commit", "runs", *STRUCK, "faults", "kills that left a folder", "records", "torn lines",
+             "longest until the last process was gone: SIGKILL", "other signals")  # fmt: skip
+    commits = dict.fromkeys(document["commit"] for document in documents)
+    groups = {name: [one for one in documents if one["commit"] == name] for name in commits} | {"all": documents}
+    return markdown(heads, [[name, *_row(group)] for name, group in groups.items()])
+
+
+def _row(documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    strikes = [sum(one["strikes"].get(name, 0) for one in documents) for name in STRUCK]
+    faults = sum(len(one["faults"]) for one in documents)
+    kept = [sum(one[name] for one in documents) for name in ("kills_that_left_a_folder", "records", "torn_lines")]
+    longest = {name: max(one["gone_seconds"].get(name, _NONE)["longest"] for one in documents) for name in STRUCK}
+    killed = longest.pop("SIGKILL")
+    numbers = (len(documents), *strikes, faults, *kept)
+    return [*map(str, numbers), f"{killed:.2f} s", f"{max(longest.values()):.2f} s"]
 
 
 def _names(alive: Sequence[int]) -> str:
@@ -220,8 +216,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of striking")
     options = parser.parse_args()
     if options.table is not None:
-        documents = [json.loads(line) for line in options.table.read_text(encoding="utf-8").splitlines()]
-        print(*table(documents), sep="\n")
+        print(*table(read_lines(options.table)), sep="\n")
         return 0
     numbers = [signal.SIGKILL] * options.kills + [SIGNALS[one % len(SIGNALS)] for one in range(options.signals)]
     with tempfile.TemporaryDirectory() as root:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import subprocess
 import sys
 import time
 import uuid
@@ -122,13 +123,26 @@ def parsed(content: bytes) -> tuple[list[dict[str, Any]], int]:
 
 
 def finish(document: Mapping[str, Any], out: Path | None) -> int:
-    """Print the figures of an experiment as a line, add it to a file, and tell the exit status: 1 if it has faults."""
-    line = json.dumps(document) + "\n"
+    """Print the figures of an experiment as a line, add it to a file, and tell the exit status: 1 if it has faults.
+
+    The line begins with the commit of polydl, ``-dirty`` behind it where files differ from the commit's.
+    """
+    line = json.dumps({"commit": commit(), **document}) + "\n"
     print(line, end="")
     if out is not None:
         with out.open("a", encoding="utf-8") as file:
             file.write(line)
     return 1 if document["faults"] else 0
+
+
+def read_lines(data: Path) -> list[dict[str, Any]]:
+    """The documents that ``finish`` added to a file."""
+    return [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
+
+
+def commit() -> str:
+    described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=8"]
+    return subprocess.run(described, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Several ``polydl optimize`` at a time on one store, for as long as one likes.
 
     python -m experiments.robustness.tuners --tuners 4 --seconds 3600 --seed 0 --out experiments/data/tuners.jsonl
+    python -m experiments.robustness.tuners --table experiments/data/tuners.jsonl
 
 Each tuner asks for one of a few nests in turn, with and without ``--fresh``. All the while, the files of records may
 only grow. At the end, each measurement that a tuner has told of must be in the records, no line may be damaged, each
@@ -16,12 +17,22 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from experiments.robustness.observed import POLYDL, Workplace, finish, lost, new_mark, parsed, seconds_until_gone
+from experiments.robustness.observed import (
+    POLYDL,
+    Workplace,
+    finish,
+    lost,
+    new_mark,
+    parsed,
+    read_lines,
+    seconds_until_gone,
+)
+from experiments.tables import markdown
 
 _NESTS = 3
 
@@ -110,13 +121,31 @@ def run(place: Workplace, tuners: int, seconds: float, seed: int) -> dict[str, A
     }
 
 
+def table(documents: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line of Markdown for each run."""
+    heads = ("commit", "tuners", "minutes", "commands", "of these answered from the store", "new measurements told of",
+             "records", "times that the files were looked at", "faults")  # fmt: skip
+    rows = [
+        [str(value) for value in (
+            one["commit"], one["tuners"], round(one["seconds"] / 60), one["commands"], one["answered"],
+            one["measurements_told"], one["records"], one["looks"], len(one["faults"]),
+        )]
+        for one in documents
+    ]  # fmt: skip
+    return markdown(heads, rows)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tuners", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=3600.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of running")
     options = parser.parse_args()
+    if options.table is not None:
+        print(*table(read_lines(options.table)), sep="\n")
+        return 0
     with tempfile.TemporaryDirectory() as root:
         document = run(Workplace(Path(root)).prepare(_NESTS), options.tuners, options.seconds, options.seed)
     return finish(document, options.out)
