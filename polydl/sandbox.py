@@ -15,9 +15,11 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from polydl.errors import MissingComponentError
+from polydl.system_calls import filter_path
 
 _PROGRAM = "bwrap"
-# No network, no sight of other processes, nothing to write to; it ends with this process.
+# No network, no sight of other processes, nothing to write to; it ends with this process. polydl.system_calls takes the
+# sockets of the file system away.
 _OPTIONS = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent"),
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
@@ -55,9 +57,19 @@ def is_sandboxed() -> bool:
 
 
 def inside(command: Sequence[str], folder: Path) -> list[str]:
-    """The command that runs a command in the sandbox, where ``folder`` alone can be written."""
+    """The command that runs a command in the sandbox, where ``folder`` alone can be written.
+
+    Its standard input is empty. Raises MissingComponentError.
+    """
     path = os.path.realpath(folder)
-    return [shutil.which(_PROGRAM) or _PROGRAM, *_OPTIONS, "--bind", path, path, "--", *command]
+    sandbox = [shutil.which(_PROGRAM) or _PROGRAM, *_OPTIONS, "--bind", path, path, "--seccomp", "0", "--"]
+    # bubblewrap reads the filter from its standard input, and hands on none.
+    return [*_reading(filter_path()), *sandbox, *_reading(os.devnull), *command]
+
+
+def _reading(path: str) -> list[str]:
+    """What stands before a command, so that its standard input is a file."""
+    return ["/bin/sh", "-c", f'exec "$0" "$@" <{path}']
 
 
 def confined(command: Sequence[str], folder: Path, array_bytes: int) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.exactness import compare_exactly
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
+from polydl.system_calls import without_sockets
 
 NEST = """void f(float a[64][64]) {
 #pragma scop
@@ -35,6 +37,7 @@ CONSTRUCTOR = r"""
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <arpa/inet.h>
 __attribute__((constructor)) static void constructor(void)
 {
@@ -42,11 +45,13 @@ __attribute__((constructor)) static void constructor(void)
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(0x7f000001)};
   int at_first = open("MARK", O_WRONLY | O_CREAT, 0600);
   int connected = connect(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
+  struct sockaddr_un other = {AF_UNIX, "SOCKET"};
+  int asked = connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&other, sizeof other);
   getrlimit(RLIMIT_CORE, &core);
   getrlimit(RLIMIT_FSIZE, &file);
-  fprintf(stderr, "mark %d, connection %d, token %s, path %d, core %lu, file %d, extra %d\n", at_first >= 0,
-          connected == 0, getenv("SECRET_TOKEN") ? getenv("SECRET_TOKEN") : "none", getenv("PATH") != 0,
-          (unsigned long)core.rlim_cur, file.rlim_cur < (1 << 24), fcntl(LEAKED, F_GETFD) >= 0);
+  fprintf(stderr, "mark %d, connection %d, asked %d, token %s, path %d, core %lu, file %d, extra %d\n",
+          at_first >= 0, connected == 0, asked == 0, getenv("SECRET_TOKEN") ? getenv("SECRET_TOKEN") : "none",
+          getenv("PATH") != 0, (unsigned long)core.rlim_cur, file.rlim_cur < (1 << 24), fcntl(LEAKED, F_GETFD) >= 0);
   abort();
 }
 """
@@ -71,11 +76,11 @@ __attribute__((constructor)) static void constructor(void)
 """
 
 
-def planted(tmp_path: Path, port: int = 1, leaked: int = 99) -> tuple[Path, Path]:
+def planted(tmp_path: Path, port: int = 1, leaked: int = 99, service: str = "none") -> tuple[Path, Path]:
     """A file that includes a constructor, and the mark that it leaves when it runs."""
     source, mark = tmp_path / "nest.c", tmp_path / "PLANTED"
     text = CONSTRUCTOR.replace("MARK", str(mark)).replace("PORT", str(port)).replace("LEAKED", str(leaked))
-    (tmp_path / "planted.h").write_text(text)
+    (tmp_path / "planted.h").write_text(text.replace('"SOCKET"', f'"{service}"'))
     source.write_text('#include "planted.h"\n' + NEST)
     return source, mark
 
@@ -108,9 +113,15 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, bool]:
     import socket
 
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    with socket.create_server(("127.0.0.1", 0)) as server, (tmp_path / "open").open("w") as leaked:
+    # The name of a socket must be short.
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        socket.create_server(("127.0.0.1", 0)) as server,
+        socket.create_server(f"{folder}/service", family=socket.AF_UNIX) as service,
+        (tmp_path / "open").open("w") as leaked,
+    ):
         os.set_inheritable(leaked.fileno(), True)
-        source, mark = planted(tmp_path, server.getsockname()[1], leaked.fileno())
+        source, mark = planted(tmp_path, server.getsockname()[1], leaked.fileno(), service.getsockname())
         scop = polydl.parse(source)
         work = tmp_path / "work"
         work.mkdir()
@@ -127,7 +138,7 @@ def test_code_that_runs_sees_no_secrets_and_is_limited(tmp_path: Path, monkeypat
     message, marked = told(tmp_path, monkeypatch)
     assert "token none, path 1, core 0, file 1, extra 0" in message
     assert marked, "without a sandbox it has the user's rights"
-    assert "mark 1, connection 1" in message
+    assert "mark 1, connection 1, asked 1" in message
 
 
 @pytest.mark.native
@@ -140,7 +151,7 @@ def test_in_the_sandbox_there_is_no_network_and_nothing_to_write_to(
     except MissingComponentError as error:
         pytest.skip(f"the system makes no sandboxes: {error.message}")
     assert not marked
-    assert "mark 0, connection 0, token none, path 1, core 0, file 1, extra 0" in message
+    assert "mark 0, connection 0, asked 0, token none, path 1, core 0, file 1, extra 0" in message
 
 
 @pytest.mark.native
@@ -197,6 +208,17 @@ def test_a_bubblewrap_that_may_not_make_namespaces_is_an_error(tmp_path: Path, m
     assert shutil.which("bwrap") == str(fake)
     with pytest.raises(MissingComponentError, match="No permissions to create") as raised, sandbox.sandboxed():
         pass
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_the_filter_knows_the_calls_of_a_machine(machine: str) -> None:
+    assert len(without_sockets(machine)) % 8 == 0
+
+
+def test_on_an_unknown_machine_there_is_no_sandbox() -> None:
+    with pytest.raises(MissingComponentError, match="sockets on riscv64") as raised:
+        without_sockets("riscv64")
     assert raised.value.remedy
 
 
