@@ -26,15 +26,16 @@ def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place)
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset <= offset < b.end]
     loops.sort(key=lambda branch: branch.offset)
     for position in range(domain.dim(isl.dim_type.set)):
-        bounded = domain.dim_has_lower_bound(isl.dim_type.set, position)
-        if not (bounded and domain.dim_has_upper_bound(isl.dim_type.set, position)):
+        # isl_set_dim_has_upper_bound takes counters that step over their bound for bounded.
+        if domain.dim_min_val(position).is_neginfty() or domain.dim_max_val(position).is_infty():
             loop = loops[min(position, len(loops) - 1)] if loops else None
+            other = ", or compare with < or >" if loop is not None and "!=" in loop.header else ""
             raise UnsupportedConstructError(
                 "this loop never ends",
                 file=place.file,
                 line=place.line(loop.offset if loop is not None else offset),
                 construct=loop.header if loop is not None else place.quote(offset),
-                remedy="give the loop a bound that its counter reaches",
+                remedy=f"give the loop a bound that its counter reaches{other}",
             )
 
 

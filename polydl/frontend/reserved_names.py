@@ -22,6 +22,8 @@ HEADERS = ("stdint.h", "stdlib.h", "string.h", "pthread.h", "sys/mman.h")
 _OF_THE_COMPILER = ("memcpy", "memmove", "memset", "memcmp", "abort")
 _LINKED = re.compile(rf"libxsmm_\w*|omp_\w*|GOMP_\w*|kmp_\w*|__kmpc_\w*|{'|'.join(_OF_THE_COMPILER)}")
 _OWN = re.compile(r"polydl_\w*|POLYDL_\w*")
+# What generated code can't do without. Types and qualifiers may be macros: what these mean is what Clang reads.
+_KEYWORDS = re.compile("break|case|continue|default|do|else|for|goto|if|return|sizeof|switch|while")
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _DEFINED = (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL)
 _CONFLICT = re.compile(r"'(\w+)'")
@@ -34,6 +36,7 @@ def check_names(unit: Any, function: str, variables: Iterable[tuple[str, int]], 
     linked = re.compile(f"{_LINKED.pattern}|{beside.pattern}")
     for match in _MACRO.finditer(text):
         _check(beside, match[1], match.start(1), text, file)
+        _check(_KEYWORDS, match[1], match.start(1), text, file)
     for cursor in unit.cursor.get_children():
         if conf.lib.clang_Location_isFromMainFile(cursor.location):
             pattern = linked if cursor.kind in _DEFINED and cursor.is_definition() else beside
@@ -48,6 +51,8 @@ def _check(pattern: re.Pattern[str], name: str, offset: int, text: str, file: st
     owner = "generated code"
     if name in _OF_THE_COMPILER:
         owner = "the compiler"
+    elif _KEYWORDS.fullmatch(name):
+        owner = "C"
     elif name.startswith("libxsmm_"):
         owner = "LIBXSMM"
     elif name.startswith(("omp_", "GOMP_", "kmp_", "__kmpc_")):

@@ -29,10 +29,13 @@ MOST_LINE_BYTES = 4 << 20
 _MOST_MESSAGE = 1 << 16
 _NEST = r"\A[0-9A-Za-z_-]{1,64}\Z"
 
-Count = Annotated[int, Meta(ge=0)]
+# JSON has integers of any length, which neither convert to floats nor print.
+_MOST = (1 << 63) - 1
+Whole = Annotated[int, Meta(ge=-_MOST, le=_MOST)]
+Count = Annotated[int, Meta(ge=0, le=_MOST)]
 Duration = Annotated[float, Meta(gt=0)]
 Rate = Annotated[float, Meta(ge=0)]
-Scalar = bool | int | float | str | None
+Scalar = bool | Whole | float | str | None
 # As deep as ``learning.samples.describe`` nests them, and no deeper.
 Feature = Scalar | list[Scalar | list[Scalar] | dict[str, Scalar | list[Scalar]]]
 
@@ -45,7 +48,7 @@ class _Setting(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The form of ``Setting``."""
 
     cpu: str
-    threads: Annotated[int, Meta(ge=1)]
+    threads: Annotated[int, Meta(ge=1, le=_MOST)]
     compiler: str
     libraries: dict[str, str]
     cold: bool
