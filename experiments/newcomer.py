@@ -45,6 +45,7 @@ PARAMETERS: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]] = {
     "csr.c": ({"rows": 32}, {"rows": 32}),
     "layer_norm.c": ({"rows": 16, "cols": 64}, {"rows": 512, "cols": 768}),
     "matmul_vla.c": ({"n": 32, "m": 48, "k": 24}, {"n": 512, "m": 512, "k": 512}),
+    "softmax.c": ({"rows": 16, "cols": 64}, {"rows": 512, "cols": 1024}),
     "sgemm_lda.c": (
         {"m": 32, "n": 48, "k": 24, "lda": 24, "ldb": 48, "ldc": 48},
         {"m": 512, "n": 512, "k": 512, "lda": 512, "ldb": 512, "ldc": 512},

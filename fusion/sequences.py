@@ -19,9 +19,10 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Machine
 from polydl.model.groups import Group, Prediction, predict
-from polydl.poly.dependences import Dependence, combinable
+from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Decided
 from polydl.poly.nests import Nest
+from polydl.poly.reductions import combinable
 from polydl.variants.rewrites.fuse import Fuse, fuse
 
 # Nests whose subsets are all looked at, and fusions per subset that are kept.

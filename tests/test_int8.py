@@ -201,6 +201,8 @@ MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed
         (PRODUCT, "c-int8"),
         (LAYER, "c-int8"),
         (ROWS, "c-amx"),
+        (ROWS, "c-int16"),
+        (MIXED, "c-int16"),
         (PRODUCT, "libxsmm-int8"),
         (LAYER, "libxsmm-int8"),
         (MIXED, "libxsmm-int8"),

@@ -20,9 +20,10 @@ from polydl.ir.statement import Expression
 from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
 from polydl.plan.plan import make_plan
 from polydl.poly import counting
-from polydl.poly.dependences import ORDERING_KINDS, dependences, reduction_array
+from polydl.poly.dependences import ORDERING_KINDS, dependences
 from polydl.poly.legality import Decided, directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
+from polydl.poly.reductions import reduction, reduction_array
 from polydl.poly.schedules import original_schedule, runs_before
 from polydl.variant_json import variant_from_json
 
@@ -284,6 +285,39 @@ def test_strict_floating_point_keeps_the_order_of_a_sum() -> None:
 @pytest.mark.parametrize(("text", "array"), [("+=", "C"), ("-=", "C"), ("*=", "C"), ("/=", None), ("=", None)])
 def test_reductions_are_recognised_by_their_operator(text: str, array: str | None) -> None:
     assert reduction_array(accumulation(text), accumulation(text).statements[0]) == array
+
+
+@pytest.mark.parametrize(
+    ("element", "condition", "then", "otherwise", "operation"),
+    [
+        ("float", "t > x", "t", "x", "max"),
+        ("float", "x <= t", "t", "x", "max"),
+        ("float", "t < x", "t", "x", "min"),
+        # Where the term is no number, that takes it: what comes of it depends on the order.
+        ("float", "x > t", "x", "t", None),
+        ("int", "x > t", "x", "t", "max"),
+        ("int", "t >= x", "x", "t", "min"),
+        ("float", "t > x", "u", "x", None),
+        ("float", "t > u", "t", "x", None),
+    ],
+)
+def test_extrema_are_recognised(element: str, condition: str, then: str, otherwise: str, operation: str | None) -> None:
+    left, comparison, right = condition.split()
+    space = (("i", 0, 3), ("j", 0, 7))
+    names = (left, right, then, otherwise)
+    arrays = {"x": ("X", ("i",)), "t": ("T", ("i", "j")), "u": ("U", ("i", "j"))}
+    reads = tuple(("read", *arrays[name]) for name in names)
+    scop = make_scop([Work("S", space, (*reads, ("write", "X", ("i",))))])  # type: ignore[arg-type]
+    one, other, positive, negative, target = (
+        Expression("access", access.reference) for access in scop.statements[0].accesses
+    )
+    value = Expression("op", "?:", (Expression("op", comparison, (one, other)), positive, negative))
+    statement = replace(scop.statements[0], body=Expression("op", "=", (target, value)))
+    typed = tuple(replace(each, element=element) for each in scop.arrays)
+    scop = replace(scop, statements=(statement,), arrays=typed)
+    found = reduction(scop, statement)
+    assert (found.operation if found else None) == operation
+    assert (found.target.array if found else None) == ("X" if operation else None)
 
 
 def conv_nests() -> tuple[Scop, tuple]:  # type: ignore[type-arg]

@@ -130,7 +130,7 @@ def test_a_loop_has_a_scope_with_what_belongs_to_it() -> None:
         Integer(2),
         before=(declared,),
         after=(Assign(at("s", 0), "+=", Name("sum")),),
-        pragma=Pragma("parallel for", 2, 16, dynamic=True, sums=(("sum", ()), ("t", (3, 4)))),
+        pragma=Pragma("parallel for", 2, 16, dynamic=True, sums=(("+", "sum", ()), ("+", "t", (3, 4)))),
     )
     assert c((node,)) == [
         "{",

@@ -18,6 +18,7 @@ from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.amx import AMX
+from polydl.microkernels.int16 import INT16
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.libxsmm_groups import LIBXSMM_BF16, LIBXSMM_INT8
 from polydl.microkernels.plain_c import PLAIN_C
@@ -36,6 +37,7 @@ CASES: list[tuple[Microkernel, GemmSite]] = [(LIBXSMM, each) for each in SITES] 
     (PLAIN_C, each) for each in SITES + WIDER
 ]
 CASES += [(AMX, each) for each in TILED + NARROW + BYTES]
+CASES += [(INT16, each) for each in BYTES]
 CASES += [(LIBXSMM_BF16, each) for each in PAIRS] + [(LIBXSMM_INT8, each) for each in FOURS]
 
 
@@ -93,6 +95,7 @@ Mode = Literal["as it is", "declining", "in plain C"]
             for mode in ("as it is", "declining")
         ),
         (PLAIN_C, "as it is"),
+        (INT16, "as it is"),
         pytest.param((AMX, "as it is"), marks=pytest.mark.amx),
         (AMX, "declining"),
         (AMX, "in plain C"),

@@ -30,6 +30,7 @@ TAKEN: dict[str, Mapping[str, int]] = {
     "matmul_vla.c": {"n": 32, "m": 48, "k": 24},
     "program.c": {},
     "sgemm_lda.c": {"m": 32, "n": 48, "k": 24, "lda": 24, "ldb": 48, "ldc": 48},
+    "softmax.c": {"rows": 16, "cols": 64},
 }
 
 

@@ -7,7 +7,16 @@ from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Assign, Body, For, Node
-from polydl.codegen.passes import accumulators, factors, lane_accumulators, reductions, unroll_and_jam, vectorize
+from polydl.codegen.passes import (
+    accumulators,
+    factors,
+    lane_accumulators,
+    openmp_pragmas,
+    reciprocals,
+    reductions,
+    unroll_and_jam,
+    vectorize,
+)
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Linear, Name, Unary
 
 ARRAYS = (
@@ -178,3 +187,97 @@ def test_sums_of_loops_around_keep_their_terms() -> None:
     accumulated = Assign(Element("polydl_row0", (Name("j"),)), "+=", SCALED, "S")
     ir = (loop("j", 1, 89, accumulated),)
     assert summed(ir, context(*ARRAYS, S=UPDATE), factors) == c(ir)
+
+
+def test_long_loops_with_few_sums_have_lanes_for_several_vectors() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 300}, lanes=16)
+    made = summed(row(PRODUCT, last=299), context(*ARRAYS, S=facts), lane_accumulators)
+    assert made == [
+        "{",
+        "float polydl_sum0[64] = {0};",
+        "for (int polydl_j_first = 0; polydl_j_first <= 255; polydl_j_first += 64) {",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = polydl_j_first; j <= polydl_j_first + 63; ++j) {",
+        "polydl_sum0[j - polydl_j_first] += A[i][j] * x[j];",
+        "}",
+        "}",
+        "#pragma omp simd simdlen(16)",
+        "for (int j = 256; j <= 299; ++j) {",
+        "polydl_sum0[j - 256] += A[i][j] * x[j];",
+        "}",
+        "#pragma omp simd",
+        "for (int polydl_lane = 0; polydl_lane < 16; ++polydl_lane) {",
+        "polydl_sum0[polydl_lane] += polydl_sum0[polydl_lane + 16];",
+        "polydl_sum0[polydl_lane] += polydl_sum0[polydl_lane + 32];",
+        "polydl_sum0[polydl_lane] += polydl_sum0[polydl_lane + 48];",
+        "}",
+        "z[i] += polydl_total_float(polydl_sum0, 16);",
+        "}",
+    ]
+    # Functions that are called leave no registers.
+    called = row(Apply("expf", (at("x", "j"),)), last=299)
+    assert "float polydl_sum0[16] = {0};" in summed(called, context(*ARRAYS, S=facts), lane_accumulators)
+
+
+def extremum(comparison: str, *, last: int, facts: StatementFacts) -> list[str]:
+    """The C of ``if (x[j] > z[i]) z[i] = x[j]`` in a loop over j."""
+    chosen = Conditional(Binary(comparison, at("x", "j"), at("z", "i")), at("x", "j"), at("z", "i"))
+    ir = (loop("j", 1, last, sets("S", at("z", "i"), chosen)),)
+    return summed(ir, context(*ARRAYS, S=facts), lane_accumulators, openmp_pragmas)
+
+
+def test_lanes_of_an_extremum_begin_with_what_it_has_been() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, operation="max", counts={1: 128}, lanes=8)
+    made = extremum(">", last=127, facts=facts)
+    assert made[1:5] == [
+        "float polydl_sum0[32];",
+        "#pragma omp simd",
+        "for (int polydl_lane = 0; polydl_lane < 32; ++polydl_lane)",
+        "polydl_sum0[polydl_lane] = z[i];",
+    ]
+    lane = "polydl_sum0[j - polydl_j_first]"
+    assert f"{lane} = (x[j] > {lane}) ? x[j] : {lane};" in made
+    assert made[-2] == "z[i] = polydl_greatest_float(polydl_sum0, 8);"
+
+
+def test_a_short_extremum_is_a_variable_that_lanes_compare() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, operation="min", counts={1: 12}, lanes=8)
+    assert extremum("<", last=11, facts=facts) == [
+        "{",
+        "float polydl_sum0 = z[i];",
+        "#pragma omp simd simdlen(8) reduction(min: polydl_sum0)",
+        "for (int j = 0; j <= 11; ++j) {",
+        "polydl_sum0 = (x[j] < polydl_sum0) ? x[j] : polydl_sum0;",
+        "}",
+        "z[i] = polydl_sum0;",
+        "}",
+    ]
+
+
+def test_what_a_loop_leaves_alone_divides_as_a_product_with_its_reciprocal() -> None:
+    quotient = Binary("/", at("x", "j"), Apply("sqrtf", (at("a"),)))
+    body = (
+        loop("j", 1, 89, Assign(at("s", "j"), "/=", at("z", "i"), "S"), sets("S", at("A", "i", "j"), quotient)),
+    )  # fmt: skip
+    known = context(*ARRAYS, S=UPDATE)
+    made = c(reciprocals.run(vectorize.run(body, known), known))
+    assert made == [
+        "{",
+        "const float polydl_over0 = 1 / z[i];",
+        "const float polydl_over1 = 1 / sqrtf(a);",
+        "for (int j = 0; j <= 89; ++j) {",
+        "s[j] *= polydl_over0;",
+        "A[i][j] = x[j] * polydl_over1;",
+        "}",
+        "}",
+    ]
+    exact = context(*ARRAYS, S=UPDATE, exact=True)
+    assert c(reciprocals.run(vectorize.run(body, exact), exact)) == c(body)
+    # What moves with the loop, or is written in it, and integers.
+    kept = (
+        loop("j", 1, 89, sets("S", at("s", "j"), Binary("/", at("x", "j"), at("r", "j")))),
+        loop("j", 1, 89, sets("S", at("s", "j"), Binary("/", at("x", "j"), at("s", 0)))),
+        loop("j", 1, 89, sets("S", at("s", "j"), Binary("/", at("x", "j"), at("n")))),
+    )
+    known = context(*ARRAYS, array("n", element="int"), S=UPDATE)
+    assert c(reciprocals.run(vectorize.run(kept, known), known)) == c(kept)

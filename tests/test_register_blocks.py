@@ -83,9 +83,13 @@ def test_what_neighbours_share_is_loaded_once(tmp_path: Path) -> None:
     statement = scop.statement("S1")
     # Loops y, x, r, s, k. A row of three outputs reads five columns of three rows, and nine elements of the filter.
     inner = [(2, 3), (3, 3), (1, 3)]
-    assert register_block(scop, statement, inner, 4, 32) == RegisterBlock(27, 27, loads=15 + 9 + 3, stores=3, live=8)
+    assert register_block(scop, statement, inner, 4, 32) == RegisterBlock(
+        27, 27, loads=15 + 9 + 3, stores=3, live=8, kept=0
+    )
     # With too few registers for what is used again, it is loaded each time.
-    assert register_block(scop, statement, inner, 4, 6) == RegisterBlock(27, 27, loads=27 + 9 + 3, stores=3, live=8)
+    assert register_block(scop, statement, inner, 4, 6) == RegisterBlock(
+        27, 27, loads=27 + 9 + 3, stores=3, live=8, kept=0
+    )
 
 
 def test_what_does_not_move_with_the_vectors_is_loaded_before(tmp_path: Path) -> None:

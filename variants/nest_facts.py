@@ -15,10 +15,10 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Machine
 from polydl.plan.nest_plan import loop_bounds
-from polydl.poly.dependences import moves, reduction_array
 from polydl.poly.domains import sums_run_alike
 from polydl.poly.legality import Directions, order_is_legal
 from polydl.poly.nests import Nest
+from polydl.poly.reductions import moves, reduction_array
 from polydl.variants.layout_order import contiguous, layout_order
 from polydl.variants.shapes import Shape
 

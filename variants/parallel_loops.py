@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from polydl.poly.dependences import combinable
 from polydl.poly.legality import parallel_is_legal, sums_are_legal
+from polydl.poly.reductions import combinable
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.shapes import Shape
 

@@ -7,10 +7,12 @@ what neighbouring outputs read in common is loaded once. Rules that keep the blo
 few, each by an argument that holds for any nest:
 
 * the terms of a sum are at most ``MOST_TERMS``, and the sums of a block at most ``MOST_UNROLLED`` vectors;
-* sums, and what several of them read until the last of these has done so, fit into registers, if they do in any block;
+* sums, and what several of them read until the last of these has done so, fit into registers, if they do in any block,
+  and together with what the vector loop leaves alone, if that holds for any;
 * of the loops over terms, one that moves an operand as a loop over the block's outputs does is the innermost, so that
   what these outputs share is in use for a short while only;
-* the loop that fills vectors is taken whole, or in tiles of one or four vectors that divide it;
+* the loop that fills vectors is taken whole, or in tiles of four vectors that divide it, or of one where nothing stays
+  in registers from one to the next;
 * blocks are kept if their predicted cycles per operation are within ``SLACK`` of the best one's, and of those that
   take the same the one with the fewest loads is the first.
 """
@@ -27,9 +29,9 @@ from polydl.ir.statement import Access, Statement
 from polydl.machine import Machine
 from polydl.plan.register_blocks import register_block
 from polydl.plan.tile import MOST_INSTANCES, MOST_UNROLLED
-from polydl.poly.dependences import moves
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.nests import Nest
+from polydl.poly.reductions import moves
 
 MOST_TERMS = 64
 SLACK = 1.35
@@ -53,6 +55,8 @@ class RegisterBlock:
     #: Loops over outputs, outermost first, with the iterations of a block.
     outputs: tuple[tuple[int, int], ...]
     cycles_per_operation: float = 0.0
+    #: Vectors of what the vector loop leaves alone.
+    alone: int = 0
 
     @property
     def loops(self) -> tuple[int, ...]:
@@ -84,25 +88,28 @@ def register_blocks(
     [vector] = vectors
     elements = max(1, machine.vector_bytes // scop.array(target.array).element_bytes)
     reads = [access for access in statement.reads if access.array != target.array]
+    everything: dict[tuple[float, float], RegisterBlock] = {}
     fitting: dict[tuple[float, float], RegisterBlock] = {}
     spilling: dict[tuple[float, float], RegisterBlock] = {}
+    registers = machine.core.vector_registers
     for inner in _outputs(scop, reads, [loop for loop in outputs if loop != vector], terms, extents):
         if count * prod(size for _, size in inner) > MOST_INSTANCES:
             continue
         orders = _term_orders(reads, terms, [loop for loop, _ in inner])
         order = next((each for each in orders if _is_legal(nest, directions, vector, each, inner)), None)
         if order is not None:
-            cost, live = _cost(scop, statement, machine, extents, vector, order, inner)
-            found = fitting if live <= machine.core.vector_registers else spilling
-            found.setdefault(cost, RegisterBlock(vector, extents[vector], order, inner, cost[0]))
-    found = fitting or spilling
+            cost, live, alone = _cost(scop, statement, machine, extents, vector, order, inner)
+            found = everything if live + alone <= registers else fitting if live <= registers else spilling
+            found.setdefault(cost, RegisterBlock(vector, extents[vector], order, inner, cost[0], alone))
+    found = everything or fitting or spilling
     best = min((cycles for cycles, _ in found), default=0.0)
     kept = [found[cost] for cost in sorted(found) if cost[0] <= SLACK * best][:BLOCKS_KEPT]
-    return tuple(replace(block, span=span) for block in kept for span in _spans(extents[vector], elements))
+    return tuple(replace(block, span=span) for block in kept for span in _spans(extents[vector], elements, block.alone))
 
 
-def _spans(extent: int, elements: int) -> tuple[int, ...]:
-    tiles = (vectors * elements for vectors in _TILES)
+def _spans(extent: int, elements: int, alone: int) -> tuple[int, ...]:
+    """Iterations of the vector loop: one vector would load what it leaves alone each time."""
+    tiles = (vectors * elements for vectors in _TILES if vectors > 1 or not alone)
     return (extent, *(size for size in tiles if size < extent and extent % size == 0))
 
 
@@ -170,12 +177,12 @@ def _cost(
     vector: int,
     terms: Sequence[int],
     outputs: Sequence[tuple[int, int]],
-) -> tuple[tuple[float, float], int]:
+) -> tuple[tuple[float, float], int, int]:
     """Predicted cycles and loads for each vector of instances, over full blocks and shorter last ones.
 
-    The second is the number of registers that a full block takes.
+    The others are the registers that a full block takes, and those of what the vector loop leaves alone.
     """
-    core, cycles, loads, work, live = machine.core, 0.0, 0.0, 0, 0
+    core, cycles, loads, work, live, kept = machine.core, 0.0, 0.0, 0, 0, 0
     pieces: list[tuple[int, tuple[tuple[int, int], ...]]] = [(1, ())]
     for loop, size in outputs:
         full, rest = divmod(extents[loop], size)
@@ -187,5 +194,5 @@ def _cost(
         cycles += times * core.cycles(block.operations, block.loads, block.stores)
         loads += times * block.loads
         work += times * block.instances
-        live = max(live, block.live)
-    return (cycles / work, loads / work), live
+        live, kept = max(live, block.live), max(kept, block.kept)
+    return (cycles / work, loads / work), live, kept

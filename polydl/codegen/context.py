@@ -9,6 +9,7 @@ from polydl.codegen.loop_ir import Assign, Body, For, assignments, statements
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, mentions
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array
+from polydl.poly.reductions import Operation
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
 # Terms whose sum in float is hardly less precise than each of them.
@@ -23,7 +24,7 @@ class StatementFacts:
     parallel: Mapping[int, Loop] = field(default_factory=dict)
     #: Loops that may be run with vector instructions.
     vector: frozenset[int] = frozenset()
-    #: The array with the element that the statement adds to in all iterations of a loop, if it may do so in parts.
+    #: The array with the element that the statement accumulates in all iterations of a loop, if it may do so in parts.
     sums: Mapping[int, str] = field(default_factory=dict)
     #: Iterations of each loop.
     counts: Mapping[int, int] = field(default_factory=dict)
@@ -36,6 +37,8 @@ class StatementFacts:
     unrolled: Mapping[int, int] = field(default_factory=dict)
     #: Arrays that are written past the caches.
     streamed: frozenset[str] = frozenset()
+    #: What the statement accumulates with.
+    operation: Operation = "+"
 
 
 @dataclass(frozen=True)

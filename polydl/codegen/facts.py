@@ -13,9 +13,12 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
-from polydl.poly.dependences import addition, moves, reduction_array
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
+from polydl.poly.reductions import moves, reduction
 from polydl.vector_functions import called, scalar_only
+
+VECTOR_OPERATIONS = frozenset({"+", "max", "min"})
+"""What lanes of a vector loop may accumulate, each for itself."""
 
 
 def generated(plan: Plan, name: str) -> tuple[int | Loop, ...]:
@@ -63,6 +66,8 @@ def _facts(
     parallel = {place: d for place, d in enumerate(generated(plan, name)) if isinstance(d, Loop) and d.parallel}
     vector = frozenset[int]() if nest.inner else _vector_places(scop, nest, here, sums, exact=context.exact)
     own = {place: arrays[name] for place, arrays in sums.items() if name in arrays}
+    accumulated = reduction(scop, statement)
+    operation = "+" if accumulated is None else accumulated.operation
     arrays = [scop.array(access.array) for access in statement.accesses]
     width = min(vector_bytes, nest.vector_bytes or vector_bytes)
     narrow = _narrow(scop, statement, set(own.values()), context)
@@ -71,6 +76,7 @@ def _facts(
         parallel=parallel,
         vector=vector,
         sums=own,
+        operation=operation,
         counts=dict(zip(nest.places, trips(nest), strict=False)),
         lanes=width // widest,
         real={array.element for array in arrays} <= {"float", "double"},
@@ -159,7 +165,7 @@ def _vector_places(
 
 
 def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int, dict[str, str]]:
-    """By place in time and statement, the arrays whose sums a vector loop there would have to take in parts.
+    """By place in time and statement, the arrays that a vector loop there would have to accumulate in parts.
 
     Only where that is allowed.
     """
@@ -172,12 +178,11 @@ def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int,
         arrays: dict[str, str] = {}
         known = True
         for statement in (scop.statement(name) for name in plan.nest.statements):
-            if reduction_array(scop, statement) is None or moves(statement.writes[0], iterator):
+            found = reduction(scop, statement)
+            if found is None or moves(found.target, iterator):
                 continue
-            target = addition(scop, statement)
-            known = known and target is not None
-            if target is not None:
-                arrays[statement.name] = target.array
+            known = known and found.operation in VECTOR_OPERATIONS
+            arrays[statement.name] = found.target.array
         if known and arrays and len(set(arrays.values())) == len(arrays):
             sums[place] = arrays
     return sums

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
+from polydl.poly.reductions import Operation
 
 ONE = Integer(1)
 
@@ -70,18 +71,22 @@ class Pragma:
     #: Elements of a vector, 0 for any number.
     simdlen: int = 0
     dynamic: bool = False
-    #: Variables and arrays, with their extents, that lanes or threads add up.
-    sums: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    #: Variables and arrays, with their extents, that lanes or threads accumulate, by the operation.
+    sums: tuple[tuple[Operation, str, tuple[int, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """A sum that a loop takes in a variable of its own, which begins with zero, and adds to ``target`` at its end."""
+    """What a loop accumulates in a variable of its own.
+
+    A sum begins with zero and is added to ``target`` at its end, an extremum begins with ``target`` and replaces it.
+    """
 
     variable: str
     type: str
     target: Element
     statement: str
+    operation: Operation = "+"
     #: What the sum is multiplied by at the end, if anything.
     factor: Expr | None = None
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import For, Pragma
+from polydl.poly.reductions import Operation
 
 
 def directive(kind: str, loop: For, context: Context, *, collapse: int = 0, simdlen: int = 0) -> Pragma:
-    """The directive, with what lanes or threads add up."""
+    """The directive, with what lanes or threads accumulate."""
     facts = context.of(loop.body)
     dealt = [each.parallel[loop.place] for each in facts if loop.place in each.parallel] if "for" in kind else []
-    variables = [(each.variable, ()) for each in loop.reductions]
+    variables: list[tuple[Operation, str, tuple[int, ...]]] = []
+    variables += [(each.operation, each.variable, ()) for each in loop.reductions]
     known = {each.target.array for each in loop.reductions}
     arrays = sorted({name for each in dealt for name in each.combined} - known)
     return Pragma(
@@ -18,7 +20,7 @@ def directive(kind: str, loop: For, context: Context, *, collapse: int = 0, simd
         collapse,
         simdlen,
         any(each.dynamic for each in dealt),
-        (*variables, *((name, context.arrays[name].extents) for name in arrays)),
+        (*variables, *(("+", name, context.arrays[name].extents) for name in arrays)),
     )
 
 

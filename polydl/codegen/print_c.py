@@ -113,8 +113,11 @@ def pragma(value: Pragma) -> str:
     made += f" collapse({value.collapse})" if value.collapse else ""
     made += f" simdlen({value.simdlen})" if value.simdlen else ""
     made += " schedule(dynamic)" if value.dynamic else ""
-    names = (name + "".join(f"[:{extent}]" for extent in extents) for name, extents in value.sums)
-    return made + (f" reduction(+: {', '.join(names)})" if value.sums else "")
+    for operation in dict.fromkeys(operation for operation, _, _ in value.sums):
+        own = (each for each in value.sums if each[0] == operation)
+        names = (name + "".join(f"[:{extent}]" for extent in extents) for _, name, extents in own)
+        made += f" reduction({operation}: {', '.join(names)})"
+    return made
 
 
 def _variable(value: Variable) -> str:

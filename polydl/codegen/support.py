@@ -45,6 +45,18 @@ static inline {element} polydl_total_{element}(const {element} *lanes, int count
 }}"""
 
 
+def _extremum(name: str, element: str, chooses: str) -> str:
+    """C of a function that compares the lanes of a vector."""
+    return f"""/* Of the lanes of a vector the one that comes first by `{chooses}`. */
+static inline {element} polydl_{name}_{element}(const {element} *lanes, int count)
+{{
+  {element} chosen = lanes[0];
+  for (int lane = 1; lane < count; ++lane)
+    chosen = lanes[lane] {chooses} chosen ? lanes[lane] : chosen;
+  return chosen;
+}}"""
+
+
 SUPPORT = {
     "polydl_min": "static inline int polydl_min(int a, int b) { return a < b ? a : b; }",
     "polydl_max": "static inline int polydl_max(int a, int b) { return a > b ? a : b; }",
@@ -82,6 +94,11 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
 }""",
     "polydl_total_float": _total("float"),
     "polydl_total_double": _total("double"),
+    **{
+        f"polydl_{name}_{element}": _extremum(name, element, chooses)
+        for name, chooses in (("greatest", ">"), ("least", "<"))
+        for element in ("float", "double")
+    },
     "polydl_streamed": """/* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {

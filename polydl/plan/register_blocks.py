@@ -32,6 +32,8 @@ class RegisterBlock:
     stores: int
     #: Registers that sums and what is read again take at once.
     live: int
+    #: Those that take what the vector loop leaves alone, which may be loaded again instead.
+    kept: int
 
 
 def register_block(
@@ -43,7 +45,7 @@ def register_block(
     """
     counts = tuple(count for _, count in loops)
     written = {access.array for access in statement.writes}
-    instances, loads, live, held = prod(counts), 0, _OPERANDS, 0
+    instances, loads, live, held, kept = prod(counts), 0, _OPERANDS, 0, 0
     varying: list[tuple[int, int]] = []
     for access in statement.accesses:
         if access.subscripts is None:
@@ -59,13 +61,15 @@ def register_block(
             # Elements that lie apart are picked from so many vectors.
             varying.append((distinct * step, longest))
         else:
-            loads += 0 if distinct + held < registers else distinct
+            kept += distinct
     stores, live = held, live + held
     for distinct, longest in varying:
         live += longest
         loads += distinct if live <= registers else max(distinct, instances)
+    # What the vector loop leaves alone stays in registers if there are any left.
+    loads += 0 if live + kept <= registers else kept
     each = max(1, -(-statement.flops_per_instance // _OPERATIONS))
-    return RegisterBlock(instances, instances * each, loads + held, stores, live)
+    return RegisterBlock(instances, instances * each, loads + held, stores, live, kept)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,7 +7,7 @@ target in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import islpy as isl
@@ -17,6 +17,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
+from polydl.poly.reductions import reduction_array
 from polydl.poly.schedules import original_schedule, runs_before, schedule_length, time_map
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
@@ -50,92 +51,6 @@ _KIND: dict[tuple[str, str], DependenceKind] = {
 }
 # Some ten seconds of isl's work.
 _MOST_PAIRS = 30_000
-_FLOATING = ("float", "double", "long double")
-_ACCUMULATING = {"+=": "+", "-=": "+", "*=": "*"}
-
-
-def _truncates(scop: Scop, statement: Statement, array: str) -> bool:
-    """Whether an integer accumulates terms that may have a fraction: each addition then rounds, so order matters."""
-    if scop.array(array).element in _FLOATING:
-        return False
-    return any(scop.array(access.array).element in _FLOATING for access in statement.reads) or any(
-        node.kind == "call"
-        or (node.kind == "cast" and node.text in _FLOATING)
-        or (node.kind == "literal" and not node.text.rstrip("uUlL").isdigit())
-        for node in statement.body.walk()
-    )
-
-
-def reduction_array(scop: Scop, statement: Statement) -> str | None:
-    """The array of a reduction: one that the statement accumulates into with an associative, commutative operator.
-
-    Recognised are ``x += e``, ``x -= e``, ``x *= e`` and ``x = x + e`` (``x * e``, ``fmaxf(x, e)`` ...), where ``e``
-    doesn't read the array of ``x`` and has no fraction that an integer ``x`` would lose. None for other statements.
-    """
-    body = statement.body
-    if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
-        return None
-    target, value = body.arguments
-    written = [access for access in statement.writes if access.reference == target.text]
-    if len(written) != 1 or len(statement.writes) != 1:
-        return None
-    array = written[0].array
-    if _truncates(scop, statement, array):
-        return None
-    reads = [access for access in statement.reads if access.array == array]
-    if body.text in _ACCUMULATING:
-        return array if len(reads) == 1 and reads[0].index == written[0].index else None
-    if body.text != "=" or len(reads) != 1 or reads[0].index != written[0].index:
-        return None
-    accumulates = (value.kind == "op" and value.text in ("+", "*") and len(value.arguments) == 2) or (
-        value.kind == "call" and value.text in ("fmaxf", "fmax", "fminf", "fmin") and len(value.arguments) == 2
-    )
-    accumulated = [a for a in value.arguments if a.kind == "access" and a.text == reads[0].reference]
-    return array if accumulates and len(accumulated) == 1 else None
-
-
-# Bytes; each thread gets a copy of these arrays on its stack.
-_COMBINED_BYTES = 1 << 17
-
-
-def addition(scop: Scop, statement: Statement) -> Access | None:
-    """The write of a reduction by ``+`` or ``-``; None for other statements."""
-    array = reduction_array(scop, statement)
-    if array is None or len(statement.writes) != 1:
-        return None
-    body = statement.body
-    added = body.text in ("+=", "-=") or (
-        body.text == "=" and body.arguments[1].kind == "op" and body.arguments[1].text == "+"
-    )
-    return statement.writes[0] if added else None
-
-
-def moves(target: Access, iterator: int) -> bool:
-    """Whether the loop's iterator is in a subscript of ``target``; False where subscripts aren't affine."""
-    return target.subscripts is not None and any(form.coefficients[iterator] for form in target.subscripts)
-
-
-def combinable(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> tuple[str, ...]:
-    """The arrays that a parallel loop may sum into one copy per thread, to be added up at the end.
-
-    All iterations of the loop add to the same elements of these arrays. ``loop`` is the loop's index among the
-    iterators of each statement. Empty where another access in the loop touches one of the arrays, where the arrays
-    exceed ``_COMBINED_BYTES`` together, where one is a view, and where a statement reduces by another operator.
-    """
-    arrays: list[str] = []
-    for statement in statements:
-        if reduction_array(scop, statement) is None or moves(statement.writes[0], loop[statement.name]):
-            continue
-        target = addition(scop, statement)
-        if target is None:
-            return ()
-        arrays.append(target.array)
-    unique = tuple(dict.fromkeys(arrays))
-    touched = [access.array for s in statements for access in s.accesses if access.array in unique]
-    size = sum(scop.array(name).bytes for name in unique)
-    # Each addition reads and writes its element once.
-    plain = len(touched) == 2 * len(arrays) and all(not scop.array(name).view_of for name in unique)
-    return unique if plain and size <= _COMBINED_BYTES else ()
 
 
 def _pairs(scop: Scop, kinds: tuple[DependenceKind, ...]) -> Iterator[tuple[Statement, Access, Statement, Access]]:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polydl.ir.statement import Statement
-from polydl.poly.dependences import moves
+from polydl.poly.reductions import moves
 
 
 def independent_loops(statement: Statement) -> dict[int, tuple[int, int]]:

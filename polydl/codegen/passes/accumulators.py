@@ -145,7 +145,7 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     sums = {
         name: [each.sums.get(other.place) for other in around]
         for name, each in facts.items()
-        if lane.place in each.vector and lane.place not in each.sums
+        if lane.place in each.vector and lane.place not in each.sums and each.operation == "+"
     }
     counts = {name: [each.counts.get(other.place, 1) for other in around] for name, each in facts.items()}
     terms = {name: (prod(those[:-1]), those[-1]) for name, those in counts.items()}

@@ -1,6 +1,7 @@
-"""Lane accumulators: a vector loop's sums with one variable for each lane, which are added up after the loop.
+"""Lane accumulators: a vector loop's sums and extrema with one variable for each lane, which are joined after the loop.
 
-What OpenMP's clause asks for, compilers that keep to the order of additions do lane after lane at the end.
+What OpenMP's clause asks for, compilers that keep to the order of additions do lane after lane at the end. Long loops
+with few sums have lanes for several vectors, so that none waits for the addition of the one before.
 """
 
 from __future__ import annotations
@@ -20,17 +21,39 @@ from polydl.codegen.loop_ir import (
     Reduction,
     Variable,
     at_most,
+    expressions,
     mapped,
     with_values_of,
 )
 from polydl.codegen.passes.streaming_stores import stores
-from polydl.codegen.values import Apply, Binary, Element, Expr, Integer, Linear, Name, as_sum, linear, plus
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Conditional,
+    Element,
+    Expr,
+    Integer,
+    Linear,
+    Name,
+    as_sum,
+    linear,
+    plus,
+)
 
 _LANES = frozenset({2, 4, 8, 16})
+# Vectors that all sums of a loop have together: an addition takes about as many cycles.
+_MOST_VECTORS = 4
+# Additions to each of them that joining them takes no time beside.
+_FEWEST_TURNS = 4
+# C operators that choose the first of two values.
+_CHOOSES = {"max": ">", "min": "<"}
+# Functions that join the lanes of a vector.
+_JOINS = {"+": "total", "max": "greatest", "min": "least"}
+_LANE = Name("polydl_lane")
 
 
 def run(ir: Body, context: Context) -> Body:
-    """All sums of vector loops get their variables; lanes have their own where the loop fills vectors twice."""
+    """All reductions of vector loops get their variables; lanes have their own where the loop fills vectors twice."""
 
     def changed(node: Node) -> Node:
         return _with_variables(node, context) if isinstance(node, For) and node.reductions else node
@@ -47,49 +70,100 @@ def _lanes(loop: For, context: Context) -> int:
     return lanes if lanes in _LANES and lanes <= context.fewest_trips(loop) // 2 else 0
 
 
+def _vectors(loop: For, lanes: int, context: Context) -> int:
+    """For how many vectors each reduction has lanes: one where functions are called, which leave no registers."""
+    called = any(isinstance(each, Apply) for each in expressions(loop.body))
+    vectors = 1 if called else max(1, _MOST_VECTORS // len(loop.reductions))
+    while vectors > 1 and context.fewest_trips(loop) < _FEWEST_TURNS * vectors * lanes:
+        vectors //= 2
+    return vectors
+
+
 def _with_variables(loop: For, context: Context) -> Node:
     lanes = _lanes(loop, context)
-    zero = Variable("", (lanes,) if lanes else (), Integer(0))
-    declared = []
+    width = lanes * _vectors(loop, lanes, context) if lanes else 0
+    declared: list[Node] = []
     for statement in dict.fromkeys(each.statement for each in loop.reductions):
         here = [each for each in loop.reductions if each.statement == statement]
-        variables = tuple(replace(zero, name=each.variable) for each in here)
-        declared.append(Declare(here[0].type, variables))
-    added = tuple(Assign(each.target, "+=", _total(each, lanes)) for each in sorted(loop.reductions, key=_statement))
-    before, after = (*loop.before, *declared), (*added, *loop.after)
+        extents = (width,) if lanes else ()
+        declared.append(
+            Declare(here[0].type, tuple(Variable(each.variable, extents, _first(each, lanes)) for each in here))
+        )
+    if lanes:
+        declared += [_filled(each, width) for each in loop.reductions if each.operation != "+"]
+    joined = [_joined(each, lanes, width) for each in loop.reductions if width > lanes]
+    added = (_added(each, lanes) for each in sorted(loop.reductions, key=_statement))
+    before, after = (*loop.before, *declared), (*joined, *added, *loop.after)
     if not lanes:
         return replace(loop, before=before, after=after)
-    return Block((*before, *_in_vectors(replace(loop, before=(), after=()), lanes), *after))
+    return Block((*before, *_in_vectors(replace(loop, before=(), after=()), lanes, width), *after))
 
 
 def _statement(reduction: Reduction) -> str:
     return reduction.statement
 
 
-def _total(reduction: Reduction, lanes: int) -> Expr:
-    total: Expr = Name(reduction.variable)
+def _first(reduction: Reduction, lanes: int) -> Expr | None:
+    """What a variable begins with where it is declared; None for the lanes of an extremum."""
+    if reduction.operation == "+":
+        return Integer(0)
+    return None if lanes else reduction.target
+
+
+def _over_lanes(lanes: int, *body: Assign) -> For:
+    return For(_LANE.name, Integer(0), Binary("<", _LANE, Integer(lanes)), body, pragma=Pragma("simd"))
+
+
+def _filled(reduction: Reduction, width: int) -> For:
+    """All lanes of an extremum begin with what it has been."""
+    return _over_lanes(width, Assign(Element(reduction.variable, (_LANE,)), "=", reduction.target))
+
+
+def _joined(reduction: Reduction, lanes: int, width: int) -> For:
+    """The first vector of a reduction with what the others have accumulated."""
+    here = Element(reduction.variable, (_LANE,))
+    return _over_lanes(
+        lanes,
+        *(
+            _accumulated(reduction, here, Element(reduction.variable, (plus(_LANE, start),)))
+            for start in range(lanes, width, lanes)
+        ),
+    )
+
+
+def _accumulated(reduction: Reduction, to: Expr, value: Expr) -> Assign:
+    if reduction.operation == "+":
+        return Assign(to, "+=", value)
+    return Assign(to, "=", Conditional(Binary(_CHOOSES[reduction.operation], value, to), value, to))
+
+
+def _added(reduction: Reduction, lanes: int) -> Assign:
+    """What a loop has accumulated, joined with its target."""
+    value: Expr = Name(reduction.variable)
     if lanes:
-        total = Apply(f"polydl_total_{reduction.type}", (total, Integer(lanes)))
-    return total if reduction.factor is None else Binary("*", reduction.factor, total)
+        value = Apply(f"polydl_{_JOINS[reduction.operation]}_{reduction.type}", (value, Integer(lanes)))
+    if reduction.factor is not None:
+        value = Binary("*", reduction.factor, value)
+    return Assign(reduction.target, "+=" if reduction.operation == "+" else "=", value)
 
 
-def _in_vectors(loop: For, lanes: int) -> Sequence[Node]:
-    """The loop in pieces of so many iterations, and what is left."""
+def _in_vectors(loop: For, lanes: int, width: int) -> Sequence[Node]:
+    """The loop in pieces of ``width`` iterations, and what is left."""
     assert loop.last is not None
     name, first, last = loop.iterator, loop.first, loop.last
     start = Name(f"polydl_{name.removeprefix('polydl_')}_first")
     numbers = loop.range
-    rest = len(numbers) % lanes if numbers else -1
-    end = Integer(numbers[-1] - rest) if numbers else plus(last, 1 - lanes)
-    body = (_piece(loop, lanes, start, plus(start, lanes - 1)),)
-    vectors = For(start.name, first, at_most(start.name, end), body, Integer(lanes))
+    rest = len(numbers) % width if numbers else -1
+    end = Integer(numbers[-1] - rest) if numbers else plus(last, 1 - width)
+    body = (_piece(loop, lanes, start, plus(start, width - 1)),)
+    vectors = For(start.name, first, at_most(start.name, end), body, Integer(width))
     if not rest:
         return (vectors,)
     if numbers:
         return vectors, _piece(loop, lanes, Integer(numbers[-rest]), last)
     count = Linear(((1, last), (-1, first)), 1)
     start_of_all = as_sum(first)
-    whole = replace(start_of_all, terms=(*start_of_all.terms, (lanes, Binary("/", count, Integer(lanes)))))
+    whole = replace(start_of_all, terms=(*start_of_all.terms, (width, Binary("/", count, Integer(width)))))
     declared = Declare("int", (Variable(start.name, initial=whole),), constant=True)
     return vectors, declared, _piece(loop, lanes, start, last)
 

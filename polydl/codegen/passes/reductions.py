@@ -1,4 +1,4 @@
-"""Sums that a vector loop takes in variables: of elements that all of its iterations add to."""
+"""Sums and extrema that a vector loop takes in variables: elements that all of its iterations accumulate."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(ir: Body, context: Context) -> Body:
 
 
 def _with_reductions(loop: For, context: Context) -> For:
-    """The loop with a variable for each of its sums: for each statement, and for each of its copies."""
+    """The loop with a variable for each of its sums and extrema: for each statement, and for each of its copies."""
     found: dict[tuple[str, str], Reduction] = {}
     for number, statement in enumerate(sorted(statements(loop.body))):
         facts = context.facts[statement]
@@ -38,7 +38,7 @@ def _with_reductions(loop: For, context: Context) -> For:
                 assert isinstance(assign.target, Element)
                 kind = context.sum_type(assign, facts.sums[loop.place], facts.counts[loop.place])
                 name = f"polydl_sum{number}{assign.copy}"
-                found[statement, assign.copy] = Reduction(name, kind, assign.target, statement)
+                found[statement, assign.copy] = Reduction(name, kind, assign.target, statement, facts.operation)
 
     def summed(node: Node) -> Node:
         if not isinstance(node, Assign) or (node.statement, node.copy) not in found:

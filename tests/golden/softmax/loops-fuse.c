@@ -17,6 +17,14 @@ float expf(float);
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* Of the lanes of a vector the one that comes first by `>`. */
+static inline float polydl_greatest_float(const float *lanes, int count)
+{
+  float chosen = lanes[0];
+  for (int lane = 1; lane < count; ++lane)
+    chosen = lanes[lane] > chosen ? lanes[lane] : chosen;
+  return chosen;
+}
 /* team */
 static struct polydl_team polydl_team;
 
@@ -32,8 +40,22 @@ static void softmax(float y[20][60], float x[20][60])
     #pragma omp parallel for
     for (int i = 0; i <= 19; ++i) {
       most_of[i] = x[i][0];
-      for (int polydl_c3 = 1; polydl_c3 <= 59; ++polydl_c3) {
-        most_of[i] = fmaxf(most_of[i], x[i][polydl_c3]);
+      {
+        float polydl_sum0[8];
+        #pragma omp simd
+        for (int polydl_lane = 0; polydl_lane < 8; ++polydl_lane)
+          polydl_sum0[polydl_lane] = most_of[i];
+        for (int polydl_c3_first = 1; polydl_c3_first <= 56; polydl_c3_first += 8) {
+          #pragma omp simd simdlen(8)
+          for (int polydl_c3 = polydl_c3_first; polydl_c3 <= polydl_c3_first + 7; ++polydl_c3) {
+            polydl_sum0[polydl_c3 - polydl_c3_first] = fmaxf(polydl_sum0[polydl_c3 - polydl_c3_first], x[i][polydl_c3]);
+          }
+        }
+        #pragma omp simd simdlen(8)
+        for (int polydl_c3 = 57; polydl_c3 <= 59; ++polydl_c3) {
+          polydl_sum0[polydl_c3 - 57] = fmaxf(polydl_sum0[polydl_c3 - 57], x[i][polydl_c3]);
+        }
+        most_of[i] = polydl_greatest_float(polydl_sum0, 8);
       }
       sum_of[i] = 0;
       for (int polydl_c3 = 0; polydl_c3 <= 7; ++polydl_c3) {
@@ -47,9 +69,12 @@ static void softmax(float y[20][60], float x[20][60])
           sum_of[i] += polydl_sum1;
         }
       }
-      #pragma omp simd simdlen(8)
-      for (int polydl_c3 = 0; polydl_c3 <= 59; ++polydl_c3) {
-        y[i][polydl_c3] = sqrtf(y[i][polydl_c3] / sum_of[i]);
+      {
+        const float polydl_over0 = 1 / sum_of[i];
+        #pragma omp simd simdlen(8)
+        for (int polydl_c3 = 0; polydl_c3 <= 59; ++polydl_c3) {
+          y[i][polydl_c3] = sqrtf(y[i][polydl_c3] * polydl_over0);
+        }
       }
     }
     polydl_end(&polydl_call);

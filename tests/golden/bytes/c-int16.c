@@ -1,0 +1,197 @@
+#include <stddef.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+
+/* processor */
+/* team */
+static struct polydl_team polydl_team;
+static const long polydl_gemm0_offsets_a[1] = {0};
+static const long polydl_gemm0_offsets_b[1] = {0};
+static const long polydl_gemm0_rows_b[1] = {0};
+static const long polydl_gemm0_rows_c[1] = {0};
+typedef int polydl_gemm0_vector __attribute__((vector_size(32), aligned(4), may_alias));
+#ifdef __AVX2__
+#include <immintrin.h>
+#endif
+static inline polydl_gemm0_vector polydl_gemm0_pairs(polydl_gemm0_vector sum, polydl_gemm0_vector a, polydl_gemm0_vector b)
+{
+#ifdef __AVX2__
+  return sum + (polydl_gemm0_vector)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+#else
+  return sum + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
+#endif
+}
+#define polydl_gemm0_PAIR(one, other) (int)((unsigned)(other) << 16 | ((unsigned)(one) & 65535))
+static void polydl_gemm0_copy_a(const signed char *a, int *to, long rows, long there, long k)
+{
+  for (long l = 0; l < k; l += 2, to += rows) {
+    const signed char *one = a + l * 96, *other = one + (l + 1 < k ? 96 : 0);
+    const int mask = l + 1 < k ? -1 : 65535;
+    for (long i = 0; i < there; ++i)
+      to[i] = polydl_gemm0_PAIR(one[i], other[i]) & mask;
+    for (long i = there; i < rows; ++i)
+      to[i] = 0;
+  }
+}
+static void polydl_gemm0_copy_b(const unsigned char *b, int *to, long columns, long k)
+{
+  for (long j = 0; j < columns; ++j, b += 128, to += (k + 1) / 2) {
+    for (long l = 0; l < k / 2; ++l)
+      to[l] = polydl_gemm0_PAIR(b[2 * l * 1], b[(2 * l + 1) * 1]);
+    if (k % 2)
+      to[k / 2] = polydl_gemm0_PAIR(b[(k - 1) * 1], 0);
+  }
+}
+static void polydl_gemm0_block0_3x4(const int *a, const int *b, int *c, long steps, int first)
+{
+  polydl_gemm0_vector c0_0 = {0};
+  polydl_gemm0_vector c0_1 = {0};
+  polydl_gemm0_vector c0_2 = {0};
+  polydl_gemm0_vector c0_3 = {0};
+  polydl_gemm0_vector c1_0 = {0};
+  polydl_gemm0_vector c1_1 = {0};
+  polydl_gemm0_vector c1_2 = {0};
+  polydl_gemm0_vector c1_3 = {0};
+  polydl_gemm0_vector c2_0 = {0};
+  polydl_gemm0_vector c2_1 = {0};
+  polydl_gemm0_vector c2_2 = {0};
+  polydl_gemm0_vector c2_3 = {0};
+  if (!first) {
+    c0_0 = *(const polydl_gemm0_vector *)(c + 0 + 0 * 96);
+    c0_1 = *(const polydl_gemm0_vector *)(c + 0 + 1 * 96);
+    c0_2 = *(const polydl_gemm0_vector *)(c + 0 + 2 * 96);
+    c0_3 = *(const polydl_gemm0_vector *)(c + 0 + 3 * 96);
+    c1_0 = *(const polydl_gemm0_vector *)(c + 8 + 0 * 96);
+    c1_1 = *(const polydl_gemm0_vector *)(c + 8 + 1 * 96);
+    c1_2 = *(const polydl_gemm0_vector *)(c + 8 + 2 * 96);
+    c1_3 = *(const polydl_gemm0_vector *)(c + 8 + 3 * 96);
+    c2_0 = *(const polydl_gemm0_vector *)(c + 16 + 0 * 96);
+    c2_1 = *(const polydl_gemm0_vector *)(c + 16 + 1 * 96);
+    c2_2 = *(const polydl_gemm0_vector *)(c + 16 + 2 * 96);
+    c2_3 = *(const polydl_gemm0_vector *)(c + 16 + 3 * 96);
+  }
+  for (long l = 0; l < steps; ++l, a += 24) {
+    const polydl_gemm0_vector a0 = *(const polydl_gemm0_vector *)(a + 0);
+    const polydl_gemm0_vector a1 = *(const polydl_gemm0_vector *)(a + 8);
+    const polydl_gemm0_vector a2 = *(const polydl_gemm0_vector *)(a + 16);
+    const polydl_gemm0_vector b0 = b[0 * steps + l] + (polydl_gemm0_vector){0}; c0_0 = polydl_gemm0_pairs(c0_0, a0, b0); c1_0 = polydl_gemm0_pairs(c1_0, a1, b0); c2_0 = polydl_gemm0_pairs(c2_0, a2, b0);
+    const polydl_gemm0_vector b1 = b[1 * steps + l] + (polydl_gemm0_vector){0}; c0_1 = polydl_gemm0_pairs(c0_1, a0, b1); c1_1 = polydl_gemm0_pairs(c1_1, a1, b1); c2_1 = polydl_gemm0_pairs(c2_1, a2, b1);
+    const polydl_gemm0_vector b2 = b[2 * steps + l] + (polydl_gemm0_vector){0}; c0_2 = polydl_gemm0_pairs(c0_2, a0, b2); c1_2 = polydl_gemm0_pairs(c1_2, a1, b2); c2_2 = polydl_gemm0_pairs(c2_2, a2, b2);
+    const polydl_gemm0_vector b3 = b[3 * steps + l] + (polydl_gemm0_vector){0}; c0_3 = polydl_gemm0_pairs(c0_3, a0, b3); c1_3 = polydl_gemm0_pairs(c1_3, a1, b3); c2_3 = polydl_gemm0_pairs(c2_3, a2, b3);
+  }
+  *(polydl_gemm0_vector *)(c + 0 + 0 * 96) = c0_0;
+  *(polydl_gemm0_vector *)(c + 0 + 1 * 96) = c0_1;
+  *(polydl_gemm0_vector *)(c + 0 + 2 * 96) = c0_2;
+  *(polydl_gemm0_vector *)(c + 0 + 3 * 96) = c0_3;
+  *(polydl_gemm0_vector *)(c + 8 + 0 * 96) = c1_0;
+  *(polydl_gemm0_vector *)(c + 8 + 1 * 96) = c1_1;
+  *(polydl_gemm0_vector *)(c + 8 + 2 * 96) = c1_2;
+  *(polydl_gemm0_vector *)(c + 8 + 3 * 96) = c1_3;
+  *(polydl_gemm0_vector *)(c + 16 + 0 * 96) = c2_0;
+  *(polydl_gemm0_vector *)(c + 16 + 1 * 96) = c2_1;
+  *(polydl_gemm0_vector *)(c + 16 + 2 * 96) = c2_2;
+  *(polydl_gemm0_vector *)(c + 16 + 3 * 96) = c2_3;
+}
+static void polydl_gemm0_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first)
+{
+  int pairs_a[3072] __attribute__((aligned(64)));
+  int pairs_b[256] __attribute__((aligned(64)));
+  for (long r = 0; r < count; ++r, first = 0) {
+    polydl_gemm0_copy_a(a + polydl_gemm0_offsets_a[r] + 0, pairs_a + 0, 24, 24, 128);
+    polydl_gemm0_copy_a(a + polydl_gemm0_offsets_a[r] + 24, pairs_a + 1536, 24, 24, 128);
+    for (int q = 0; q < 1; ++q) {
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 0 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 0 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 0 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 4 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 4 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 4 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 8 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 8 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 8 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 12 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 12 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 12 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 16 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 16 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 16 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 20 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 20 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 20 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 24 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 24 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 24 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 28 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 28 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 28 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 32 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 32 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 32 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 36 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 36 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 36 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 40 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 40 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 40 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 44 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 44 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 44 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 48 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 48 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 48 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 52 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 52 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 52 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 56 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 56 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 56 * 96, 64, first);
+      polydl_gemm0_copy_b(b + polydl_gemm0_rows_b[q] + polydl_gemm0_offsets_b[r] + 60 * 128, pairs_b, 4, 128);
+      polydl_gemm0_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm0_rows_c[q] + 0 + 60 * 96, 64, first);
+      polydl_gemm0_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm0_rows_c[q] + 24 + 60 * 96, 64, first);
+    }
+  }
+}
+static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  (void)last_m, (void)last_n, (void)last_k;
+  if (1)
+    polydl_gemm0_run_000(a, b, c, count, first);
+}
+
+/* A product of bytes in plain layouts, one operand with signs. */
+#include <stdint.h>
+#define bytes polydl_tuned_bytes
+static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+{
+  {
+    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    #pragma omp parallel for
+    for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+      polydl_gemm0_run(&B[0][48 * j_t1], &A[0][0], &C[0][48 * j_t1], 0, 0, 0, 1, 0);
+    }
+    polydl_end(&polydl_call);
+  }
+}
+#undef bytes
+
+/* for all processors */
+void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
+{
+  if (polydl_fits()) {
+    polydl_tuned_bytes(C, A, B);
+    return;
+  }
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < 96; j++)
+      for (int k = 0; k < 128; k++)
+        C[i][j] += A[i][k] * B[k][j];
+}
+void bytes_release(void);
+void bytes_release(void)
+{
+}
+const char *bytes_missing(void);
+const char *bytes_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */
