@@ -71,12 +71,19 @@ def _block_step(vectors: int, columns: int, core: Core) -> float:
 
 def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, reads: bool = True) -> float:
     """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no."""
+    transfers = 1.5 if reads else 1.0
+
+    def block_cycles(vectors: int, columns: int) -> float:
+        steps = k * batch * _block_step(vectors, columns, core)
+        return steps + transfers * vectors * columns + 2 * core.fma_latency_cycles + core.block_switch_cycles * batch
+
     total = 0.0
+    widths = set(tiling.columns)
+    # Blocks have one or two heights and widths. They are added up one by one, in their order.
+    known = {(v, c): block_cycles(v, c) for v in set(tiling.vectors) for c in widths}
     for vectors in tiling.vectors:
         for columns in tiling.columns:
-            moved = (1.5 if reads else 1.0) * vectors * columns
-            steps = k * batch * _block_step(vectors, columns, core)
-            total += steps + moved + 2 * core.fma_latency_cycles + core.block_switch_cycles * batch
+            total += known[vectors, columns]
         if vectors * k * batch > core.block_kept_vectors:
             total += core.block_far_load_cycles * vectors * k * batch * (len(tiling.columns) - 1)
     return total
@@ -112,11 +119,18 @@ def cycles(shape: GemmShape, vector_elements: int, core: Core, overhead: float) 
     rows = -(-shape.m // vector_elements)
     steps = shape.k * shape.batch
     total = overhead
+    known: dict[tuple[int, int], tuple[float, float]] = {}
     for vectors in register_blocks(rows, 4):
         for columns in register_blocks(shape.n, columns_per_block(vectors, core.vector_registers)):
-            fma = vectors * columns / core.fma_per_cycle
-            load = (vectors + columns) / core.loads_per_cycle
-            waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
-            total += steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0)
-            total += 1.5 * vectors * columns + core.fma_latency_cycles * 2 + core.block_switch_cycles * shape.batch
+            if (vectors, columns) not in known:
+                fma = vectors * columns / core.fma_per_cycle
+                load = (vectors + columns) / core.loads_per_cycle
+                waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
+                known[vectors, columns] = (
+                    steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0),
+                    1.5 * vectors * columns + core.fma_latency_cycles * 2 + core.block_switch_cycles * shape.batch,
+                )
+            computing, moving = known[vectors, columns]
+            total += computing
+            total += moving
     return total
