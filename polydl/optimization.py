@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl import one_thread, registry
+from polydl import registry
 from polydl.budget import Budget
 from polydl.calibration.first_use import FirstUse, first_use_of
 from polydl.calibration.further import going_on
@@ -24,10 +23,9 @@ from polydl.frontend.data import with_data
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Measured, Measuring, StoreState, best_peak, timing_policy
+from polydl.measuring import Measuring, best_peak, timing_policy
 from polydl.next_picks import NextPicks
 from polydl.optimized import Optimization, OptimizationInterrupted
-from polydl.picks import picks
 from polydl.pipeline import (
     AUTOMATIC,
     DEFAULT_MAX_VARIANTS,
@@ -37,14 +35,13 @@ from polydl.pipeline import (
     ApplyOptions,
     ProgressCallback,
     Stage,
-    candidates,
     generate,
     parse,
     ranker_named,
     space_on,
     strategy_named,
 )
-from polydl.plan.rewrite_steps import is_fused
+from polydl.ranked import RankedVariants, ranked_variants
 from polydl.records.resume import book_of
 from polydl.search_space import RankedSpace
 from polydl.searching import Searching
@@ -60,13 +57,37 @@ if TYPE_CHECKING:
 DEFAULT_TOP_K = 5
 
 
-def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
-    """Variants of a person's own, proved legal, in the place of generated ones."""
-    from polydl.variants.generation import Generation
+@dataclass(frozen=True)
+class _Setting:
+    """The processors that code is made for, and who compiles and runs it."""
 
-    for variant in variants:
-        space.apply(variant).prove()
-    return Generation(tuple(variants), len(variants), len(variants), False)
+    machine: Machine
+    #: None where nothing is compiled
+    toolchain: Toolchain | None
+    #: None for the machine at hand, with the compiler's own flags for it
+    target: TargetProcessors | None
+    #: the caller's own, for machines elsewhere
+    executor: Executor | None
+    #: names of microkernels that the processors can run, or ``AUTOMATIC``
+    microkernel: str
+
+    @property
+    def lacking(self) -> tuple[str, ...]:
+        """Instruction sets that the code may use and the processor that is to run it lacks."""
+        # An executor runs elsewhere what this machine can't.
+        return () if self.target is None or self.executor is not None else self.target.lacking
+
+    @property
+    def runs(self) -> Executor | None:
+        """What compiles and runs candidates; None where nothing can, or nothing is to be run."""
+        if self.toolchain is None:
+            return None
+        if self.executor is not None:
+            return self.executor
+        if self.lacking or not self.machine.at_hand:
+            return None
+        local: Executor = registry.load("executors", "local")
+        return local
 
 
 def optimize(
@@ -141,12 +162,7 @@ def optimize(
     with what was measured.
     """
     clock = Clock()
-    limit = Budget.parse(budget) if isinstance(budget, str) else budget
-    part = Shard.parse(shard) if isinstance(shard, str) else shard
-    if limit is not None and part is not None:
-        raise OptionError("a search with a budget has no parts", remedy="leave out --budget or --shard")
-    if limit is not None and variants:
-        raise OptionError("a budget, and variants of the caller's own", remedy="leave one of them out")
+    limit, part = _limits(budget, shard, given=bool(variants))
     chosen_ranker = ranker_named(ranker)
     if top_k < 0:
         raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
@@ -156,116 +172,79 @@ def optimize(
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
-    found_machine = machine or Machine.detect()
-    target: TargetProcessors | None = None
-    if march:
-        target = TargetProcessors.find(march, found_machine, compiler)
-    elif executor is not None or (run and not found_machine.at_hand):
-        target = TargetProcessors.of(found_machine, compiler)
-    if target is not None:
-        found_machine, microkernel = target.machine, target.microkernel(microkernel)
-    toolchain = (target.toolchain if target is not None else Toolchain.find(compiler)) if run else None
-    lacking = target.lacking if target is not None else ()
-    if executor is not None:
-        # It runs elsewhere what this machine can't.
-        lacking = ()
-    emits_first = executor is None and toolchain is not None and (not found_machine.at_hand or bool(lacking))
+    setting = _setting(machine or Machine.detect(), microkernel, march, compiler, executor, run=run)
     level = numerics_level(numerics) if space is None else space.numerics
-    options = ApplyOptions(microkernel=microkernel, numerics=level)
+    options = ApplyOptions(microkernel=setting.microkernel, numerics=level)
     with clock.stage("variants"):
-        space = space or space_on(scop, found_machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins)
+        space = space or space_on(scop, setting.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins)
         generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
-    with clock.stage("analysis"):
-        analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
-    with clock.stage("ranking"):
-        ranking = chosen_ranker.rank(analysed, found_machine)
+    ranked = ranked_variants(space, generation, chosen_ranker, options, setting.machine, clock=clock, progress=progress)
     first: FirstUse | None = None
     asked_to = machine is None if calibrate is None else calibrate
     # All parts of a whole have the same ranking.
-    if asked_to and toolchain is not None and target is None and not emits_first and not variants and part is None:
-        with clock.stage("analysis"):
-            report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
-            first = first_use_of(ranking, space.apply, found_machine, toolchain, report)
-            if first is not None:
-                found_machine = first.machine
-                analysed = candidates(scop, generation.variants, machine=found_machine, progress=progress, **options)
-                ranking = chosen_ranker.rank(analysed, found_machine)
-    chosen = picks(ranking, top_k)
-    if with_unfused and all(is_fused(scop, each.variant) for _, each in chosen):
-        unfused = ((place, each) for place, each in enumerate(ranking.entries, 1) if not is_fused(scop, each.variant))
-        chosen += tuple(islice(unfused, 1))
-    if toolchain is not None and not emits_first and not variants and not pins:
-        single = one_thread.forms(chosen, analysed, found_machine)
-        known = {each.variant.id for each in ranking.entries}
-        others = [each for each in single if each.id not in known]
-        if others:
-            analysed += candidates(scop, others, machine=found_machine, **options)
-            ranking = chosen_ranker.rank(analysed, found_machine)
-        ids = {each.variant.id for _, each in chosen} | {each.id for each in single}
-        chosen = tuple(place for place in enumerate(ranking.entries, 1) if place[1].variant.id in ids)
+    if asked_to and setting.runs is not None and setting.target is None and not variants and part is None:
+        first = _first_use(ranked, setting, clock, progress)
+        if first is not None:
+            ranked = ranked.on(first.machine, clock, progress)
+    chosen = ranked.first_picks(top_k, with_unfused=with_unfused)
+    if setting.runs is not None and not variants and not pins:
+        ranked, chosen = ranked.with_one_thread(chosen)
     if part is not None:
         chosen = part.of(chosen)
-        # Of fewer picks than parts, some have none.
-        toolchain = toolchain if chosen else None
-    measured: Measured | None = None
-    searching: Searching | None = None
-    if limit is not None and toolchain is not None and not emits_first:
-        seen = RankedSpace(space, generation, ranking, analysed, chosen_ranker, found_machine, options)
-        search = strategy_named(strategy).begin(seen, seed=seed)
-        searching = Searching(seen, search, strategy, limit, clock.elapsed)
-    if toolchain is not None and not emits_first:
-        book = book_of(scop, found_machine, toolchain, records, workload, numerics=level, cold=cold)
-        # With a budget, or with all variants, it takes as long as the caller wants.
-        policy = timing_policy(timeout_seconds, cold=cold, limited=limit is None and top_k > 0)
-        goes_on = not variants and part is None
-        further = searching or (NextPicks(ranking, chosen, top_k) if goes_on else None)
-        measuring = Measuring(
-            space, chosen, found_machine, policy, toolchain, executor or registry.load("executors", "local"),
-            seed=seed, book=book, fresh=fresh, clock=clock, progress=progress, further=further,
-            beside=partial(going_on, first),
-        )  # fmt: skip
-        interrupted = False
-        try:
-            with temporary_directory() as work_directory:
-                measuring.run(work_directory)
-        except KeyboardInterrupt:
-            if not measuring.verified:
-                raise
-            interrupted = True
-        measured = measuring.result(interrupted=interrupted)
-    if searching is not None:
-        ranking, analysed = searching.space.ranking, searching.space.analysed
-    if measured is not None and (searching is not None or len(measured.tried) > len(chosen)):
-        chosen = tuple((each.rank, each.ranked) for each in measured.tried)
+        if not chosen:
+            # Of fewer picks than parts, some have none.
+            setting = replace(setting, toolchain=None)
     result = Optimization(
         scop,
-        found_machine,
+        ranked.machine,
         space,
         generation,
-        ranking,
+        ranked.ranking,
         chosen,
-        measured.baselines if measured is not None else (),
-        measured.tried if measured is not None else (),
-        {},
-        {},
-        toolchain,
-        best_peak(found_machine, measured),
-        level,
-        measured.store if measured is not None else StoreState(),
-        analysed=analysed,
+        baselines=(),
+        tried=(),
+        files={},
+        seconds={},
+        toolchain=setting.toolchain,
+        peak_gflops=best_peak(ranked.machine, None),
+        numerics=level,
+        analysed=ranked.analysed,
         exported=exported,
-        lacking=lacking if run else (),
-        interrupted=measured is not None and measured.interrupted,
-        search=None if searching is None else searching.report,
+        lacking=setting.lacking if run else (),
         asked=bool(variants),
         first_use=first,
     )
     folder = Path(out) if out is not None else None
+    if setting.runs is None or setting.toolchain is None:
+        result = _emitted(result, folder)
+        return replace(result, seconds=clock.total())
+    searching: Searching | None = None
+    if limit is not None:
+        search = strategy_named(strategy).begin(seen := RankedSpace(ranked), seed=seed)
+        searching = Searching(seen, search, strategy, limit, clock.elapsed)
+    goes_on = not variants and part is None
+    measuring = Measuring(
+        space,
+        chosen,
+        ranked.machine,
+        # With a budget, or with all variants, it takes as long as the caller wants.
+        timing_policy(timeout_seconds, cold=cold, limited=limit is None and top_k > 0),
+        setting.toolchain,
+        setting.runs,
+        seed=seed,
+        book=book_of(scop, ranked.machine, setting.toolchain, records, workload, numerics=level, cold=cold),
+        fresh=fresh,
+        clock=clock,
+        progress=progress,
+        further=searching or (NextPicks(ranked.ranking, chosen, top_k) if goes_on else None),
+        beside=partial(going_on, first),
+    )
+    result = _measured(result, measuring, searching)
     try:
-        if measured is not None and not result.interrupted:
+        if not result.interrupted:
             with clock.stage("run"):
                 result = result if executor is not None else with_exactness(result, seed)
-                result = with_unprepared(result, executor or registry.load("executors", "local"), seed)
+                result = with_unprepared(result, setting.runs, seed)
         result = _emitted(result, folder)
     except KeyboardInterrupt:
         if result.interrupted or result.winner is None:
@@ -275,6 +254,85 @@ def optimize(
     if result.interrupted:
         raise OptimizationInterrupted(result)
     return result
+
+
+def _limits(
+    budget: str | Budget | None, shard: str | Shard | None, *, given: bool
+) -> tuple[Budget | None, Shard | None]:
+    """How far a search goes, and which part of the picks is run. Raises OptionError if they exclude each other.
+
+    ``given`` says whether the variants are the caller's own.
+    """
+    limit = Budget.parse(budget) if isinstance(budget, str) else budget
+    part = Shard.parse(shard) if isinstance(shard, str) else shard
+    if limit is not None and part is not None:
+        raise OptionError("a search with a budget has no parts", remedy="leave out --budget or --shard")
+    if limit is not None and given:
+        raise OptionError("a budget, and variants of the caller's own", remedy="leave one of them out")
+    return limit, part
+
+
+def _setting(
+    machine: Machine, microkernel: str, march: str, compiler: str | None, executor: Executor | None, *, run: bool
+) -> _Setting:
+    """Who compiles and runs for which processors. Raises OptionError for those that the compiler doesn't know."""
+    target: TargetProcessors | None = None
+    if march:
+        target = TargetProcessors.find(march, machine, compiler)
+    elif executor is not None or (run and not machine.at_hand):
+        target = TargetProcessors.of(machine, compiler)
+    if target is None:
+        return _Setting(machine, Toolchain.find(compiler) if run else None, None, executor, microkernel)
+    toolchain = target.toolchain if run else None
+    return _Setting(target.machine, toolchain, target, executor, target.microkernel(microkernel))
+
+
+def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
+    """Variants of a person's own, proved legal, in the place of generated ones."""
+    from polydl.variants.generation import Generation
+
+    for variant in variants:
+        space.apply(variant).prove()
+    return Generation(tuple(variants), len(variants), len(variants), False)
+
+
+def _first_use(
+    ranked: RankedVariants, setting: _Setting, clock: Clock, progress: ProgressCallback | None
+) -> FirstUse | None:
+    """The calls that decide the ranking, timed; None if they all were before."""
+    assert setting.toolchain is not None
+    report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
+    with clock.stage("analysis"):
+        return first_use_of(ranked.ranking, ranked.space.apply, ranked.machine, setting.toolchain, report)
+
+
+def _measured(result: Optimization, measuring: Measuring, searching: Searching | None) -> Optimization:
+    """With what was measured of plain builds, picks and what a search proposed beyond them.
+
+    An interruption once a candidate is verified ends the measurement; before, it is raised.
+    """
+    interrupted = False
+    try:
+        with temporary_directory() as work_directory:
+            measuring.run(work_directory)
+    except KeyboardInterrupt:
+        if not measuring.verified:
+            raise
+        interrupted = True
+    measured = measuring.result(interrupted=interrupted)
+    if searching is not None:
+        space = searching.space
+        result = replace(result, ranking=space.ranking, analysed=space.analysed, search=searching.report)
+    if searching is not None or len(measured.tried) > len(result.picks):
+        result = replace(result, picks=tuple((each.rank, each.ranked) for each in measured.tried))
+    return replace(
+        result,
+        baselines=measured.baselines,
+        tried=measured.tried,
+        peak_gflops=best_peak(result.machine, measured),
+        store=measured.store,
+        interrupted=measured.interrupted,
+    )
 
 
 def _emitted(result: Optimization, directory: Path | None) -> Optimization:

@@ -7,16 +7,14 @@ from collections.abc import Hashable, Mapping, Sequence
 from math import inf
 from typing import TYPE_CHECKING
 
-from polydl.contracts import Candidate, Ranker
+from polydl.contracts import Candidate
 from polydl.errors import AnalysisError
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
-from polydl.machine import Machine
-from polydl.pipeline import ApplyOptions, candidates, decision_tree
+from polydl.pipeline import candidates, decision_tree
 
 if TYPE_CHECKING:
-    from polydl.variants.generate import VariantSpace
-    from polydl.variants.generation import Generation
+    from polydl.ranked import RankedVariants
     from polydl.variants.search.nodes import SpaceNode
 
 _DRAWS = 10
@@ -25,27 +23,18 @@ _DRAWS = 10
 class RankedSpace:
     """A space with a ranking that grows; satisfies ``polydl.contracts.search.SearchSpace``."""
 
-    def __init__(
-        self,
-        space: VariantSpace,
-        generation: Generation,
-        ranking: Ranking,
-        analysed: Sequence[Candidate],
-        ranker: Ranker,
-        machine: Machine,
-        options: ApplyOptions,
-    ) -> None:
-        self._ranker = ranker
-        self._machine = machine
-        self._options = options
-        self._source = space.source
-        self._root = decision_tree(space, machine)
-        self._choices = dict(generation.choices)
-        self._drawn = {variant.id for variant in generation.variants}
-        self._analysed = {candidate.variant.id: candidate for candidate in analysed}
+    def __init__(self, ranked: RankedVariants) -> None:
+        self._ranker = ranked.ranker
+        self._machine = ranked.machine
+        self._options = ranked.options
+        self._source = ranked.space.source
+        self._root = decision_tree(ranked.space, ranked.machine)
+        self._choices = dict(ranked.generation.choices)
+        self._drawn = {variant.id for variant in ranked.generation.variants}
+        self._analysed = {candidate.variant.id: candidate for candidate in ranked.analysed}
         self._refused: set[str] = set()
-        self._ranked = tuple(entry.variant for entry in ranking.entries)
-        self._take(ranking)
+        self._ranked = tuple(entry.variant for entry in ranked.ranking.entries)
+        self._take(ranked.ranking)
 
     def _take(self, ranking: Ranking) -> None:
         self.ranking = ranking

@@ -16,12 +16,14 @@ from reuse_examples import MACHINE
 
 from polydl import pipeline, registry
 from polydl.budget import Budget, expected_gain
+from polydl.clock import Clock
 from polydl.contracts.search import Strategy, Trial
 from polydl.errors import OptionError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning.recorded_space import RecordedSpace, Row, named_steps, rows_of, searched
 from polydl.learning.samples import machine_of, measured_nests, read_records
+from polydl.ranked import ranked_variants
 from polydl.search_space import RankedSpace
 from polydl.variants.search.bound import BOUND
 from polydl.variants.search.evolutionary import inherited
@@ -239,8 +241,7 @@ def ranked_space(scop: Scop) -> RankedSpace:
     built = pipeline.space_on(scop, machine, **options)
     generation = pipeline.generate(built, max_variants=30, seed=0)
     ranker = pipeline.ranker_named("cost-model")
-    analysed = pipeline.candidates(scop, generation.variants, machine=machine, **options)
-    return RankedSpace(built, generation, ranker.rank(analysed, machine), analysed, ranker, machine, options)
+    return RankedSpace(ranked_variants(built, generation, ranker, options, machine, clock=Clock(), progress=None))
 
 
 def test_walks_end_at_legal_variants_whose_decisions_are_known(product: Scop) -> None:
