@@ -92,7 +92,8 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
         if each["status"] or best is None:
             # The first line of an error says what, a later one what to write instead.
             said = (each["error"].splitlines() or ["no answer"])[0]
-            yield f"| {each['problem']} | {each['threads']} | | | | | {re.sub(r'^error: [^ ]*: ', 'refused: ', said)} |"
+            said = re.sub(r"^polydl: error: [^ ]*: ", "refused: ", said)
+            yield f"| {each['problem']} | {each['threads']} | | | | | {said} |"
             continue
         right = [plain for plain in each["baselines"] if plain["seconds"] is not None]
         plain = min(right, key=lambda build: build["seconds"])
@@ -115,7 +116,8 @@ def _kind(best: Mapping[str, Any]) -> str:
     rewrites = sorted(steps - {"tile", "interchange", "parallel", "use_microkernel", "unroll", "vectors", "stream"})
     kernels = sorted({step["name"] for step in best["steps"] if step["step"] == "use_microkernel"})
     said = [f"microkernel {', '.join(kernels)}"] if kernels else ["loops"]
-    threads = [] if "parallel" in steps or any(step.get("parallel") for step in best["steps"]) else ["one thread"]
+    shared = any(step.get("parallel") or step.get("wavefront") for step in best["steps"])
+    threads = [] if "parallel" in steps or shared else ["one thread"]
     return "; ".join([*said, *rewrites, *threads])
 
 

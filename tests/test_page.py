@@ -214,6 +214,8 @@ def test_runs_of_different_work_have_no_ratio() -> None:
     second = read_run(other, "b.json")
     assert comparison.speedup(run(), second) is None
     assert "different nests" in " ".join(comparison.cautions(run(), second))
+    assert comparison.common(run(), run()).rows
+    assert not comparison.common(run(), second).rows
 
 
 def test_the_command_takes_files_folders_and_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

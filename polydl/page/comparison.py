@@ -118,8 +118,8 @@ def _outcomes(run: Run) -> list[tuple[str, str]]:
 
 
 def common(first: Run, second: Run) -> Common:
-    """The programs that both runs have timed, by their names."""
-    others = {one.name: one for one in second.timed}
+    """The programs that both runs have timed, by their names: none of different nests."""
+    others = {one.name: one for one in second.timed if first.digest == second.digest}
     pairs = [(one, others[one.name]) for one in first.timed if one.name in others]
     scale = units.time_scale(timed.seconds for pair in pairs for timed in pair)
     rows = [
