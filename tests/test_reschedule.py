@@ -103,9 +103,9 @@ STEP = Reschedule(("S0", "S1"), ("t", "i"), (((1, 0, 0), (2, 1, 0)), ((1, 0, 0),
 def proposed(scop: Scop, threads: int = 2) -> list[Reschedule]:
     machine = machine_with(threads=threads, vector_bytes=32)
     request = Request(scop=scop, statement=scop.statements[0], dependences=dependences(scop), machine=machine)
-    steps = [step for proposal in RESCHEDULE.propose(request) for step in proposal.steps]
+    steps = [proposal.steps[0] for proposal in RESCHEDULE.propose(request)]
     assert all(isinstance(step, Reschedule) for step in steps)
-    return [step for step in steps if isinstance(step, Reschedule)]
+    return [step for step in steps if isinstance(step, Reschedule) and not step.separated]
 
 
 @pytest.fixture(scope="module")

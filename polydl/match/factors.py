@@ -68,7 +68,7 @@ def operands(scop: Scop, statement: Statement) -> tuple[Operand, ...]:
     operand if no other loops move it; one that could belong to both does in either answer.
     """
     added = added_value(statement)
-    if added is None or statement.box is None or any(access.subscripts is None for access in statement.accesses):
+    if added is None or any(access.subscripts is None for access in statement.accesses):
         return ()
     value, negative = added
     accumulator = scop.array(statement.writes[0].array).element

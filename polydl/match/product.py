@@ -8,7 +8,10 @@ n and k; the names of the loops and their order do not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
+
+import islpy as isl
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.bfloat16 import TO_FLOAT
@@ -187,13 +190,30 @@ def product_form(scop: Scop, statement: Statement) -> ProductForm | NoMatch:
             "an operand that is computed beforehand)"
         )
     for operand in (a, b):
-        if operand.array == c.array:
+        if operand.array == c.array and not _apart(statement, c, operand):
             return NoMatch(f"the product is in place: `{operand.array}` is both read and written")
     strides = [_element_strides(scop, access, statement.depth) for access in (c, a, b)]
     if strides[0] is None or strides[1] is None or strides[2] is None:
         return NoMatch("a subscript divides an iterator, so the distance between elements is not constant")
     types = [scop.array(access.array).element for access in (a, b)]
     return ProductForm(statement.name, types[0], types[1], accumulator, c, a, b, strides[0], strides[1], strides[2])
+
+
+def _apart(statement: Statement, written: Access, read: Access) -> bool:
+    """Whether what is written and what is read of the same array are different elements, as long as no loop moves
+    whose bounds depend on others: a microkernel's loops are among the rest."""
+    if statement.box is not None:
+        return False
+    return _are_apart(written.relation, read.relation, tuple(independent_loops(statement)))
+
+
+@lru_cache(maxsize=1024)
+def _are_apart(written: str, read: str, loops: tuple[int, ...]) -> bool:
+    first, second = isl.Map(written), isl.Map(read)
+    for place in sorted(loops, reverse=True):
+        first = first.project_out(isl.dim_type.in_, place, 1)
+        second = second.project_out(isl.dim_type.in_, place, 1)
+    return bool(first.intersect(second).is_empty())
 
 
 _GROUPS = {"two": 2, "four": 4}

@@ -59,6 +59,19 @@ def with_iterators(
     )
 
 
+def renamed(statement: Statement, name: str) -> Statement:
+    """The statement under another name."""
+
+    def of(access: Access) -> Access:
+        relation = isl.Map(access.relation).set_tuple_name(isl.dim_type.in_, name)
+        index = isl.MultiPwAff(access.index).set_tuple_name(isl.dim_type.in_, name)
+        return replace(access, relation=str(relation), index=str(index))
+
+    domain = isl.Set(statement.domain).set_tuple_name(name)
+    accesses = tuple(of(access) for access in statement.accesses)
+    return replace(statement, name=name, domain=str(domain), accesses=accesses)
+
+
 def _text(form: Affine, iterators: Sequence[str]) -> str:
     terms = [f"{factor}*{name}" for factor, name in zip(form.coefficients, iterators, strict=True) if factor]
     return " + ".join([*terms, str(form.constant)])

@@ -21,19 +21,21 @@ from polydl.ir.construct import fresh_name, has_loops_alone
 from polydl.ir.families import LAYOUT
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Access, Statement
+from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, product_form
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import count, limited
 from polydl.poly.dependences import Dependence
-from polydl.poly.substitution import with_iterators
+from polydl.poly.substitution import renamed, with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.materialize import MATERIALIZE, Materialize, materialize
 from polydl.variants.rewrites.pack import Pack, pack
 
 # Triangles of at most so many rows are left on the diagonal, and of no fewer.
 LARGEST, SMALLEST = 128, 16
+# What is left of so many triangles or more, an eighth of the whole, takes no longer than the squares as a rule.
+PARTS = 8
 
 
 @dataclass(frozen=True)
@@ -182,18 +184,7 @@ def _part(
         statement, domain=str(reached.range()), betas=(*statement.betas, 0), directions=(1,) * len(iterators)
     )
     moved = with_iterators(part, iterators, old, reached.domain())
-    return _renamed(replace(moved, instances=count(moved.domain)), name)
-
-
-def _renamed(statement: Statement, name: str) -> Statement:
-    def of(access: Access) -> Access:
-        relation = isl.Map(access.relation).set_tuple_name(isl.dim_type.in_, name)
-        index = isl.MultiPwAff(access.index).set_tuple_name(isl.dim_type.in_, name)
-        return replace(access, relation=str(relation), index=str(index))
-
-    domain = isl.Set(statement.domain).set_tuple_name(name)
-    accesses = tuple(of(access) for access in statement.accesses)
-    return replace(statement, name=name, domain=str(domain), accesses=accesses)
+    return renamed(replace(moved, instances=count(moved.domain)), name)
 
 
 @limited
@@ -226,7 +217,8 @@ def _sizes(extent: int) -> list[int]:
     """The last sizes that are worth trying."""
     halves = _halves(extent)
     fitting = [size for size in halves if SMALLEST <= size <= LARGEST]
-    return fitting[:2] or [size for size in halves[-1:] if size > LARGEST]
+    few = [size for size in fitting if size * PARTS <= extent]
+    return few[:2] or fitting[-1:] or [size for size in halves[-1:] if size > LARGEST]
 
 
 def _proposed(request: Request, step: CutTriangle) -> tuple[RewriteStep, ...]:

@@ -27,6 +27,7 @@ from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import subscripts_by_loop, visits_once
 from polydl.variants.rewrites.copies import complete_from, inserted
+from polydl.variants.rewrites.operands_of_tiles import materialized_in_tiles, shared_tiles
 
 # A product in another order, or of operands that are rounded to the accumulator's type first, has at most three
 # roundings of like size (an operand, the product, the sum) where the source has the last.
@@ -66,7 +67,7 @@ class MaterializeRewrite:
 
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Of products in three loops or more that no microkernel takes: exact operands first, or much smaller ones."""
-        if request.matches or request.statement.depth < 3:
+        if request.matches or request.statement.depth < 3 or request.statement.box is None:
             return
         for steps in _choices(request.scop, request.statement):
             yield Proposal(steps)
@@ -88,8 +89,12 @@ def materialize(scop: Scop, step: Materialize) -> Scop:
     """
     statement = scop.statement(step.statement)
     operand = _operand(scop, step)
+    group = shared_tiles(scop, statement)
+    if group is not None:
+        return materialized_in_tiles(scop, statement, operand, group)
     box = statement.box
-    assert box is not None
+    if box is None:
+        raise IllegalVariantError(f"the loops of {statement.name} are not rectangular")
     if scop.has_call(statement.name):
         raise IllegalVariantError(f"the loops of {statement.name} stand for a marked call")
     if not visits_once(scop, statement, operand.access):

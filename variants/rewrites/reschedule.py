@@ -16,13 +16,14 @@ import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.affine import Affine
-from polydl.ir.construct import fresh_name
+from polydl.ir.construct import fresh_name, fresh_statement_name
 from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
+from polydl.match.factors import operands
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
@@ -30,10 +31,14 @@ from polydl.poly.schedules import original_schedule
 from polydl.poly.scheduling import Band, Rows, inverse, never_back, permutable_band
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.schedule_tiles import places_of, tile_sizes, unskewed
+from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
+from polydl.variants.rewrites.materialize import Materialize
+from polydl.variants.rewrites.schedule_tiles import box_of, places_of, tile_sizes, unskewed
 
 # isl schedules what has so many in seconds, and may take minutes for twice as many.
 MOST_DEPENDENCES = 64
+# Sizes of the tiles of products inside of common loops.
+PRODUCT_TILES = (32, 64, 128)
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Reschedule(RewriteStep):
     """Run statements in common loops of another order, and these in tiles."""
 
     json_name: ClassVar[str] = "reschedule"
-    json_omits: ClassVar[frozenset[str]] = frozenset({"wavefront"})
+    json_omits: ClassVar[frozenset[str]] = frozenset({"wavefront", "separated"})
 
     statements: Annotated[
         tuple[StatementName, ...], "All that share an outermost loop, in the order in which they run in one iteration."
@@ -53,6 +58,9 @@ class Reschedule(RewriteStep):
     ]
     sizes: Annotated[tuple[int, ...], "The size of the tiles of each common loop; 1 leaves it as it is."]
     wavefront: Annotated[bool, "Whether threads share the tiles along diagonals of the first two tiled loops."] = False
+    separated: Annotated[
+        tuple[StatementName, ...], "Those whose full tiles are nests of their own, after all others of a tile."
+    ] = ()
 
     @property
     def threaded(self) -> bool:
@@ -77,9 +85,9 @@ class RescheduleRewrite:
     def dependences(
         self, scop: Scop, step: Reschedule, dependences: Sequence[Dependence]
     ) -> tuple[Dependence, ...] | None:
-        """Those of the scop over the new loops, where none goes back along any of these."""
+        """Those of the scop over the new loops, where none goes back along any of these and no statement has parts."""
         members = _members(scop, step)
-        if not never_back(tuple(_inside(step, dependences)), _rows(members, step)):
+        if step.separated or not never_back(tuple(_inside(step, dependences)), _rows(members, step)):
             return None
         change = _changes(scop, step, members)
         return tuple(_carried_over(dependence, change) for dependence in dependences)
@@ -110,6 +118,14 @@ class RescheduleRewrite:
         for sizes in tile_sizes(scop, members, band.rows, band.permutable, request.machine):
             step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1)
             yield Proposal((step,), for_microkernel=False)
+        for sizes, separated_names in _product_tiles(scop, members, band):
+            step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1, separated_names)
+            operands_first = (
+                Materialize(name, operand.access.array)
+                for name in separated_names
+                for operand in operands(scop, scop.statement(name))
+            )
+            yield Proposal((step, *operands_first), for_microkernel=False)
 
     def describe(self, scop: Scop, step: Reschedule) -> str:
         lines = sorted({scop.statement(name).line for name in step.statements})
@@ -148,21 +164,32 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
         betas = [*moved[name].betas]
         betas[depth] = position
         moved[name] = replace(moved[name], betas=tuple(betas))
-    statements = sorted((moved.get(s.name, s) for s in scop.statements), key=lambda s: s.betas)
-    group = SharedLoops(step.statements, new.fixed, step.wavefront, parallel_loop=new.parallel, fixed=True)
-    flat = tuple(
-        unskewed(s, forms, step.sizes, new.iterators, new.tiles, new.points, moved[s.name].betas)
-        for s, (_, forms) in zip(members, rows, strict=True)
+    parts = {name: new.parts(scop, moved[name], len(members) + at) for at, name in enumerate(step.separated)}
+    everyone = {**moved, **{part.statement.name: part.statement for pair in parts.values() for part in pair}}
+    statements = sorted(
+        (*(s for s in scop.statements if s.name not in moved), *everyone.values()), key=lambda s: s.betas
     )
+    group = SharedLoops(tuple(everyone), new.fixed, step.wavefront, parallel_loop=new.parallel, fixed=True)
+    origin = {part.statement.name: name for name, pair in parts.items() for part in pair}
+    of = {statement.name: (statement, forms) for statement, (_, forms) in zip(members, rows, strict=True)}
+    flat = tuple(
+        unskewed(
+            replace(of[origin.get(name, name)][0], name=name, instances=s.instances),
+            of[origin.get(name, name)][1], step.sizes, new.iterators, new.tiles, new.points, s.betas,
+        )
+        for name, s in everyone.items()
+    )  # fmt: skip
     made = replace(
         scop,
         statements=tuple(statements),
         shared=(*scop.shared, group),
         unskewed=(*scop.unskewed, *flat),
     )
-    # Where each dependence goes forwards along all rows, it does along tiles of them, and so do wavefronts of tiles.
-    if depth == len(new.iterators) or not never_back(tuple(inside), rows):
-        _check(made, group, [_carried_over(dependence, change) for dependence in inside], reassociate)
+    # Where each dependence goes forwards along all rows, it does along tiles of them, and so do wavefronts of tiles. But
+    # inside of a tile, what is separated runs last.
+    if parts or depth == len(new.iterators) or not never_back(tuple(inside), rows):
+        carried = [_carried_over(dependence, change) for dependence in inside]
+        _check(made, group, _between_parts(carried, parts), reassociate)
     return made
 
 
@@ -185,6 +212,22 @@ def _changes(scop: Scop, step: Reschedule, members: Sequence[Statement]) -> dict
     }
 
 
+def _between_parts(known: Sequence[Dependence], parts: Mapping[str, Sequence[Part]]) -> list[Dependence]:
+    """The dependences between statements, those that were taken apart by their parts."""
+    whole: tuple[Part | None, ...] = (None,)
+    return [
+        replace(
+            dependence,
+            source=dependence.source if source is None else source.statement.name,
+            target=dependence.target if target is None else target.statement.name,
+            relation=carried_over(dependence.relation, source, target),
+        )
+        for dependence in known
+        for source in parts.get(dependence.source, whole)
+        for target in parts.get(dependence.target, whole)
+    ]
+
+
 def _members(scop: Scop, step: Reschedule) -> list[Statement]:
     """The statements of a step. Raises IllegalVariantError where its fields don't fit them or each other."""
     members = [scop.statement(name) for name in step.statements]
@@ -197,6 +240,8 @@ def _members(scop: Scop, step: Reschedule) -> list[Statement]:
     widths = all(len(row) == s.depth + 1 for s, forms in zip(members, step.rows, strict=False) for row in forms)
     if len(lengths) != 1 or len(step.rows) != len(members) or not widths or len({*step.loops}) != len(step.loops):
         raise IllegalVariantError("each statement needs a row for each loop, with a factor for each of its iterators")
+    if not {*step.separated} <= {*step.statements}:
+        raise IllegalVariantError(f"{', '.join(step.separated)} are not all among the statements in common loops")
     if min(step.sizes) < 1 or sum(size > 1 for size in step.sizes) < 2:
         raise IllegalVariantError(f"two loops or more are tiled, not those of sizes {step.sizes}")
     return members
@@ -220,6 +265,16 @@ class _Loops:
         self.points = [place if place < tiled[0] else place + len(tiled) for place in range(len(step.loops))]
         #: the loop that threads share, if they share one
         self.parallel = self.tiles[tiled[1]]
+
+    def parts(self, scop: Scop, moved: Statement, place: int) -> tuple[Part, Part]:
+        """The full tiles of a statement in the new iterators, at ``place`` in each tile, and what is left of it."""
+        tiles = {self.points[number]: tile for number, tile in self.tiles.items()}
+        sizes = {self.points[number]: self.step.sizes[number] for number in self.tiles}
+        wavefront = (self.parallel - 1, self.parallel) if self.step.wavefront else None
+        full, rest = separated(moved, tiles, sizes, wavefront, fresh_statement_name(scop, f"{moved.name}_rest"))
+        betas = [*moved.betas[:1], *(0,) * len(self.iterators)]
+        betas[self.fixed] = place
+        return replace(full, statement=replace(full.statement, betas=tuple(betas))), rest
 
     def relation(self, statement: Statement, rows: Sequence[Affine]) -> str:
         """isl's map from the statement's instances to the new iterators."""
@@ -294,7 +349,42 @@ def _check(scop: Scop, group: SharedLoops, dependences: Sequence[Dependence], re
 
 def _skews(band: Band) -> bool:
     """Whether a loop of the new order is none of the source's."""
-    return any(sum(factor != 0 for factor in row.coefficients) > 1 for rows in band.rows for row in rows)
+    return any(_is_skewed(rows) for rows in band.rows)
+
+
+def _is_skewed(rows: Sequence[Affine]) -> bool:
+    return any(sum(factor != 0 for factor in row.coefficients) > 1 for row in rows)
+
+
+def _product_tiles(
+    scop: Scop, members: Sequence[Statement], band: Band
+) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
+    """Sizes of tiles that products fill, with the statements that are such products.
+
+    They divide where the loops end, if that has such divisors, so that no tile at the edge is partial.
+    """
+    first, end = band.permutable
+    if (first, end) != (0, len(band.rows[0])):
+        return
+    products = tuple(
+        statement.name
+        for statement, forms in zip(members, band.rows, strict=True)
+        if statement.depth == end and not _is_skewed(forms) and operands(scop, statement)
+    )
+    if not products:
+        return
+    ends = [0] * end
+    for statement, forms in zip(members, band.rows, strict=True):
+        for place, (_, high) in zip(places_of(forms, statement.depth) or (), box_of(statement), strict=False):
+            ends[place] = max(ends[place], high + 1)
+    for target in PRODUCT_TILES:
+        if all(number >= 3 * target for number in ends):
+            yield (_near(max(ends), target),) * end, products
+
+
+def _near(number: int, target: int) -> int:
+    """The largest divisor of a number from half of a size up to that size, else the size."""
+    return next((size for size in range(target, target // 2, -1) if number % size == 0), target)
 
 
 def _contiguous_last(scop: Scop, band: Band) -> Band:
