@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 
 from polydl.execute.child import Child, ChildError, InputHolder
-from polydl.execute.comparison import worst
+from polydl.execute.comparison import Noise, worst
 from polydl.execute.contract import Built, Peer
 from polydl.execute.participant import Job, Participant
 from polydl.execute.timing import calibrate, first_run
@@ -23,6 +23,8 @@ from polydl.execute.tolerance import LARGEST, with_source_error
 _SECOND_REFERENCE_SECONDS = 5.0
 # With a reference that runs longer than this, rounding errors are not measured.
 _EXACT_SECONDS = 20.0
+# Of an array's elements, as many may be nothing but rounding errors.
+_MOST_NOISE = 0.5
 ONCE = "checked with one set of data only, since a run takes long"
 
 
@@ -42,6 +44,30 @@ class Exact:
 
 
 @dataclass(frozen=True)
+class Marks:
+    """Which elements of a checked run are rounding errors in the source itself; of no array by default."""
+
+    path: str = ""
+    arrays: tuple[Noise, ...] = ()
+
+    @property
+    def places(self) -> dict[str, tuple[str, int]]:
+        """By array, the file and the offset of its marks."""
+        return {each.array: (self.path, each.offset) for each in self.arrays}
+
+    @property
+    def error(self) -> float:
+        """The largest of any other element, relative to the largest element of its array."""
+        return max((each.error for each in self.arrays), default=0.0)
+
+    @property
+    def note(self) -> str:
+        """What is not compared, in words."""
+        parts = (f"{each.marked} of {each.changed} elements of `{each.array}`" for each in self.arrays)
+        return f"{', '.join(parts)} are rounding errors in the source itself, and were not compared"
+
+
+@dataclass(frozen=True)
 class Expected:
     """The stored results of the reference."""
 
@@ -56,6 +82,8 @@ class Expected:
     #: how far the result in wider types is from the reference's, where that is too far to measure errors against it:
     #: the largest difference, relative to the largest element of its array; None where it isn't, or is not known
     far: float | None = None
+    #: for each checked run, the elements that are rounding errors in the source itself, and are not compared
+    noise: tuple[Marks, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +163,7 @@ class Checker:
                 self.launch(original, True, stack)
                 self.wait(reference)
                 expected = self._store(reference, originals.wider)
+                original.notes += [marks.note for marks in expected.noise[:1] if marks.arrays]
         except ChildError as failure:
             if failure.status not in ("timeout", "compile"):
                 raise
@@ -190,6 +219,7 @@ class Checker:
             exact: Exact | None = None
             far: float | None = None
             tolerances: list[float] = []
+            noise: list[Marks] = []
             for turn in (0, 1):
                 if turn or not signed:
                     self.fill(participant, signed, turn)
@@ -203,19 +233,24 @@ class Checker:
                     break
                 offsets.append(reply["offsets"])
                 tolerances.append(self._job.tolerance)
+                noise.append(Marks())
                 # Other data may magnify roundings more.
-                needed = turn == 0 or tolerances[0] > self._job.tolerance
+                needed = turn == 0 or tolerances[0] > self._job.tolerance or bool(noise[0].arrays)
                 if wider is not None and seconds <= _EXACT_SECONDS and needed:
                     against = self._exact(participant, wider, signed, turn)
                     if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
-                        far, against = against.largest_error, None
+                        noise[turn] = self._noise(participant, against, turn)
+                        tolerances[turn] = with_source_error(self._job.tolerance, noise[turn].error)
+                        if not noise[turn].arrays:
+                            far = against.largest_error
+                        against = None
                     exact = against if turn == 0 else exact
                     if against is not None:
                         tolerances[turn] = with_source_error(self._job.tolerance, against.largest_error)
                 if seconds > _SECOND_REFERENCE_SECONDS:
                     break
             if wrong is None:
-                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far)
+                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far, tuple(noise))
             if reply["finite"]:
                 break
         raise ChildError("wrong", f"the original nest can't be a reference: {wrong}")
@@ -254,6 +289,21 @@ class Checker:
             elements=exact.elements,
         )
         return {name: (norm, largest) for name, (norm, largest) in reply["errors"].items()}
+
+    def _noise(self, reference: Participant, exact: Exact, turn: int) -> Marks:
+        """What of the reference's result is nothing but rounding errors; nothing where it is most of an array."""
+        path = str(self._job.directory / f"noise{turn}")
+        reply = reference.running.request(
+            "mark_noise",
+            self._job.walk_seconds,
+            path=str(exact.path),
+            offsets=exact.offsets,
+            elements=exact.elements,
+            most=self._job.tolerance,
+            marks=path,
+        )
+        arrays = tuple(Noise(**each) for each in reply["arrays"])
+        return Marks(path, arrays) if all(each.marked <= _MOST_NOISE * each.changed for each in arrays) else Marks()
 
     def _measure_accuracy(self, participant: Participant, exact: Exact, most_error: float) -> None:
         norms = {name: norm for name, (norm, _) in self._errors(participant, exact).items()}
@@ -307,14 +357,15 @@ class Checker:
             path=str(job.result(turn)),
             offsets=expected.offsets[turn],
             tolerance=expected.tolerances[turn],
+            noise=expected.noise[turn].places,
         )
         if reply["error"] is not None:
             participant.error = max(participant.error or 0.0, reply["error"])
         if reply["wrong"] is not None:
-            raise ChildError("wrong", reply["wrong"] + _noise(expected))
+            raise ChildError("wrong", reply["wrong"] + _unknown(expected))
 
 
-def _noise(expected: Expected) -> str:
+def _unknown(expected: Expected) -> str:
     """What to say of another result where the reference's own may be nothing but rounding errors."""
     if expected.far is None:
         return ""

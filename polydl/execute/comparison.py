@@ -16,6 +16,9 @@ import numpy as np
 from polydl.execute.arrays import Buffer, Data, Values, element_dtype, is_floating, numbers
 from polydl.ir.measurement import Accuracy
 
+# Where more of the elements with one subscript than this part are rounding errors, all of them count as such.
+_MOST_OF_A_SLICE = 0.5
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -25,6 +28,20 @@ class Verdict:
     error: float | None
     #: why the result is wrong, in words; None if it is right
     wrong: str | None
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The elements of an array in which the source has nothing but rounding errors."""
+
+    array: str
+    #: of the marks in their file, bytes
+    offset: int
+    #: how many elements are marked, of those that the source changes
+    marked: int
+    changed: int
+    #: the largest error of the other elements, relative to the largest element
+    error: float
 
 
 def changed(buffer: Buffer, data: Data) -> bool:
@@ -53,10 +70,18 @@ def store(buffers: Iterable[Buffer], data: Data, path: Path) -> dict[str, int]:
     return offsets
 
 
-def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[str, int], tolerance: float) -> Verdict:
+def compare(
+    buffers: Iterable[Buffer],
+    data: Data,
+    path: Path,
+    offsets: Mapping[str, int],
+    tolerance: float,
+    noise: Mapping[str, tuple[str, int]] | None = None,
+) -> Verdict:
     """Compare every element of every array with the result of the original nest, stored at ``offsets`` in a file.
 
-    Arrays that the original nest didn't change must have their initial contents, bit for bit.
+    Arrays that the original nest didn't change must have their initial contents, bit for bit. Elements that ``noise``
+    marks (``mark_noise``: file and offset by array) need only be finite.
     """
     worst = 0.0
     for buffer in buffers:
@@ -70,7 +95,8 @@ def compare(buffers: Iterable[Buffer], data: Data, path: Path, offsets: Mapping[
             continue
         expected = np.memmap(path, buffer.dtype, "r", offsets[buffer.name], (buffer.elements,))
         floating = is_floating(buffer.dtype)
-        verdict = _close(buffer, data, expected, tolerance) if floating else _equal(buffer, expected)
+        marked = _marked(noise[buffer.name], buffer.elements) if noise and buffer.name in noise else None
+        verdict = _close(buffer, data, expected, tolerance, marked) if floating else _equal(buffer, expected)
         if verdict.wrong is not None or verdict.error is None:
             return verdict
         worst = max(worst, verdict.error)
@@ -106,6 +132,50 @@ def distances(
     return errors
 
 
+def mark_noise(
+    buffers: Iterable[Buffer],
+    data: Data,
+    path: Path,
+    offsets: Mapping[str, int],
+    elements: Mapping[str, str],
+    most: float,
+    marks: Path,
+) -> list[Noise]:
+    """Find the elements of a result that are nothing but rounding errors, by results in a wider type, as ``distances``.
+
+    Those that are off by more than ``most``, relative to the largest element of their array, and all with the same
+    subscript in a dimension if most of these are: in such a column, a few are right by chance. A byte of each element
+    of an array that has any goes to the file ``marks``. Arrays whose elements are all determined are left out.
+    """
+    result: list[Noise] = []
+    with marks.open("wb") as file:
+        for buffer in buffers:
+            if buffer.name not in offsets or not is_floating(buffer.dtype):
+                continue
+            dtype = element_dtype(elements[buffer.name])
+            exact = np.memmap(path, dtype, "r", offsets[buffer.name], (buffer.elements,))
+            written = np.zeros(buffer.elements, np.bool_)
+            off = np.zeros(buffer.elements, np.float64)
+            largest = 0.0
+            for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+                end = start + initial.size
+                want = numbers(exact[start:end], dtype).astype(np.longdouble)
+                written[start:end] = want != numbers(initial, buffer.dtype)
+                largest = max(largest, float(np.max(np.abs(want[written[start:end]]), initial=0.0)))
+                off[start:end] = np.abs(numbers(buffer.values[start:end], buffer.dtype) - want)
+            marked = off > most * largest
+            if not marked.any():
+                continue
+            for dimension in range(len(buffer.extents)):
+                others = tuple(place for place in range(len(buffer.extents)) if place != dimension)
+                shaped = marked.reshape(buffer.extents)
+                shaped |= shaped.mean(axis=others, keepdims=True) > _MOST_OF_A_SLICE
+            error = float(np.max(off[~marked], initial=0.0)) / largest if largest else 0.0
+            result.append(Noise(buffer.name, file.tell(), int(np.sum(marked & written)), int(np.sum(written)), error))
+            file.write(marked.view(np.uint8).data)
+    return result
+
+
 def worst(errors: Mapping[str, float], source_errors: Mapping[str, float]) -> Accuracy | None:
     """Of all arrays, the errors with the largest ratio; none of the source's is zero."""
     pairs = [Accuracy(errors[name], own) for name, own in source_errors.items() if name in errors]
@@ -129,7 +199,12 @@ def _equal(buffer: Buffer, expected: Values) -> Verdict:
     return Verdict(None, f"{where}; {differing.size} of {buffer.elements} elements differ")
 
 
-def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float) -> Verdict:
+def _marked(place: tuple[str, int], elements: int) -> Values:
+    path, offset = place
+    return np.memmap(path, np.bool_, "r", offset, (elements,))
+
+
+def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float, marked: Values | None = None) -> Verdict:
     wide = np.dtype(np.longdouble) if buffer.dtype.itemsize > 8 else np.dtype(np.float64)
     largest = largest_difference = squares = squared_differences = 0.0
     at = 0
@@ -142,6 +217,8 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float) -> Ve
         broken = np.flatnonzero(~np.isfinite(got))
         if broken.size:
             return Verdict(None, _disagreement(buffer, start + int(broken[0]), want[broken[0]]))
+        if marked is not None:
+            got = np.where(marked[start:end], want, got)
         written = want[want != before]
         if written.size:
             largest = max(largest, float(np.max(np.abs(written))))

@@ -10,13 +10,13 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numbers
-from polydl.execute.comparison import compare, distances, first_not_finite, store
+from polydl.execute.comparison import compare, distances, first_not_finite, mark_noise, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
 from polydl.sandbox import limit
@@ -134,15 +134,22 @@ class Worker:
         nothing = "it changes no array, so no variant can be checked against it"
         return {"offsets": offsets, "finite": True, "wrong": None if offsets else nothing}
 
-    def compare(self, path: str, offsets: dict[str, int], tolerance: float) -> Reply:
+    def compare(self, path: str, offsets: dict[str, int], tolerance: float, noise: dict[str, tuple[str, int]]) -> Reply:
         """Compare with the stored result of the original nest."""
-        verdict = compare(self._arrays(), self._data, Path(path), offsets, tolerance)
+        verdict = compare(self._arrays(), self._data, Path(path), offsets, tolerance, noise)
         self._expect(offsets)
         return {"error": verdict.error, "wrong": verdict.wrong}
 
     def distance(self, path: str, offsets: dict[str, int], elements: dict[str, str]) -> Reply:
         """Errors by array, against results in a wider type."""
         return {"errors": distances(self._arrays(), self._data, Path(path), offsets, elements)}
+
+    def mark_noise(
+        self, path: str, offsets: dict[str, int], elements: dict[str, str], most: float, marks: str
+    ) -> Reply:
+        """See ``comparison.mark_noise``."""
+        arrays = mark_noise(self._arrays(), self._data, Path(path), offsets, elements, most, Path(marks))
+        return {"arrays": [asdict(each) for each in arrays]}
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
         """See ``Sampler.calibrate``."""
@@ -242,6 +249,7 @@ def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
         worker.store,
         worker.compare,
         worker.distance,
+        worker.mark_noise,
         worker.calibrate,
         worker.sample,
     )
