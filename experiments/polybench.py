@@ -4,6 +4,11 @@
 each program, how many candidates were verified, how many were not and why, and the seconds to the answer:
 
     python -m experiments.polybench --dataset SMALL --out small.json
+
+What ``polydl bench`` measured beside compilers becomes tables:
+
+    polydl bench --suite polybench --dataset LARGE --out large.json
+    python -m experiments.polybench table large.json
 """
 
 from __future__ import annotations
@@ -11,13 +16,21 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polydl
+from experiments.layers import raw
+from experiments.tables import markdown
 from polydl.bench.polybench import DATASETS, FOLDER, Program, names, program
+from polydl.bench.ratios import fastest_leader, geometric_mean, own_seconds, ratio
 from polydl.errors import PolydlError
+
+#: The peers by whose best one a program is judged.
+PEERS = ("gcc", "clang", "polly", "pluto-like")
+# Below it a program is slower than a peer; above, the difference is noise.
+LEVEL = 0.97
 
 
 def outcome(wanted: Program, top_k: int, max_variants: int) -> dict[str, Any]:
@@ -50,15 +63,90 @@ def outcome(wanted: Program, top_k: int, max_variants: int) -> dict[str, Any]:
     return {**found, "seconds_spent": round(time.perf_counter() - start, 1)}
 
 
+def tables(document: Mapping[str, Any]) -> Iterator[str]:
+    """A row for each program of a document of ``polydl bench``, then what all of them come to."""
+    results: Mapping[str, Mapping[str, Any]] = document["results"]
+    peers = [peer for peer in PEERS if peer in document["settings"]["peers"] and peer not in document["missing"]]
+    rows = [_row(name.removeprefix("polybench_"), result, peers) for name, result in results.items()]
+    heads = ("program", "polydl", *peers, "best of them", "what won", "first pick", "answer")
+    yield from markdown(heads, rows)
+    yield ""
+    best = [value for result in results.values() if (value := _best(result, peers)) is not None]
+    verified = sum(fastest_leader(result) is not None for result in results.values())
+    summary = [("verified", f"{verified} of {len(results)}")]
+    for peer in peers:
+        values = [found.value for result in results.values() if (found := ratio(result, peer)) is not None]
+        if values:
+            summary.append((f"over {peer}, geometric mean", f"{geometric_mean(values):.2f} (of {len(values)})"))
+    if best:
+        summary.append(("over the best of them, geometric mean", f"{geometric_mean(best):.2f}"))
+        summary.append(("ahead of the best of them", f"{sum(value >= 1 for value in best)} of {len(best)}"))
+        summary.append((f"below {LEVEL} of the best", str(sum(value < LEVEL for value in best))))
+    firsts = [value for result in results.values() if (value := _first_pick(result)) is not None]
+    if firsts:
+        mean = geometric_mean(firsts)
+        summary.append(("speed of the first pick that ran, of the fastest pick", f"{100 * mean:.0f} %"))
+    spent = [float(result["optimize_seconds"]) for result in results.values() if "optimize_seconds" in result]
+    if spent:
+        middle, most = sorted(spent)[len(spent) // 2], max(spent)
+        summary.append(("seconds to an answer, median and most", f"{middle:.0f}, {most:.0f}"))
+    yield from markdown(("over all programs", ""), summary)
+
+
+def _row(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> list[str]:
+    ours, seconds = fastest_leader(result), own_seconds(result)
+    if ours is None or seconds is None:
+        return [name, str(result["status"]), *[""] * (len(peers) + 4)]
+    cells = [name, f"{seconds * 1e3:.4g} ms"]
+    for peer in peers:
+        found, timing = ratio(result, peer), result["peers"].get(peer)
+        cells.append("" if timing is None else timing["status"] if found is None else f"{found.value:.2f}")
+    best, first = _best(result, peers), _first_pick(result)
+    cells += ["" if best is None else f"{best:.2f}", _kind(ours)]
+    cells += ["" if first is None else f"{100 * first:.0f} %", f"{result['optimize_seconds']:.0f} s"]
+    return cells
+
+
+def _best(result: Mapping[str, Any], peers: Sequence[str]) -> float | None:
+    """The ratio to the fastest of the peers; None without any."""
+    return min((found.value for peer in peers if (found := ratio(result, peer)) is not None), default=None)
+
+
+def _first_pick(result: Mapping[str, Any]) -> float | None:
+    """The time of the fastest pick divided by that of the first of the ranking that is right; None without any."""
+    right = [pick for pick in result.get("picks", ()) if pick["status"] == "ok" and pick["seconds"]]
+    if not right:
+        return None
+    first = min(right, key=lambda pick: float(pick["rank"]))
+    return float(min(pick["seconds"] for pick in right) / first["seconds"])
+
+
+def _kind(leader: Mapping[str, Any]) -> str:
+    """What is fastest, in a few words."""
+    if leader["rank"] is None:
+        return "the plain nest"
+    steps = {step["step"] for step in leader["steps"]}
+    rewrites = sorted(steps - {"tile", "interchange", "parallel", "use_microkernel", "unroll", "vectors", "stream"})
+    kernels = sorted({use["name"] for use in leader["microkernels"]})
+    return "; ".join([*(f"microkernel {kernel}" for kernel in kernels), *rewrites]) or "loops"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", nargs="?", choices=("table",), help="prints tables of a file of polydl bench")
+    parser.add_argument("data", nargs="?", type=Path, help="of `table`: the file")
     parser.add_argument("--polybench", type=Path, default=FOLDER, metavar="DIR")
     parser.add_argument("--dataset", choices=DATASETS, default="SMALL")
     parser.add_argument("--program", action="append", metavar="NAME", help="only this one; may be repeated")
     parser.add_argument("--top-k", type=int, default=3)
     parser.add_argument("--max-variants", type=int, default=40)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
     options = parser.parse_args(arguments)
+    if options.command == "table":
+        print(*tables(raw(options.data)), sep="\n")
+        return
+    if options.out is None:
+        parser.error("--out is missing")
     results: dict[str, Any] = {}
     for name in options.program or names(options.polybench):
         wanted = program(name, options.polybench, options.dataset)

@@ -188,7 +188,10 @@ def optimize(
             ranked = ranked.on(first.machine, clock, progress)
     chosen = ranked.first_picks(top_k, with_unfused=with_unfused)
     if setting.runs is not None and not variants and not pins:
-        ranked, chosen = ranked.with_one_thread(chosen)
+        more = ranked.on_one_thread(chosen)
+        if part is None and top_k:
+            more += ranked.by_isl_alone(chosen)
+        ranked, chosen = ranked.with_more(chosen, more)
     if part is not None:
         chosen = part.of(chosen)
         if not chosen:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl import registry
+from polydl.baselines import Baseline
 from polydl.codegen.original import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
@@ -38,6 +39,8 @@ class PeerComparison:
     peers: tuple[Measurement, ...]
     #: of other kernels for the same nest
     builds: tuple[Measurement, ...] = ()
+    #: the build of the plain nest that the optimization hands back, if it does
+    plain: Baseline | None = None
 
 
 def leading(passed: Sequence[Tried], count: int) -> list[Tried]:
@@ -65,6 +68,7 @@ def compare_with_peers(
 ) -> PeerComparison:
     """Measure the fastest ``leaders`` of an optimization once more, in the same rounds as the peers.
 
+    The plain nest is measured beside them where it is what the optimization hands back.
     Where some of these compute fewer products than the source has, the fastest ``leaders`` of those that compute every
     product are measured, too.
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
@@ -88,7 +92,9 @@ def compare_with_peers(
         )
         variants = {tried.kernel.id: tried.ranked.variant for tried in best}
         built = executor.build(kernels, result.toolchain, directory, progress=relayed(progress))
-        others = [each for kernel, compiler in builds for each in executor.build([kernel], compiler, directory)]
+        plain = [] if result.plain is None else [(result.plain.build.kernel, result.plain.build.toolchain)]
+        wanted = (*builds, *plain)
+        others = [each for kernel, compiler in wanted for each in executor.build([kernel], compiler, directory)]
         measured = executor.measure(
             [*built[1:], *others],
             built[0],
@@ -109,6 +115,7 @@ def compare_with_peers(
             replace(tried, measurement=measurement, record=None)
             for tried, measurement in zip(best, measured[1:count], strict=True)
         ),
-        peers=tuple(measured[end:]),
+        peers=tuple(measured[end + len(plain) :]),
         builds=tuple(measured[count:end]),
+        plain=None if result.plain is None else replace(result.plain, measurement=measured[end], record=None),
     )

@@ -63,11 +63,22 @@ class RankedVariants:
         unfused = ((place, each) for place, each in entries if not is_fused(self.space.source, each.variant))
         return chosen + tuple(islice(unfused, 1))
 
-    def with_one_thread(self, chosen: Picks) -> tuple[RankedVariants, Picks]:
-        """The picks, and the first short ones of them on one thread, with their places in a ranking that has these."""
-        single = one_thread.forms(chosen, self.analysed, self.machine)
-        ranked = self.including(single)
-        ids = {each.variant.id for _, each in chosen} | {each.id for each in single}
+    def on_one_thread(self, chosen: Picks) -> tuple[Variant, ...]:
+        """The first short ones of the picks on one thread."""
+        return one_thread.forms(chosen, self.analysed, self.machine)
+
+    def by_isl_alone(self, chosen: Picks) -> tuple[Variant, ...]:
+        """What isl's scheduler gives without any search, where no pick has a microkernel."""
+        from polydl.variants.plain_schedule import beside_plain_loops
+
+        picked = [each.variant for _, each in chosen]
+        numerics = self.space.numerics
+        return beside_plain_loops(self.space.source, picked, threads=self.machine.threads, numerics=numerics)
+
+    def with_more(self, chosen: Picks, more: Sequence[Variant]) -> tuple[RankedVariants, Picks]:
+        """The picks and further variants, with their places in a ranking that has these."""
+        ranked = self.including(more)
+        ids = {each.variant.id for _, each in chosen} | {each.id for each in more}
         places = enumerate(ranked.ranking.entries, 1)
         return ranked, tuple(place for place in places if place[1].variant.id in ids)
 

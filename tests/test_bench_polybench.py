@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -13,13 +15,15 @@ from polybench_folder import polybench_folder
 
 import polydl
 from polydl import pipeline
-from polydl.bench.driver import known_peers
+from polydl.bench.driver import _result, known_peers
 from polydl.bench.polybench import names, program
 from polydl.bench.results import read
 from polydl.cli import main
 from polydl.errors import OptionError
+from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS
 from polydl.machine import Machine
+from polydl.peers import compare_with_peers
 from polydl.variants.plain_schedule import TILE, plain_schedule
 from polydl.variants.rewrites.reschedule import Reschedule
 
@@ -58,6 +62,67 @@ def test_the_suite_is_verified_and_timed_beside_compilers(folder: Path, tmp_path
     other = ["bench", "--polybench", str(folder), "--suite", "polybench", "--dataset", "SMALL", "--out", str(out)]
     assert "other settings: " in CliRunner().invoke(main, other).output
     assert json.loads(out.read_text())["results"] == document["results"]
+
+
+@pytest.mark.native
+def test_the_plain_nest_is_a_leader_where_it_wins(folder: Path) -> None:
+    found = program("polybench_smoothed", folder, "MINI")
+    nest = polydl.parse(found.path, defines=found.defines, include_directories=found.include_directories)
+    result = polydl.optimize(nest, top_k=1, max_variants=4, records=False, calibrate=False)
+    slow = (replace(each, measurement=_slowed(each.measurement), record=None) for each in result.tried)
+    behind = replace(result, tried=tuple(slow))
+    assert behind.plain is not None
+    compared = compare_with_peers(behind, [], rounds=2, budget_seconds=1.0, records=False)
+    assert compared.plain is not None
+    assert compared.plain.name == behind.plain.name
+    assert compared.plain.measurement.status == "ok"
+    assert compared.plain.measurement.samples
+    assert compared.peers == compared.builds == ()
+    assert _result(behind, compared)["leaders"][-1]["rank"] is None
+
+
+def _slowed(measurement: Measurement) -> Measurement:
+    samples = tuple(replace(sample, seconds=1.0) for sample in measurement.samples)
+    return replace(measurement, samples=samples, seconds_median=1.0, seconds_minimum=1.0)
+
+
+def bench_document(programs: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """What ``polydl bench`` keeps of programs: by name, seconds of polydl, of each peer, and picks."""
+
+    def timing(seconds: float) -> dict[str, Any]:
+        samples = [{"seconds": seconds, "probe_gflops": [50.0, 50.0], "disturbed": False}] * 3
+        return {"status": "ok", "note": "", "error": 0.0, "direct": True, "caveat": "", "samples": samples}
+
+    results: dict[str, Any] = {}
+    for name, each in programs.items():
+        leader = {**timing(each["polydl"]), "variant": "v", "rank": each["rank"], "steps": [], "microkernels": []}
+        picks = [{"rank": rank, "status": "ok", "seconds": seconds} for rank, seconds in each["picks"]]
+        results[name] = {
+            "description": name, "status": "ok", "leaders": [leader], "picks": picks, "optimize_seconds": 10.0,
+            "peers": {peer: timing(each[peer]) for peer in ("gcc", "clang")},
+        }  # fmt: skip
+    return {"settings": {"peers": ["gcc", "clang", "polly"]}, "missing": {"polly": {}}, "results": results}
+
+
+def test_tables_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    module = import_module("experiments.polybench")
+    document = bench_document(
+        {
+            "polybench_ahead": {"polydl": 1.0, "gcc": 8.0, "clang": 4.0, "rank": 2, "picks": [(1, 2.0), (2, 1.0)]},
+            "polybench_behind": {"polydl": 1.0, "gcc": 2.0, "clang": 0.9, "rank": None, "picks": [(3, 1.0)]},
+        }
+    )
+    lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in module.tables(document)]
+    assert lines[0][:5] == ["program", "polydl", "gcc", "clang", "best of them"]
+    assert lines[2] == ["ahead", "1000 ms", "8.00", "4.00", "4.00", "loops", "50 %", "10 s"]
+    assert lines[3][4:7] == ["0.90", "the plain nest", "100 %"]
+    summary = {line[0]: line[1] for line in lines[5:]}
+    assert summary["verified"] == "2 of 2"
+    assert summary["over gcc, geometric mean"] == "4.00 (of 2)"
+    assert summary["ahead of the best of them"] == "1 of 2"
+    assert summary["below 0.97 of the best"] == "1"
+    assert summary["speed of the first pick that ran, of the fastest pick"] == "71 %"
 
 
 def test_programs_are_listed_with_their_macros(folder: Path) -> None:

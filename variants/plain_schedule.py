@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Variant
+from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.poly.scheduling import permutable_band
 from polydl.variants.rewrites.reschedule import MOST_DEPENDENCES, Reschedule, loop_names
@@ -37,6 +37,22 @@ def plain_schedule(scop: Scop, *, threads: int, numerics: Numerics) -> Variant:
             continue
         steps = (*steps, step)
     return Variant(steps)
+
+
+def beside_plain_loops(
+    scop: Scop, picked: Sequence[Variant], *, threads: int, numerics: Numerics
+) -> tuple[Variant, ...]:
+    """The plain schedule, tried as well where no pick has a microkernel: no search then does worse than isl alone.
+
+    None where isl leaves all statements as they are, or would take minutes.
+    """
+    if any(isinstance(step, UseMicrokernel) for variant in picked for step in variant.steps):
+        return ()
+    try:
+        variant = plain_schedule(scop, threads=threads, numerics=numerics)
+    except AnalysisError:
+        return ()
+    return (variant,) if variant.steps else ()
 
 
 def _step(state: RewrittenScop, names: Sequence[str], threads: int) -> Reschedule | None:

@@ -272,7 +272,8 @@ class _Run:
 def _result(optimization: Optimization, compared: PeerComparison) -> Document:
     """What every workload's result has, but for its peers."""
     leaders = (leader.measurement for leader in compared.leaders)
-    everyone = [compared.baseline, *leaders, *compared.peers, *compared.builds]
+    plain = [] if compared.plain is None else [compared.plain]
+    everyone = [compared.baseline, *leaders, *compared.peers, *compared.builds, *(each.measurement for each in plain)]
     probes = [rate for measurement in everyone for sample in measurement.samples for rate in sample.probe_gflops]
     toolchain = optimization.toolchain
     return {
@@ -280,6 +281,11 @@ def _result(optimization: Optimization, compared: PeerComparison) -> Document:
         "optimize_seconds": round(optimization.seconds["total"], 2),
         "compiler": None if toolchain is None else f"{toolchain.kind} {toolchain.version}",
         "best_probe_gflops": max(probes, default=0.0),
+        # Before the rounds with the peers, in the order of the ranking.
+        "picks": [
+            {"rank": each.rank, "status": each.measurement.status, "seconds": each.measurement.seconds_median}
+            for each in optimization.tried
+        ],
         "original": _timing(compared.baseline),
         "leaders": [
             {
@@ -291,6 +297,19 @@ def _result(optimization: Optimization, compared: PeerComparison) -> Document:
                 **_timing(leader.measurement),
             }
             for leader in compared.leaders
+        ]
+        # The source's own loops, where these are what polydl hands back; in no place of the ranking.
+        + [
+            {
+                "variant": each.build.kernel.id,
+                "rank": None,
+                "direct": True,
+                "steps": [],
+                "microkernels": [],
+                **_timing(each.measurement),
+                "note": "; ".join(filter(None, (each.name, each.measurement.message))),
+            }
+            for each in plain
         ],
     }
 

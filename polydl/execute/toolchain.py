@@ -27,6 +27,8 @@ _FLAGS = (("-O3", "-march=native", "-fopenmp"), ("-O3", "-mcpu=native", "-fopenm
 _LIBRARIES = ("-lm",)
 _FAST_MATH = "-ffast-math"
 _TIMEOUT_SECONDS = 60.0
+# Where Debian puts each version of LLVM.
+_LLVM = Path("/usr/lib")
 # What makes a compiler call the vector versions of such functions that are declared.
 _VECTOR_FUNCTIONS = {"gcc": (), "clang": ("-fveclib=libmvec", "-fno-math-errno")}
 _SEARCHED = ("gcc", "clang", "cc")
@@ -196,7 +198,7 @@ def _examined(path: Path, _changed: int) -> Toolchain:
     with temporary_directory() as directory:
         source, program = Path(directory, "openmp.c"), Path(directory, "openmp")
         source.write_text(_OPENMP_PROGRAM)
-        for flags in _FLAGS:
+        for flags in (*_FLAGS, *(_with_other_runtimes() if kind == "clang" else ())):
             result = _run([str(path), *flags, str(source), "-o", str(program)], directory)
             if result.returncode == 0:
                 return Toolchain(path, kind, version, flags)
@@ -208,6 +210,15 @@ def _examined(path: Path, _changed: int) -> Toolchain:
         f"{path} can't link an OpenMP program:\n{stderr.strip()}",
         remedy=f"{privileged(f'apt-get install -y {package}')}, or name another compiler",
     )
+
+
+def _with_other_runtimes() -> tuple[tuple[str, ...], ...]:
+    """Flags with which a clang links the OpenMP library of another version: its interface stays the same.
+
+    Of Debian's versions, just one may have it installed.
+    """
+    folders = sorted({library.parent for library in _LLVM.glob("llvm-*/lib/libomp.so")}, reverse=True)
+    return tuple((*flags, f"-L{folder}") for folder in folders for flags in _FLAGS)
 
 
 def _for_processors(native: Toolchain, march: str, instructions: Sequence[str]) -> Toolchain:

@@ -83,7 +83,7 @@ def _row(
         return [name, f"[red]{result['status']}[/red]"]
     direct = rate(result, direct=True)
     cells = [name, f"{gflops:.1f}{_mark(ours)}", "" if direct is None else f"{direct:.1f}"]
-    cells += [f"{100 * part:.0f}", str(ours["rank"])]
+    cells += [f"{100 * part:.0f}", "plain" if ours["rank"] is None else str(ours["rank"])]
     for peer in peers:
         timing, peer_ratio = result["peers"].get(peer), ratio(result, peer)
         if timing is None:

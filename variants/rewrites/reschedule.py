@@ -185,8 +185,8 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
         shared=(*scop.shared, group),
         unskewed=(*scop.unskewed, *flat),
     )
-    # Where each dependence goes forwards along all rows, it does along tiles of them, and so do wavefronts of tiles. But
-    # inside of a tile, what is separated runs last.
+    # Where each dependence goes forwards along all rows, it does along tiles of them, and so do wavefronts of tiles.
+    # But inside of a tile, what is separated runs last.
     if parts or depth == len(new.iterators) or not never_back(tuple(inside), rows):
         carried = [_carried_over(dependence, change) for dependence in inside]
         _check(made, group, _between_parts(carried, parts), reassociate)
