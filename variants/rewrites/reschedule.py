@@ -98,15 +98,15 @@ class RescheduleRewrite:
         None where the source's loops can be tiled as they are.
         """
         scop = request.scop
-        names = [s.name for s in scop.statements if s.betas[0] == request.statement.betas[0]]
+        sharing = tuple(s for s in scop.statements if s.betas[0] == request.statement.betas[0])
+        names = [s.name for s in sharing]
         inside = [d for d in request.dependences if d.source in names and d.target in names]
         if any(scop.has_call(name) for name in names) or len(inside) > MOST_DEPENDENCES:
             return
         try:
             band = permutable_band(scop, names, inside)
-            together = any(
-                nest.depth for nest in distribute(scop, request.dependences) if {*nest.statements} & {*names}
-            )
+            # Statements in other outermost loops change nothing about these.
+            together = any(nest.depth for nest in distribute(replace(scop, statements=sharing), inside))
         except AnalysisError:
             return
         if band is None or not (together or _skews(band)):
