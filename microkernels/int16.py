@@ -25,11 +25,12 @@ _NARROW = ("signed char", "unsigned char", "short")
 # Bytes of a call's A, copied, which lie on the stack.
 _MOST = 1 << 18
 _FEWEST_STEPS = 8
-# By the bytes of a vector: what the compiler must have for the instruction, the type of its operands, and its name.
+# By the bytes of a vector: what the compiler must have for the instruction, the type of its operands, its name, and the
+# header that has it.
 _INSTRUCTIONS = {
-    64: ("__AVX512BW__", "__m512i", "_mm512_madd_epi16"),
-    32: ("__AVX2__", "__m256i", "_mm256_madd_epi16"),
-    16: ("__SSE2__", "__m128i", "_mm_madd_epi16"),
+    64: ("__AVX512BW__", "__m512i", "_mm512_madd_epi16", "immintrin.h"),
+    32: ("__AVX2__", "__m256i", "_mm256_madd_epi16", "immintrin.h"),
+    16: ("__SSE2__", "__m128i", "_mm_madd_epi16", "emmintrin.h"),
 }
 # How many times as long a product and an addition take as one multiply-add, and the cycles of copying an element.
 _SLOWNESS = 1.25
@@ -98,10 +99,10 @@ class _Writer:
         yield f"typedef int {vector} __attribute__((vector_size({4 * self.width}), aligned(4), may_alias));"
         known = _INSTRUCTIONS.get(4 * self.width)
         if known:
-            yield f"#ifdef {known[0]}\n#include <immintrin.h>\n#endif"
+            yield f"#ifdef {known[0]}\n#include <{known[3]}>\n#endif"
         yield f"static inline {vector} {prefix}_pairs({vector} sum, {vector} a, {vector} b)\n{{"
         if known:
-            _, operand, name = known
+            _, operand, name, _ = known
             yield f"#ifdef {known[0]}\n  return sum + ({vector}){name}(({operand})a, ({operand})b);\n#else"
         yield "  return sum + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);"
         yield "#endif\n}" if known else "}"

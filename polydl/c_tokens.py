@@ -39,18 +39,23 @@ class Token(NamedTuple):
     text: str
 
 
-_GRAMMAR = re.compile(
-    r"""
-    (?P<COMMENT> //(?:\\\r?\n|[^\n])*? (?=\n|\Z) | /\*.*?(?:\*/|\Z) )
-  | (?P<STRING> "(?:\\.|[^"\\\n])*(?:"|\\\Z)? | '(?:\\.|[^'\\\n])*(?:'|\\\Z)? )
-  | (?P<NUMBER> \.?[0-9](?:[eEpP][-+]|[\w.])* )
-  | (?P<WORD> [^\W\d]\w* )
-  | (?P<SPACE> (?:[^\S\n]|\\\r?\n)+ )
-  | (?P<LINE> \n )
-  | (?P<PUNCTUATOR> <<|>>|. )
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+_COMMENT = r"(?P<COMMENT> //(?:\\\r?\n|[^\n])*? (?=\n|\Z) | /\*.*?(?:\*/|\Z) )"
+_STRING = r"""(?P<STRING> "(?:\\.|[^"\\\n])*(?:"|\\\Z)? | '(?:\\.|[^'\\\n])*(?:'|\\\Z)? )"""
+_NUMBER = r"(?P<NUMBER> \.?[0-9](?:[eEpP][-+]|[\w.])* )"
+_WORD = r"(?P<WORD> [^\W\d]\w* )"
+_SPACE = r"(?P<SPACE> (?:[^\S\n]|\\\r?\n)+ )"
+_REST = r"(?P<LINE> \n ) | (?P<PUNCTUATOR> <<|>>|. )"
+# What is included without quotes, which is no token anywhere else.
+_INCLUDED = r"(?P<INCLUDED> \#[^\S\n]*include[^\S\n]*<[^>\n]*> )"
+
+
+def _pattern(*alternatives: str) -> re.Pattern[str]:
+    return re.compile(" | ".join(alternatives), re.VERBOSE | re.DOTALL)
+
+
+_GRAMMAR = _pattern(_COMMENT, _STRING, _NUMBER, _WORD, _SPACE, _REST)
+_WORDS = _pattern(_COMMENT, _STRING, _NUMBER, _INCLUDED, _WORD)
+_KINDS = {kind.name: kind for kind in TokenKind}
 _BLANKS = frozenset({TokenKind.COMMENT, TokenKind.SPACE, TokenKind.LINE})
 
 
@@ -58,7 +63,7 @@ def tokens(text: str) -> Iterator[Token]:
     """All tokens of a C text, blanks and comments included."""
     for match in _GRAMMAR.finditer(text):
         assert match.lastgroup is not None
-        yield Token(TokenKind[match.lastgroup], match.group())
+        yield Token(_KINDS[match.lastgroup], match[0])
 
 
 def code(parts: Sequence[Token], start: int = 0, count: int | None = None) -> list[int]:
@@ -74,14 +79,12 @@ def code(parts: Sequence[Token], start: int = 0, count: int | None = None) -> li
 
 def with_words(text: str, renamed: Callable[[str], str]) -> str:
     """A C text with other identifiers; names of included files, strings and comments stay."""
-    parts = list(tokens(text))
-    named = {place for directive in directives(parts) if directive.name == "include" for place in directive.places}
-    return "".join(
-        [
-            renamed(token.text) if token.kind is TokenKind.WORD and place not in named else token.text
-            for place, token in enumerate(parts)
-        ]
-    )
+
+    def changed(match: re.Match[str]) -> str:
+        return renamed(match[0]) if match.lastgroup == "WORD" else match[0]
+
+    # Not by all tokens: it takes a tenth of the time to step over those that stay.
+    return _WORDS.sub(changed, text)
 
 
 class Directive(NamedTuple):

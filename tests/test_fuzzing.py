@@ -41,6 +41,7 @@ from polydl.fuzzing.totals import Totals, added
 from polydl.fuzzing.unit import together
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import Numerics
 from polydl.ir.variant import Attach, Parallel, Unroll, Variant
 from polydl.machine.system import find
 
@@ -247,6 +248,39 @@ def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("polydl.codegen.translation_unit.generate", faulty)
         return examine(case, settings).variants
+
+
+def _variants_with_one_that_does_not_end(settings: Settings) -> Counter[str]:
+    genuine = translation_unit.generate
+    seen: list[str] = []
+
+    def faulty(*arguments: Any, **options: Any) -> KernelSource:
+        kernel = genuine(*arguments, **options)
+        seen.append(kernel.id)
+        endless = kernel.harness.replace("{\n", "{\n  for (;;)\n    ;\n", 1)
+        return replace(kernel, harness=endless) if len(seen) == 2 else kernel
+
+    case = generated(0, 0)[1].having(_product())
+    case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polydl.codegen.translation_unit.generate", faulty)
+        patch.setattr("polydl.fuzzing.running._PROCESSOR_SECONDS", 1)
+        return examine(case, settings).variants
+
+
+@pytest.mark.native
+def test_a_variant_that_does_not_end_is_ended_after_its_processor_time(settings: Settings) -> None:
+    statuses = _in_new_process(_variants_with_one_that_does_not_end, settings)
+    assert statuses["timeout"] == 1
+    assert statuses["ok"] >= 2
+
+
+def test_a_level_in_place_of_the_drawn_one_leaves_the_nest() -> None:
+    program, case = generated(3, 5)
+    level: Numerics = "strict" if case.conditions.numerics != "strict" else "fast"
+    again, other = generated(3, 5, level)
+    assert (again, other.text) == (program, case.text)
+    assert other.conditions == replace(case.conditions, numerics=level)
 
 
 @pytest.mark.native

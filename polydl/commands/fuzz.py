@@ -13,6 +13,7 @@ import click
 
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, show
 from polydl.errors import OptionError
+from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.presentation.options import OUT, debug_option, json_option
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def _budget(_context: click.Context, _parameter: click.Parameter, value: str) ->
 )  # fmt: skip
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="Processes at once (all cores).")
 @click.option("--optimization", type=click.Choice(_LEVELS), help="Of the variants' compiler (drawn for each nest).")
+@click.option("--numerics", type=click.Choice(NUMERICS), help="Level of the variants (drawn for each nest).")
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
 @click.option(
     "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Keep what fails there ({OUT}/fuzz-SEED), and go on."
@@ -66,6 +68,7 @@ def fuzz(
     variants: int,
     jobs: int | None,
     optimization: str | None,
+    numerics: Numerics | None,
     compiler: str | None,
     out: Path | None,
     replay: Path | None,
@@ -88,7 +91,7 @@ def fuzz(
     from polydl.presentation.fuzzing import totals_document, totals_text
     from polydl.presentation.progress import progress_bar
 
-    settings = Settings(Toolchain.find(compiler), find(), variants, optimization)
+    settings = Settings(Toolchain.find(compiler), find(), variants, optimization, numerics)
     if replay is not None:
         return _replayed(replay, settings)
     directory = out or Path(OUT, f"fuzz-{seed}")

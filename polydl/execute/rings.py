@@ -261,9 +261,14 @@ def _element(ring: Ring, value: Fraction, suffix: str) -> str:
     return f"({'float' if single else 'double'}({residue}))"
 
 
+# Headers of instructions, by what a processor has that has any of those which generated code uses from there.
+_INTRINSICS = {"emmintrin.h": "__SSE2__", "immintrin.h": "__AVX__"}
+
+
 def _hoisted(name: str) -> str:
     include = f"#include <{name}>"
-    return f"#if defined __SSE2__\n{include}\n#endif" if name == "immintrin.h" else include
+    needed = _INTRINSICS.get(name)
+    return include if needed is None else f"#if defined {needed}\n{include}\n#endif"
 
 
 def _function(name: str, number: int) -> str:

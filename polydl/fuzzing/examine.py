@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING
 from polydl import registry
 from polydl.codegen.original import original
 from polydl.errors import AnalysisError, CodegenError, IllegalVariantError, PolydlError, UserError
-from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.exactness import compare_exactly
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import Case
-from polydl.fuzzing.running import NoReferenceError, Reference, run
+from polydl.fuzzing.running import NoReferenceError, Reference, reference, run
 from polydl.fuzzing.unit import together
 from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, Unroll, UseMicrokernel, Variant
 from polydl.machine import Machine
@@ -50,6 +50,8 @@ _WORDLESS = ("wrong", "differs", "crash", "timeout")
 _RANKED = 0.1
 # Of nests, those of which a variant is compared over a ring as well.
 _EXACT = 0.12
+# Of the clock, for a compiler on a busy machine.
+_COMPILER_SECONDS = 1200.0
 # Integers of random nests overflow.
 _WRAPPING = "-fwrapv"
 
@@ -61,8 +63,9 @@ class Settings:
     toolchain: Toolchain
     system: System
     variants: int
-    #: in place of the level that is drawn for each nest
+    #: in place of what is drawn for each nest: of the variants' compiler, and of the search
     optimization: str | None = None
+    numerics: Numerics | None = None
 
 
 @dataclass(frozen=True)
@@ -145,12 +148,16 @@ def _examine(
     try:
         with tally.stage("parse"):
             scop = _parsed(case, folder)
+        expected = _reference(scop, settings, case, folder, tally)
         with tally.stage("space"):
             conditions = case.conditions
             machine = conditions.machine(settings.system)
             space = space_on(scop, machine, microkernel=conditions.microkernel, numerics=conditions.numerics)
     except (UserError, AnalysisError) as error:
         tally.refusals[reason("parse", error)] += 1
+        return
+    except NoReferenceError as error:
+        tally.refusals[f"original: {error}"] += 1
         return
     except Exception as error:
         tally.failures.append(fault(error))
@@ -173,12 +180,7 @@ def _examine(
     if draw.random() < _RANKED:
         with tally.stage("rank"):
             _rank(scop, [variant for variant, _ in chosen], case, machine, tally)
-    try:
-        _run(scop, chosen, len(given), settings, case, folder, tally)
-    except NoReferenceError as error:
-        tally.refusals[f"original: {error}"] += 1
-        tally.variants.clear()
-        tally.steps.clear()
+    _run(scop, expected, chosen, len(given), settings, case, folder, tally)
 
 
 def _parsed(case: Case, folder: Path) -> Scop:
@@ -236,8 +238,23 @@ def _rank(scop: Scop, variants: Sequence[Variant], case: Case, machine: Machine,
         tally.failures.append(fault(error, variants[0]))
 
 
+def _reference(scop: Scop, settings: Settings, case: Case, folder: Path, tally: _Tally) -> Reference:
+    """What the original computes, before anything is made of it. Raises NoReferenceError."""
+    in_order = settings.toolchain.in_order
+    in_order = replace(in_order, flags=(*in_order.flags, _WRAPPING))
+    with tally.stage("compile"):
+        library, _ = _library(original(scop), in_order, folder)
+    if library is None:
+        raise NoReferenceError("it is not compiled")
+    with tally.stage("run"):
+        error = 0.0 if case.conditions.numerics == "strict" else tolerance(scop)
+        seed = Random(f"polydl fuzz data {case.name}").randrange(1 << 30)
+        return reference(scop, library, error, seed, folder)
+
+
 def _run(
     scop: Scop,
+    expected: Reference,
     chosen: Sequence[tuple[Variant, KernelSource]],
     given: int,
     settings: Settings,
@@ -251,24 +268,17 @@ def _run(
     # Where the order of the source is kept, so is every bit.
     flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
     toolchain = replace(settings.toolchain, flags=flags)
-    in_order = settings.toolchain.in_order
-    in_order = replace(in_order, flags=(*in_order.flags, _WRAPPING))
     numbered = [(number, source) for number, (_, source) in enumerate(chosen)]
     with tally.stage("compile"):
-        plain, _ = _library(original(scop), in_order, folder)
-        if plain is None:
-            raise NoReferenceError("it is not compiled")
         libraries = _compiled(numbered, toolchain, folder)
     with tally.stage("run"):
-        reference = Reference(plain, 0.0 if strict else tolerance(scop))
-        seed = Random(f"polydl fuzz data {case.name}").randrange(1 << 30)
         for numbers, library, message in libraries:
             if library is None:
                 for number in numbers:
                     tally.variants["compile"] += 1
                     tally.failures.append(Failure("compile", message, _first_error(message), chosen[number][0]))
                 continue
-            for answer in run(scop, reference, library, numbers, seed, folder):
+            for answer in run(scop, expected, library, numbers, folder):
                 variant = chosen[answer.number][0]
                 tally.variants[answer.status] += 1
                 tally.steps.update(step_kinds(variant))
@@ -344,10 +354,10 @@ def _library(kernel: KernelSource, toolchain: Toolchain, folder: Path) -> tuple[
     try:
         ended = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-            timeout=COMPILE_TIMEOUT_SECONDS, env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+            timeout=_COMPILER_SECONDS, env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
         )  # fmt: skip
     except subprocess.TimeoutExpired:
-        return None, f"error: the compiler does not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
+        return None, f"error: the compiler does not finish within {_COMPILER_SECONDS:g} s"
     return (library if ended.returncode == 0 else None), ended.stderr
 
 

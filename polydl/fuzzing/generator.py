@@ -25,7 +25,7 @@ _KINDS: tuple[tuple[str, Callable[[Random], Program], float], ...] = (
 )
 _CACHES = ((1 << 10, 1 << 12, 1 << 14), (1 << 12, 1 << 14, 1 << 17), (1 << 15, 1 << 20, 1 << 25))
 # Of gcc and clang: the first compiles fastest, the others use vectors as OpenMP's pragmas allow.
-LEVELS = ("-Og", "-O1", "-O3")
+LEVELS = ("-O0", "-O1", "-O3")
 _RATES = (100e9, 40e9, 20e9, 10e9)
 
 
@@ -75,8 +75,11 @@ class Case:
         return replace(self, text=c_text(program), defines=dict(program.defines))
 
 
-def generated(seed: int, number: int) -> tuple[Program, Case]:
-    """The same program and case for the same seed and number, on every machine."""
+def generated(seed: int, number: int, numerics: Numerics | None = None) -> tuple[Program, Case]:
+    """The same program and case for the same seed and number, on every machine.
+
+    ``numerics`` is a level in place of the one that is drawn.
+    """
     name = f"{seed}:{number}"
     draw = Random(f"polydl fuzz {name}")
     kind, make, _ = draw.choices(_KINDS, [weight for _, _, weight in _KINDS])[0]
@@ -89,7 +92,7 @@ def generated(seed: int, number: int) -> tuple[Program, Case]:
     if draw.random() < 0.05:
         counter = draw.choice(("long", "short", "unsigned char"))
         program = replace(program, body=with_loops(program.body, lambda loop: _with_counter(loop, counter)))
-    conditions = Conditions(
+    drawn = Conditions(
         threads=draw.choices((1, 2, 4), (5, 3, 1))[0],
         vector_bytes=draw.choices((64, 32, 16), (8, 1, 1))[0],
         cache_bytes=draw.choice(_CACHES),
@@ -97,6 +100,7 @@ def generated(seed: int, number: int) -> tuple[Program, Case]:
         numerics=draw.choices(NUMERICS, (2, 2, 8, 4))[0],
         optimization=draw.choices(LEVELS, (12, 5, 1))[0],
     )
+    conditions = replace(drawn, numerics=numerics or drawn.numerics)
     return program, Case(name, kind, c_text(program), dict(program.defines), conditions)
 
 

@@ -15,7 +15,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
+from polydl.fuzzing.limits import limit_processor_seconds
+
 _MEMORY_BYTES = 12 << 30
+# The limit of the clock, in that of processor time: for processes that wait for something that does not come.
+_CLOCK = 10.0
 # Nests after which a process is replaced, since what isl and polydl remember of them grows.
 _NESTS = 100
 _TELL_WHEN_PARENT_ENDS = 1
@@ -43,7 +47,9 @@ class _Worker(Generic[Task]):
 
 
 class Pool(Generic[Task, Answer]):
-    """``work`` on tasks in ``jobs`` processes at once, each with at most so many ``seconds`` for a task.
+    """``work`` on tasks in ``jobs`` processes at once, each with at most so many ``seconds`` of its own for a task.
+
+    These are of processor time; what it starts and waits for has limits of its own.
 
     A context manager, at whose end all processes are killed.
     """
@@ -94,14 +100,14 @@ class Pool(Generic[Task, Answer]):
 
     def _started(self) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(theirs, self._work, self._environment), daemon=False)
+        process = self._context.Process(target=_serve, args=(theirs, self._work, self._environment, self._seconds))
         process.start()
         theirs.close()
         return _Worker(process, ours)
 
     def _give(self, worker: _Worker[Task], tasks: Iterator[Task]) -> None:
         worker.task = next(tasks, None)
-        worker.deadline = time.monotonic() + self._seconds
+        worker.deadline = time.monotonic() + _CLOCK * self._seconds
         if worker.task is not None:
             worker.connection.send(worker.task)
 
@@ -115,9 +121,11 @@ class Pool(Generic[Task, Answer]):
 
     def _lost(self, worker: _Worker[Task], why: str) -> Lost:
         if why == "timeout":
-            return Lost(True, f"no answer within {self._seconds:g} s")
+            return Lost(True, f"no answer within {_CLOCK * self._seconds:g} s")
         worker.process.join(5)
         status = worker.process.exitcode
+        if status == -signal.SIGXCPU:
+            return Lost(True, f"no answer within {self._seconds:g} s of processor time")
         if status is not None and status < 0:
             return Lost(False, f"killed by {signal.Signals(-status).name}")
         return Lost(False, f"exit status {status}")
@@ -132,7 +140,7 @@ def _end(worker: _Worker[Any]) -> None:
     worker.connection.close()
 
 
-def _serve(connection: Connection, work: Callable[[Any], Any], environment: Mapping[str, str]) -> None:
+def _serve(connection: Connection, work: Callable[[Any], Any], environment: Mapping[str, str], seconds: float) -> None:
     os.environ.update(environment)
     os.setpgid(0, 0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -145,4 +153,5 @@ def _serve(connection: Connection, work: Callable[[Any], Any], environment: Mapp
             task = connection.recv()
         except (EOFError, OSError):
             return
+        limit_processor_seconds(seconds)
         connection.send(work(task))

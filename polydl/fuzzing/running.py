@@ -13,9 +13,8 @@ import os
 import resource
 import select
 import signal
-import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -28,12 +27,13 @@ from polydl import bfloat16
 from polydl.execute.arrays import Buffer, Data, Values, element_dtype
 from polydl.execute.comparison import compare, first_not_finite, store
 from polydl.execute.ranges import needs_small_integers
+from polydl.fuzzing.limits import limit_processor_seconds
 from polydl.fuzzing.memory import GuardedArray
 from polydl.fuzzing.unit import global_symbol, invoke_symbol
 from polydl.ir.scop import Scop
 
-# Of one variant's runs.
-_SECONDS = 20.0
+# Of one variant's runs: of processor time, so that on a busy machine none takes too long, and of any time.
+_PROCESSOR_SECONDS, _SECONDS = 20, 900.0
 _CORE_BYTES = 0
 _PLACES = 2
 
@@ -51,38 +51,55 @@ class Answer:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """What the original makes of some data: the arrays that it changes, at ``offsets`` in a file."""
+
+    path: Path
+    offsets: Mapping[str, int]
+    data: Data
+
+
+@dataclass(frozen=True)
 class Reference:
-    """The library of the original, and the largest error of a correct result."""
+    """The library of the original, the largest error of a correct result, and the results at each place."""
 
     library: Path
     tolerance: float
+    seed: int
+    results: tuple[Expected, ...]
 
 
 class NoReferenceError(Exception):
     """The original itself can't be run, or gives nothing to compare with."""
 
 
-def run(
-    scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], seed: int, directory: Path
-) -> tuple[Answer, ...]:
-    """Run the variants of a unit by their numbers. Raises NoReferenceError."""
+def reference(scop: Scop, library: Path, tolerance: float, seed: int, directory: Path) -> Reference:
+    """Run the original, and keep its results in the directory. Raises NoReferenceError."""
+    told, failure = _forked(partial(_run_original, scop, library, tolerance, seed, directory))
+    refusal = next((each["refused"] for each in told if "refused" in each), None)
+    if refusal is not None:
+        raise NoReferenceError(refusal)
+    if failure is not None:
+        raise NoReferenceError(f"the original ends with {failure[1]}")
+    results = tuple(
+        Expected(_results(directory, place), each["offsets"], _data(scop, tolerance, seed + place, each["signed"]))
+        for place, each in enumerate(told)
+    )
+    return Reference(library, tolerance, seed, results)
+
+
+def run(scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], directory: Path) -> tuple[Answer, ...]:
+    """Run the variants of a unit by their numbers."""
     left = list(numbers)
     answers: list[Answer] = []
     while left:
-        done, failure = _forked(partial(_run_all, scop, reference, library, tuple(left), seed, directory))
-        finished = [Answer(each["number"], each["status"], each["message"]) for each in done if "number" in each]
+        told, failure = _forked(partial(_run_all, scop, reference, library, tuple(left), directory))
+        finished = [Answer(each["number"], each["status"], each["message"]) for each in told if "number" in each]
         answers += finished
         left = left[len(finished) :]
-        refusal = next((each["original"] for each in done if "original" in each), None)
-        if refusal is not None:
-            raise NoReferenceError(refusal)
-        if failure is not None:
-            if not any("ready" in each for each in done):
-                raise NoReferenceError(f"the original ends with {failure[1]}")
-            if left:
-                answers.append(Answer(left.pop(0), *failure))
-        elif left:
-            raise NoReferenceError("the process ended early")
+        refusal = next((("crash", each["refused"]) for each in told if "refused" in each), failure)
+        if refusal is not None and left:
+            answers.append(Answer(left.pop(0), *refusal))
     return tuple(answers)
 
 
@@ -100,13 +117,14 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
             faulthandler.disable()
             resource.setrlimit(resource.RLIMIT_CORE, (_CORE_BYTES, _CORE_BYTES))
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            limit_processor_seconds(_PROCESSOR_SECONDS)
             silent = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
                 os.dup2(silent, standard)
             work(lambda entry: _send(writer, entry))
             status = 0
         except BaseException as error:
-            _send(writer, {"original": f"{type(error).__name__}: {error}"})
+            _send(writer, {"refused": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(status)
     os.close(writer)
@@ -115,6 +133,8 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
     entries = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
     if hung:
         return entries, ("timeout", f"no answer within {_SECONDS:g} s")
+    if os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGXCPU:
+        return entries, ("timeout", f"no answer within {_PROCESSOR_SECONDS} s of processor time")
     if os.WIFSIGNALED(ended):
         return entries, ("crash", f"killed by {signal.Signals(os.WTERMSIG(ended)).name}")
     if os.WEXITSTATUS(ended):
@@ -197,60 +217,76 @@ class _Kernel:
         return [buffer for number, buffer in enumerate(buffers) if number not in self._bound] + self._outside
 
 
-def _run_all(
-    scop: Scop,
-    reference: Reference,
-    library: Path,
-    numbers: Sequence[int],
-    seed: int,
-    directory: Path,
-    report: Callable[[dict[str, Any]], None],
-) -> None:
-    carried = [(scop.array(parameter.array), parameter.name) for parameter in scop.function.parameters]
-    arrays = [GuardedArray(array, name, stream) for stream, (array, name) in enumerate(carried)]
-    original = _Kernel(scop, arrays, ctypes.CDLL(str(reference.library)), None)
-    expected: list[tuple[Path, dict[str, int], Data]] = []
+def _results(directory: Path, place: int) -> Path:
+    return directory / f"expected{place}"
+
+
+def _data(scop: Scop, tolerance: float, seed: int, signed: bool) -> Data:
     # Where integers are mixed with floats, large ones would hide what the floats are.
-    narrow = needs_small_integers(scop) or reference.tolerance > 0
-    with tempfile.TemporaryDirectory(dir=directory) as folder:
-        for place in range(_PLACES):
-            path = Path(folder, f"expected{place}")
-            stored = None
-            for signed in (True, False):
-                data = Data(seed + place, signed, narrow)
-                buffers = original(place, data)
-                if all(first_not_finite(buffer) is None for buffer in buffers):
-                    stored = store(buffers, data, path)
-                    break
-            if stored is None:
-                report({"original": "its results are not finite"})
-                return
-            expected.append((path, stored, data))
-        if not any(offsets for _, offsets, _ in expected):
-            report({"original": "it changes no array"})
+    return Data(seed, signed, needs_small_integers(scop) or tolerance > 0)
+
+
+def _arrays(scop: Scop) -> list[GuardedArray]:
+    """Those of the parameters."""
+    carried = [(scop.array(parameter.array), parameter.name) for parameter in scop.function.parameters]
+    return [GuardedArray(array, name, stream) for stream, (array, name) in enumerate(carried)]
+
+
+Report = Callable[[dict[str, Any]], None]
+
+
+def _run_original(scop: Scop, library: Path, tolerance: float, seed: int, directory: Path, report: Report) -> None:
+    """Report where the results are at each place and of what data they are, or why there are none."""
+    original = _Kernel(scop, _arrays(scop), ctypes.CDLL(str(library)), None)
+    told: list[dict[str, Any]] = []
+    for place in range(_PLACES):
+        for signed in (True, False):
+            data = _data(scop, tolerance, seed + place, signed)
+            buffers = original(place, data)
+            if all(first_not_finite(buffer) is None for buffer in buffers):
+                told.append({"offsets": store(buffers, data, _results(directory, place)), "signed": signed})
+                break
+        else:
+            report({"refused": "its results are not finite"})
             return
-        report({"ready": True})
-        unit = ctypes.CDLL(str(library))
-        for number in numbers:
-            kernel = _Kernel(scop, arrays, unit, number)
-            status, wrong = "ok", ""
-            for place, (path, offsets, data) in enumerate(expected):
-                if not offsets:
-                    continue
-                verdict = compare(kernel(place, data), data, path, offsets, reference.tolerance)
-                if verdict.wrong is not None:
-                    status, wrong = "wrong", f"run {place + 1}: {verdict.wrong}"
-                    break
-            if wrong and _agree_on_whole_numbers(original, kernel, reference.tolerance, seed, Path(folder, "whole")):
-                status = "imprecise"
-            report({"number": number, "status": status, "message": wrong})
+    if not any(each["offsets"] for each in told):
+        report({"refused": "it changes no array"})
+        return
+    for each in told:
+        report(each)
 
 
-def _agree_on_whole_numbers(original: _Kernel, kernel: _Kernel, tolerance: float, seed: int, path: Path) -> bool:
+def _run_all(
+    scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], directory: Path, report: Report
+) -> None:
+    arrays = _arrays(scop)
+    unit = ctypes.CDLL(str(library))
+    for number in numbers:
+        limit_processor_seconds(_PROCESSOR_SECONDS)
+        kernel = _Kernel(scop, arrays, unit, number)
+        status, wrong = "ok", ""
+        for place, expected in enumerate(reference.results):
+            if not expected.offsets:
+                continue
+            buffers = kernel(place, expected.data)
+            verdict = compare(buffers, expected.data, expected.path, expected.offsets, reference.tolerance)
+            if verdict.wrong is not None:
+                status, wrong = "wrong", f"run {place + 1}: {verdict.wrong}"
+                break
+        if wrong and _agree_on_whole_numbers(scop, arrays, reference, kernel, directory / "whole"):
+            status = "imprecise"
+        report({"number": number, "status": status, "message": wrong})
+
+
+def _agree_on_whole_numbers(
+    scop: Scop, arrays: Sequence[GuardedArray], reference: Reference, kernel: _Kernel, path: Path
+) -> bool:
     """Whether a kernel that was wrong is right where nothing is rounded: then its errors are those of roundings."""
-    data = _WholeNumbers(seed, True, True)
-    buffers = original(0, data)
-    if not tolerance or any(first_not_finite(buffer) is not None for buffer in buffers):
+    if not reference.tolerance:
+        return False
+    data = _WholeNumbers(reference.seed, True, True)
+    buffers = _Kernel(scop, arrays, ctypes.CDLL(str(reference.library)), None)(0, data)
+    if any(first_not_finite(buffer) is not None for buffer in buffers):
         return False
     offsets = store(buffers, data, path)
-    return bool(offsets) and compare(kernel(0, data), data, path, offsets, tolerance).wrong is None
+    return bool(offsets) and compare(kernel(0, data), data, path, offsets, reference.tolerance).wrong is None

@@ -22,7 +22,7 @@ from polydl.fuzzing.reduction import reduced
 from polydl.fuzzing.totals import Totals, added
 
 LOG = "nests.jsonl"
-# Of one nest with the reduction of what it shows; and of one reduction.
+# Of processor time of the process that examines a nest and reduces what it shows; and of the clock for one reduction.
 _NEST_SECONDS = 400.0
 _REDUCTION_SECONDS = 120.0
 # Findings of one cause that are kept, and those among them that are reduced.
@@ -92,7 +92,7 @@ def fuzz(
     """
     head = {
         "seed": seed, "variants": settings.variants, "optimization": settings.optimization,
-        "compiler": f"{settings.toolchain.kind} {settings.toolchain.version}",
+        "numerics": settings.numerics, "compiler": f"{settings.toolchain.kind} {settings.toolchain.version}",
     }  # fmt: skip
     log, done, earlier = _opened(directory, head)
     totals = replace(earlier, jobs=jobs)
@@ -113,7 +113,7 @@ def fuzz(
         try:
             with Pool(partial(_examined, seed, settings), jobs, _NEST_SECONDS, _ENVIRONMENT) as pool:
                 for task, answer in pool.answers(tasks(), lambda: end + _GRACE_SECONDS):
-                    examined = _of_lost(seed, task.number, answer) if isinstance(answer, Lost) else answer
+                    examined = _of_lost(seed, settings, task, answer) if isinstance(answer, Lost) else answer
                     for finding in examined.findings:
                         signatures[finding.failure.signature] += 1
                         if signatures[finding.failure.signature] <= _KEPT:
@@ -144,7 +144,7 @@ def _opened(directory: Path, head: Mapping[str, Any]) -> tuple[Any, set[int], To
             complete = [line for line in lines if line.endswith("\n")]
             if complete and json.loads(complete[0]) != head:
                 raise OptionError(
-                    f"{path} is of a run with another seed, compiler or number of variants",
+                    f"{path} is of a run with another seed, compiler, level or number of variants",
                     remedy="name another directory with --out",
                 )
             for line in complete[1:]:
@@ -173,7 +173,7 @@ def _examined(seed: int, settings: Settings, task: Task) -> Examined:
 
 
 def _examined_here(seed: int, settings: Settings, task: Task) -> Examined:
-    program, case = generated(seed, task.number)
+    program, case = generated(seed, task.number, settings.numerics)
     outcome = examine(case, settings)
     findings: list[Finding] = []
     told: set[str] = set()
@@ -192,9 +192,9 @@ def _examined_here(seed: int, settings: Settings, task: Task) -> Examined:
     return Examined(case.kind, outcome, tuple(findings))
 
 
-def _of_lost(seed: int, number: int, lost: Lost) -> Examined:
+def _of_lost(seed: int, settings: Settings, task: Task, lost: Lost) -> Examined:
     """A nest at which polydl itself crashed or hung."""
-    _, case = generated(seed, number)
+    _, case = generated(seed, task.number, settings.numerics)
     kind = "hang of polydl" if lost.timed_out else "crash of polydl"
     failure = Failure(kind.replace(" ", "-"), lost.message, f"{kind}: {lost.message}")
     return Examined(case.kind, Outcome(failures=(failure,)), (Finding(case, failure, False),))

@@ -7,8 +7,10 @@
 /* processor */
 #include <stdint.h>
 #include <string.h>
-#ifdef __SSE2__
+#if defined __AVX512F__
 #include <immintrin.h>
+#elif defined __SSE2__
+#include <emmintrin.h> /* which a compiler reads in a tenth of the time */
 #endif
 /* Copies to where nobody will read soon: whole lines past the caches, what is left at both ends through them. */
 static inline void polydl_stream(void *to, const void *from, size_t bytes)
