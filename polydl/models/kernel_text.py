@@ -45,7 +45,8 @@ def element_wise(output: Layout, source: str, steps: Sequence[Step], operands: S
     values = [_operand(name, layout, output, block) for name, layout in zip(names, operands, strict=True)]
     target = output.element("output", block)
     loops = output.loops(block) if isinstance(output, Image) else output.loops()
-    return nest(loops, f"{target} = {expression(source or target, steps, values)};")
+    element = f"({source})" if source and steps else source or target
+    return nest(loops, f"{target} = {expression(element, steps, values)};")
 
 
 def _operand(name: str, layout: Layout, output: Layout, block: int) -> str:
