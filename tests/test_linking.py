@@ -163,26 +163,17 @@ target_link_libraries(both PRIVATE polydl::small polydl::my_large)
 
 
 @pytest.mark.slow
-def test_a_program_in_cpp_links_two_by_pkg_config(tmp_path: Path) -> None:
-    (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
-    for name, size in (("small", 16), ("large", 64)):
-        optimized(tmp_path / "product.c", tmp_path / name, name=name, defines={"n": size}, max_variants=1)
-    (tmp_path / "main.cpp").write_text("""\
-#include <iostream>
-#include "small_polydl.h"
-#include "large_polydl.h"
-static float a[8][8], b[8][64], c[8][64], d[8][16], e[8][16];
-int main()
-{
-  a[7][7] = b[7][63] = d[7][15] = 3;
-  large(c, a, b);
-  small(e, a, d);
-  std::cout << c[7][63] << " " << e[7][15] << "\\n";
-}
-""")
-    wanted = "PKG_CONFIG_PATH=small:large pkg-config --cflags --libs small_polydl large_polydl"
-    ran(tmp_path, "sh", "-c", f"g++ main.cpp $({wanted}) -o both")
-    assert ran(tmp_path, "./both") == "9 9\n"
+def test_the_example_in_cpp_links_two_by_pkg_config_and_by_cmake(tmp_path: Path) -> None:
+    for name, sizes in (("first", {"M": 32, "N": 128, "K": 64}), ("second", {"M": 32, "N": 16, "K": 128})):
+        optimized(ROOT / "examples" / "matmul.c", tmp_path / name, name=name, defines=sizes, max_variants=1)
+    example = ROOT / "examples" / "linking"
+    wanted = "PKG_CONFIG_PATH=first:second pkg-config --cflags --libs first_polydl second_polydl"
+    ran(tmp_path, "sh", "-c", f"g++ {example}/program.cpp $({wanted}) -o program")
+    assert ran(tmp_path, "./program") == "right\n"
+    compilers = (f"-DCMAKE_C_COMPILER={Toolchain.find().path}", "-DCMAKE_CXX_COMPILER=g++")
+    ran(tmp_path, "cmake", "-S", str(example), "-B", "build", f"-DKERNELS={tmp_path}", *compilers)
+    ran(tmp_path, "cmake", "--build", "build")
+    assert ran(tmp_path, "build/program") == "right\n"
 
 
 @needs_libxsmm
