@@ -135,6 +135,45 @@ def test_branches_are_concatenated(as_it_is: None) -> None:
     assert check(Branches(), data(1, 4, 6, 6)).native_calls == 1
 
 
+@pytest.mark.parametrize(("channels", "groups"), [(32, 4), (80, 8), (20, 5), (16, 1)])
+def test_groups_of_channels_are_normalized(as_it_is: None, channels: int, groups: int) -> None:
+    """Groups are blocks of channels, or cross them, or there are no blocks."""
+    torch.manual_seed(3)
+    norm = nn.GroupNorm(groups, channels)
+    for tensor in norm.parameters():
+        nn.init.normal_(tensor)
+    fast = check(nn.Sequential(nn.Conv2d(4, channels, 3, padding=1), norm, nn.SiLU()), 3 * data(2, 4, 6, 5))
+    assert fast.foreign_operators == 0
+    assert [each.operator for each in fast.report().operators][-2].endswith("channels, silu")
+
+
+@pytest.mark.parametrize("name", ["GELU", "SiLU", "Tanh", "Hardswish"])
+def test_functions_behind_a_layer_normalization(as_it_is: None, name: str) -> None:
+    norm = nn.LayerNorm(8)
+    for tensor in norm.parameters():
+        nn.init.normal_(tensor)
+    fast = check(nn.Sequential(norm, getattr(nn, name)()), 3 * data(2, 5, 8))
+    assert len(fast.report().operators) == 1
+
+
+@pytest.mark.parametrize("channels", [64, 40, 12])
+def test_channels_are_taken_apart_and_pixels_repeated(as_it_is: None, channels: int) -> None:
+    class Parts(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            torch.manual_seed(0)
+            self.first, self.second = nn.Conv2d(4, channels, 1), nn.Conv2d(channels // 2, channels // 2, 3, padding=1)
+
+        def forward(self, image: Any) -> Any:
+            left, right = torch.relu(self.first(image)).chunk(2, 1)
+            first, *_ = torch.split(left, [8 if channels > 16 else 2, left.shape[1] - (8 if channels > 16 else 2)], 1)
+            joined = torch.cat([left, right, self.second(right) + right], 1)
+            larger = nn.functional.interpolate(joined, scale_factor=(2.0, 3.0))
+            return larger, torch.relu(first), joined[:, 2:5], joined[:, -4:] * 2
+
+    assert check(Parts(), data(2, 4, 4, 5)).foreign_operators == 0
+
+
 def test_what_is_not_understood_stays_with_the_reason(as_it_is: None, tmp_path: Path) -> None:
     class Sorting(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -280,6 +319,71 @@ def test_wrong_use_is_an_error_with_a_remedy(as_it_is: None) -> None:
 
     with pytest.raises(polydl.PolydlError, match=r"torch\.export"):
         optimized(Branching(), rows)
+    with pytest.raises(polydl.PolydlError, match="fails on the example inputs"):
+        optimized(layer, data(3, 7))
+    with pytest.raises(polydl.PolydlError, match=r"no torch\.nn\.Module"):
+        optimize(torch.relu, rows)  # type: ignore[arg-type]
+
+
+def test_wrong_results_are_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(nest: Any, *_: Any) -> Any:
+        return as_written(replace(nest, text=nest.text.replace("+=", "-=")), "a test")
+
+    monkeypatch.setattr(program, "kernel", wrong)
+    with pytest.raises(polydl.PolydlError, match="the results differ from the model's in double"):
+        optimized(nn.Linear(8, 4), data(3, 8))
+
+
+class Keywords(nn.Module):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = nn.Linear(8, 8)
+
+    def forward(self, rows: Any, *, shift: Any, factor: float = 1.0, parts: Any = None) -> Any:
+        rows = (self.linear(rows) + shift) * factor
+        return {"rows": rows, "both": (rows, rows + parts["one"])}
+
+
+def test_arguments_by_name_and_nested_ones(as_it_is: None) -> None:
+    from polydl.torch import optimize
+
+    model, rows = Keywords().eval(), data(3, 8)
+    named = {"shift": data(8), "factor": 2.0, "parts": {"one": data(3, 1)}}
+    fast = optimize(model, rows, example_keywords=named, threads=1, records=False, compare=False)
+    with torch.no_grad():
+        torch.testing.assert_close(fast(rows, **named), model(rows, **named))
+        torch.testing.assert_close(fast(rows=rows, **dict(reversed(named.items()))), model(rows, **named))
+    for changed in ({"factor": 3.0}, {"parts": {"two": data(3, 1)}}, {"more": 1}, {"shift": None}):
+        with pytest.raises(polydl.PolydlError):
+            fast(rows, **{**named, **changed})
+    with pytest.raises(polydl.PolydlError, match=r"factor.* is 3\.0"):
+        fast(rows, **{**named, "factor": 3.0})
+
+
+def test_times_of_operators_within_a_call(as_it_is: None, tmp_path: Path) -> None:
+    fast = optimized(Small(), data(1, 3, 12, 12))
+    fast.save(tmp_path)
+    loaded = polydl.load(tmp_path)
+    seconds = loaded.operator_seconds(data(1, 3, 12, 12).numpy(), calls=3)
+    assert len(seconds) == len(loaded.manifest.operators) == len(fast.report().operators)
+    assert all(0 <= each < 10 for each in seconds)
+    with pytest.raises(polydl.PolydlError, match="shape"):
+        loaded.operator_seconds(np.zeros((1, 3, 12, 11), np.float32))
+
+
+def test_options_of_the_backend(as_it_is: None) -> None:
+    from polydl.torch.backend import compile_graph
+
+    torch._dynamo.reset()
+    assert "polydl" in torch._dynamo.list_backends()
+    model, rows = nn.Linear(8, 4).eval(), data(3, 8)
+    options = {"threads": 1, "records": False, "compare": False}
+    with torch.no_grad():
+        compiled = torch.compile(model, backend=compile_graph, options=options)
+        torch.testing.assert_close(compiled(rows), model(rows))
+        torch._dynamo.reset()
+        with pytest.raises(Exception, match="no option 'thread'"):
+            torch.compile(model, backend=compile_graph, options={"thread": 1})(rows)
 
 
 def test_what_dynamo_captures_becomes_programs(as_it_is: None, monkeypatch: pytest.MonkeyPatch) -> None:

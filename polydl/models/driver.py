@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 from polydl.models.memory import aligned
 
+_CLOCK = (
+    "static double now(void)",
+    "{",
+    "  struct timespec time;",
+    "  clock_gettime(CLOCK_MONOTONIC, &time);",
+    "  return time.tv_sec + 1e-9 * time.tv_nsec;",
+    "}",
+)
+
 
 @dataclass(frozen=True)
 class Call:
@@ -14,6 +23,11 @@ class Call:
 
     function: str
     arguments: tuple[str, ...]
+
+    @property
+    def c(self) -> str:
+        """Inputs are not written, whatever the types of the parameters say."""
+        return f"{self.function}({', '.join(_argument(text) for text in self.arguments)});"
 
 
 class PreparedBuffers:
@@ -65,12 +79,13 @@ class Driver:
             f"void {self.name}_prepare_weights(void *weights)",
             f"void {self.name}_prepare_memory(void *memory)",
             f"void {self.name}({', '.join(parameters)})",
+            f"void {self.name}_timed({', '.join([*parameters, f'double seconds[{len(self.calls)}]'])})",
         )
 
     @property
     def c(self) -> str:
         """The driver alone; kernels are linked with it."""
-        weights_bytes, memory_bytes, prepare_weights, prepare_memory, run = self._prototypes
+        weights_bytes, memory_bytes, prepare_weights, prepare_memory, run, timed = self._prototypes
         kernels = {each.function: each for each in (*self.preparing, *self.calls)}
         declarations = [
             f"void {name}({', '.join(['void *'] * len(each.arguments))});" for name, each in kernels.items()
@@ -80,6 +95,7 @@ class Driver:
                 f"/* Calls the kernels of a model in order; {self.name}.h says how. */",
                 "#include <stddef.h>",
                 "#include <string.h>",
+                "#include <time.h>",
                 f'#include "{self.name}.h"',
                 "",
                 "int omp_get_max_threads(void);",
@@ -95,23 +111,35 @@ class Driver:
                 "#define constant(offset) (void *)((char *)weights + (offset))",
                 "#define buffer(offset) (void *)((char *)memory + (offset))",
                 "",
-                *self._function(prepare_weights, self.preparing),
+                *self._function(prepare_weights, [each.c for each in self.preparing]),
                 "",
-                *self._function(run, self.calls),
+                *self._function(run, [each.c for each in self.calls]),
+                "",
+                *_CLOCK,
+                "",
+                *self._function(timed, self._timed_calls),
                 "",
             ]
         )
 
-    def _function(self, prototype: str, calls: Sequence[Call]) -> list[str]:
-        """A function that makes calls on the model's threads."""
-        if not calls:
+    @property
+    def _timed_calls(self) -> list[str]:
+        """The calls, each of which stores its time."""
+        lines = ["double begin = now();"]
+        for number, each in enumerate(self.calls):
+            lines += [each.c, f"seconds[{number}] = now() - begin;", f"begin += seconds[{number}];"]
+        return lines
+
+    def _function(self, prototype: str, statements: Sequence[str]) -> list[str]:
+        """A function that runs statements on the model's threads."""
+        if not statements:
             return [f"{prototype} {{ (void)weights; }}"]
         return [
             prototype,
             "{",
             "  const int threads = omp_get_max_threads();",
             f"  omp_set_num_threads({self.threads});",
-            *(f"  {each.function}({', '.join(_argument(text) for text in each.arguments)});" for each in calls),
+            *(f"  {each}" for each in statements),
             "  omp_set_num_threads(threads);",
             "}",
         ]
@@ -128,7 +156,8 @@ class Driver:
                 f" * and call {self.name}_prepare_weights, which fills the rest. Provide {self.memory_bytes} bytes at",
                 f" * a multiple of 64, and call {self.name}_prepare_memory. Then each call of {self.name} computes the",
                 " * outputs. Calls at the same time need a memory each; they may share the weights. Arrays are",
-                " * row-major, and must not overlap. README.txt has a program.",
+                f" * row-major, and must not overlap. {self.name}_timed does the same, and stores the time of each",
+                " * operator, in the order of manifest.json. README.txt has a program.",
                 " */",
                 f"#ifndef {guard}",
                 f"#define {guard}",
@@ -147,5 +176,4 @@ class Driver:
 
 
 def _argument(text: str) -> str:
-    """Inputs are not written, whatever the type of the parameter says."""
     return f"(void *){text}" if text.startswith("input") else text

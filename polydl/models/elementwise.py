@@ -150,3 +150,94 @@ class Concatenate:
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         del output, inputs
         return list(constants)
+
+
+@dataclass(frozen=True)
+class Select:
+    """Some of an image's channels, one after the other from the ``first`` on."""
+
+    first: int
+    channels: int
+
+    @property
+    def label(self) -> str:
+        return f"channels {self.first} to {self.first + self.channels - 1}"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        image = inputs[0]
+        assert isinstance(image, Image)
+        whole = self.first % image.block == 0 and channels % image.block == 0
+        return image.block if whole else channels
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        assert not steps
+        image = inputs[0]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        if image.block == output.block:
+            nests = [nest(output.loops(), f"{output.element('output')} = {image.element('input', first=self.first)};")]
+        else:
+            nests = [self._part(image, output, tile) for tile in range(image.tiles)]
+        return function_text(function, output, [declared("input", image)], [each for each in nests if each])
+
+    def _part(self, image: Image, output: Image, tile: int) -> str:
+        """The nest that copies what is wanted of one block of the image's channels, to the output's only block."""
+        begin, end = max(self.first, tile * image.block), min(self.first + self.channels, (tile + 1) * image.block)
+        if begin >= end:
+            return ""
+        target = f"output[n][0][y][x][{begin - self.first} + k]"
+        source = f"input[n][{tile}][y][x][{begin - tile * image.block} + k]"
+        loops = ("n", output.images), ("y", output.height), ("x", output.width), ("k", end - begin)
+        return nest(loops, f"{target} = {source};")
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
+@dataclass(frozen=True)
+class Enlarge:
+    """Each pixel of an image as a rectangle of equal ones: the nearest neighbour's value."""
+
+    factors: Pair
+
+    @property
+    def label(self) -> str:
+        return f"nearest neighbours, {self.factors[0]}x{self.factors[1]}"
+
+    @property
+    def borders(self) -> tuple[Pair, ...]:
+        return ((0, 0),)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del channels
+        assert isinstance(inputs[0], Image)
+        return inputs[0].block
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        assert not steps
+        image = inputs[0]
+        assert isinstance(image, Image)
+        assert isinstance(output, Image)
+        rows, columns = self.factors
+        *outer, channels = image.loops()
+        loops = (*outer, ("r", rows), ("s", columns), channels)
+        target = output.element("output", pixel=(f"y * {rows} + r", f"x * {columns} + s"))
+        body = nest(loops, f"{target} = {image.element('input')};")
+        return function_text(function, output, [declared("input", image)], [body])
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from polydl.models.elementwise import Concatenate, ElementWise, Reorder
+from polydl.models.elementwise import Concatenate, ElementWise, Enlarge, Reorder, Select
 from polydl.models.epilogue import Combine
 from polydl.models.graph import Graph, Operator
 from polydl.models.matrices import MatrixProduct, Transposition
 
 # Longer expressions repeat their operands too often.
 _MOST_STEPS = 4
+# They only move elements, in loops that are not those over their output.
+_WITHOUT_STEPS = (Concatenate, Enlarge, Reorder, Select)
 
 
 def with_steps(graph: Graph) -> Graph:
@@ -73,7 +75,7 @@ def _merged(graph: Graph, operators: list[Operator], position: int) -> tuple[int
     for before in range(position - 1, -1, -1):
         producer = operators[before]
         value = producer.output
-        if value not in operator.inputs or uses[value] != 1 or isinstance(producer.kind, Concatenate | Reorder):
+        if value not in operator.inputs or uses[value] != 1 or isinstance(producer.kind, _WITHOUT_STEPS):
             continue
         if graph.shapes[value] != graph.shapes[operator.output]:
             continue

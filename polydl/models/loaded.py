@@ -48,10 +48,12 @@ class LoadedModel:
             remedy = "run build.sh in that folder, or save the model again"
             raise MissingComponentError(f"the library can't be loaded: {error}", remedy=remedy) from None
         self._run, self._prepare = loaded[name], loaded[f"{name}_prepare_memory"]
-        prepare_weights = loaded[f"{name}_prepare_weights"]
+        self._timed, prepare_weights = loaded[f"{name}_timed"], loaded[f"{name}_prepare_weights"]
         self._run.argtypes = [ctypes.c_void_p] * (len(self.manifest.inputs) + len(self.manifest.outputs) + 2)
+        self._timed.argtypes = [*self._run.argtypes, ctypes.c_void_p]
         self._prepare.argtypes = prepare_weights.argtypes = [ctypes.c_void_p]
-        self._run.restype = self._prepare.restype = prepare_weights.restype = None
+        for function in (self._run, self._timed, self._prepare, prepare_weights):
+            function.restype = None
         self._weights = _aligned(self.manifest.weights_bytes + self.manifest.prepared_bytes)
         self._read(folder / f"{name}.weights")
         prepare_weights(self._weights.ctypes.data)
@@ -73,15 +75,38 @@ class LoadedModel:
 
     def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Call it on addresses of row-major arrays, whose types and shapes are not checked."""
+        self._run(*inputs, *outputs, *self._weights_and_memory())
+
+    def _weights_and_memory(self) -> tuple[int, int]:
+        """Their addresses; the memory is the calling thread's."""
         memory = getattr(self._threads, "memory", None)
         if memory is None:
             memory = self._threads.memory = _aligned(self.manifest.memory_bytes)
             self._prepare(memory.ctypes.data)
-            self._threads.tail = (self._weights.ctypes.data, memory.ctypes.data)
-        self._run(*inputs, *outputs, *self._threads.tail)
+            self._threads.addresses = (self._weights.ctypes.data, memory.ctypes.data)
+        addresses: tuple[int, int] = self._threads.addresses
+        return addresses
 
     def __call__(self, *inputs: Array) -> Array | tuple[Array, ...]:
         """Raises ArgumentError for a number of arguments, a type or a shape that doesn't fit."""
+        arrays, results = self._arrays(inputs)
+        self.run([each.ctypes.data for each in arrays], [each.ctypes.data for each in results])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def operator_seconds(self, *inputs: Array, calls: int = 20) -> tuple[float, ...]:
+        """The median time of each operator within so many calls, in the order of ``manifest.operators``.
+
+        Raises ArgumentError as a call does.
+        """
+        arrays, results = self._arrays(inputs)
+        addresses = [each.ctypes.data for each in (*arrays, *results)]
+        samples = np.zeros((calls, len(self.manifest.operators)))
+        for sample in samples:
+            self._timed(*addresses, *self._weights_and_memory(), sample.ctypes.data)
+        return tuple(map(float, np.median(samples, 0)))
+
+    def _arrays(self, inputs: Sequence[Array]) -> tuple[list[Array], list[Array]]:
+        """Inputs as the library takes them, and arrays for its results. Raises ArgumentError."""
         expected = self.manifest.inputs
         if len(inputs) != len(expected):
             names = ", ".join(each.name for each in expected)
@@ -94,9 +119,7 @@ class LoadedModel:
                 remedy = f"pass a NumPy array of float32, shape {wanted.shape}"
                 raise ArgumentError(f"argument {wanted.name!r} is {what}", remedy=remedy)
         arrays = [np.ascontiguousarray(each) for each in inputs]
-        results = [np.empty(each.shape, np.float32) for each in self.manifest.outputs]
-        self.run([each.ctypes.data for each in arrays], [each.ctypes.data for each in results])
-        return results[0] if len(results) == 1 else tuple(results)
+        return arrays, [np.empty(each.shape, np.float32) for each in self.manifest.outputs]
 
 
 def _aligned(size: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:

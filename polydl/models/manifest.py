@@ -36,7 +36,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What ``save`` writes."""
 
-    form: Literal[2]
+    form: Literal[3]
     #: of the C function, the library, its header and the weights
     name: str
     inputs: tuple[Tensor, ...]

@@ -105,7 +105,7 @@ def write_program(
         write_atomically(folder / f"{each.function}_polydl.c", each.c)
     _compile(name, used, folder)
     manifest = Manifest(
-        form=2,
+        form=3,
         name=name,
         inputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.inputs),
         outputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.outputs),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
 
-from polydl.errors import PolydlError
+from polydl.errors import OptionError, PolydlError
 from polydl.torch.model import optimize
+
+_OPTIONS = ("threads", "budget", "numerics", "fewer_products", "records", "compare", "progress")
 
 
 class _Frozen(torch.nn.Module):  # type: ignore[misc]
@@ -32,12 +34,20 @@ class _Frozen(torch.nn.Module):  # type: ignore[misc]
         return self._graph(*given)
 
 
-def compile_graph(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+def compile_graph(
+    graph: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None
+) -> Callable[..., Any]:
     """The backend. Parameters are taken as they are now, as in PyTorch's freezing.
+
+    ``options`` are those of ``polydl.torch.optimize``. Raises OptionError for others.
 
     PyTorch runs the graph itself, with a warning that says why, where gradients are needed, sizes are symbols, or
     polydl refuses it.
     """
+    given = dict(options or {})
+    for name in given:
+        if name not in _OPTIONS:
+            raise OptionError(f"backend 'polydl' has no option {name!r}", remedy=f"use some of {', '.join(_OPTIONS)}")
     constants = {number: each for number, each in enumerate(example_inputs) if _is_constant(each)}
     reason = ""
     if torch.is_grad_enabled() and any(
@@ -49,7 +59,7 @@ def compile_graph(graph: torch.fx.GraphModule, example_inputs: Sequence[Any]) ->
     else:
         users = [each for number, each in enumerate(example_inputs) if number not in constants]
         try:
-            fast = optimize(_Frozen(graph, constants, len(example_inputs)).eval(), users)
+            fast = optimize(_Frozen(graph, constants, len(example_inputs)).eval(), users, **given)
         except PolydlError as error:
             reason = error.message
     if reason:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +13,35 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from polydl.errors import OptionError, UnsupportedConstructError
+from polydl.errors import ArgumentError, OptionError, UnsupportedConstructError
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float64)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What a model is called with: as many arguments by position as its ``forward`` takes so, others by name."""
+
+    positional: tuple[Any, ...]
+    named: dict[str, Any]
+
+    @staticmethod
+    def bound(signature: inspect.Signature, positional: Sequence[Any], named: Mapping[str, Any]) -> Arguments:
+        """Raises ArgumentError for arguments that a function of the signature does not take."""
+        try:
+            bound = signature.bind(*positional, **named)
+        except TypeError as error:
+            raise ArgumentError(f"{error}", remedy=f"pass the arguments {signature}") from None
+        return Arguments(bound.args, dict(sorted(bound.kwargs.items())))
+
+    @property
+    def leaves(self) -> list[Any]:
+        return pytree.tree_leaves((self.positional, self.named))
+
+    @property
+    def form(self) -> Any:
+        """How they are nested."""
+        return pytree.tree_structure((self.positional, self.named))
 
 
 @dataclass(frozen=True)
@@ -30,19 +58,21 @@ class Exported:
     form: Any
 
 
-def exported(model: torch.nn.Module, example_inputs: Sequence[Any]) -> Exported:
+def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     """The graph of a model in evaluation mode.
 
-    Raises OptionError for a model that is trained, of another type than float or on another device, and
-    UnsupportedConstructError where PyTorch can't export it, such as for control flow that depends on data.
+    Raises OptionError for a model that is trained, of another type than float or on another device, ArgumentError for
+    examples that it fails on, and UnsupportedConstructError where PyTorch can't export it, such as for control flow
+    that depends on data.
     """
-    _check(model, example_inputs)
+    _check(model, example)
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = torch.export.export(model, tuple(example_inputs)).run_decompositions({})
+            program = torch.export.export(model, example.positional, example.named).run_decompositions({})
     except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        first = _first_line(error)
+        _check_examples(model, example)
         raise UnsupportedConstructError(
             f"torch.export can't make a graph of {type(model).__name__}: {first}",
             remedy='torch.compile(model, backend="polydl") takes its parts without control flow on data',
@@ -63,14 +93,30 @@ def exported(model: torch.nn.Module, example_inputs: Sequence[Any]) -> Exported:
     return Exported(nodes, parameters, tuple(users), tuple(results), program.call_spec.out_spec)
 
 
-def _check(model: torch.nn.Module, example_inputs: Sequence[Any]) -> None:
+def _check(model: torch.nn.Module, example: Arguments) -> None:
     if model.training:
         raise OptionError("the model is in training mode", remedy="call model.eval() first")
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         _check_tensor(f"{name} of the model", tensor)
-    for number, value in enumerate(pytree.tree_leaves(tuple(example_inputs))):
+    for number, value in enumerate(example.leaves):
         if isinstance(value, torch.Tensor):
             _check_tensor(f"example input {number}", value)
+
+
+def _check_examples(model: torch.nn.Module, example: Arguments) -> None:
+    """Raises ArgumentError if the model itself fails on them."""
+    try:
+        with torch.no_grad():
+            copy.deepcopy(model)(*example.positional, **example.named)
+    except Exception as error:
+        raise ArgumentError(
+            f"{type(model).__name__} fails on the example inputs: {_first_line(error)}",
+            remedy="pass inputs that the model takes",
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
 def _check_tensor(name: str, tensor: torch.Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,19 +11,21 @@ import torch
 from torch.utils import _pytree as pytree
 
 from polydl.emit import own_directory
-from polydl.errors import ArgumentError, OptionError
+from polydl.errors import ArgumentError, ExecutionError, OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.models.kernels import Kernel, KernelOptions, Nest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
 from polydl.torch.comparison import kept_for_speed
-from polydl.torch.export import Exported, exported
+from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.report import Accuracy, Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, register, run_program
 from polydl.torch.segments import Kept, Segment, segments
 
 Progress = Callable[[int, int], None]
+# More than rounding in another order leaves, whatever the depth of a network, unless PyTorch's own errors are as large.
+_MOST_ERROR, _MOST_TIMES = 1e-2, 100
 
 
 class OptimizedModel:
@@ -30,12 +33,16 @@ class OptimizedModel:
 
     def __init__(
         self,
+        signature: inspect.Signature,
+        example: Arguments,
         program: Exported,
         steps: Sequence[NativeStep | ForeignStep],
         programs: Sequence[LoadedModel],
         folders: Sequence[Path],
         report: Report,
     ) -> None:
+        self._signature = signature
+        self._nesting = example.form
         self._inputs = program.inputs
         self._expected = [node.meta["val"] for node in program.inputs]
         self._outputs = program.outputs
@@ -68,10 +75,9 @@ class OptimizedModel:
         """How many operators a call leaves to PyTorch."""
         return len(self._steps) - self.native_calls
 
-    def __call__(self, *inputs: Any) -> Any:
+    def __call__(self, *inputs: Any, **named: Any) -> Any:
         """Raises ArgumentError for inputs of another number, shape, type or device, or that need gradients."""
-        given = pytree.tree_leaves(inputs)
-        self._check(given)
+        given = self._checked(Arguments.bound(self._signature, inputs, named))
         if self._whole is not None:
             results = run_program(self._whole, given)
             return pytree.tree_unflatten(results, self._form)
@@ -83,12 +89,20 @@ class OptimizedModel:
         results = [values[each.name] if isinstance(each, torch.fx.Node) else each for each in self._outputs]
         return pytree.tree_unflatten(results, self._form)
 
-    def _check(self, given: Sequence[Any]) -> None:
-        if len(given) != len(self._expected):
-            remedy = f"pass {len(self._expected)}: {', '.join(node.name for node in self._inputs)}"
-            raise ArgumentError(f"{len(given)} inputs", remedy=remedy)
+    def _checked(self, arguments: Arguments) -> Sequence[Any]:
+        """The values of the arguments, in the order of the program's inputs."""
+        if arguments.form != self._nesting:
+            names = ", ".join(node.name for node in self._inputs)
+            raise ArgumentError(
+                f"{len(arguments.leaves)} inputs, where the model was optimized for others",
+                remedy=f"pass these, nested as in the example: {names}",
+            )
+        given = arguments.leaves
         for node, value, wanted in zip(self._inputs, given, self._expected, strict=True):
             if not isinstance(wanted, torch.Tensor):
+                if value != wanted:
+                    remedy = f"pass {wanted!r}, or optimize for that value"
+                    raise ArgumentError(f"input {node.name!r} is {value!r}", remedy=remedy)
                 continue
             same = isinstance(value, torch.Tensor) and value.shape == wanted.shape
             if not same or value.dtype != wanted.dtype or value.device.type != "cpu":
@@ -100,6 +114,7 @@ class OptimizedModel:
             if value.requires_grad and torch.is_grad_enabled():
                 remedy = "call it under torch.no_grad(), or train the original model"
                 raise ArgumentError(f"input {node.name!r} needs a gradient, which kernels don't compute", remedy=remedy)
+        return given
 
     def report(self) -> Report:
         """What was chosen for each operator and why, and the accuracy of the whole. ``str`` of it is a table."""
@@ -120,8 +135,9 @@ class OptimizedModel:
 
 def optimize(
     model: torch.nn.Module,
-    example_inputs: Sequence[Any] | torch.Tensor,
+    example_inputs: Sequence[Any] | torch.Tensor = (),
     *,
+    example_keywords: Mapping[str, Any] | None = None,
     threads: int | None = None,
     budget: str | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
@@ -132,18 +148,26 @@ def optimize(
 ) -> OptimizedModel:
     """A model's kernels for inputs like the examples, on ``threads`` threads (by default, all).
 
+    ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
     ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
     operator. Weights are those of now: later changes to the model have no effect. With ``compare``, each operator is
     also timed in PyTorch, and stays there if that is faster. ``progress`` is told how many of the distinct operators
     are ready, and of how many.
 
-    Raises OptionError for a model in training mode, of another type than float or on another device, and
-    UnsupportedConstructError for one that PyTorch can't export. Operators that are not understood stay PyTorch's.
+    Raises OptionError for a model in training mode, of another type than float or on another device, ArgumentError for
+    examples that it fails on, UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the
+    results are others. Operators that are not understood stay PyTorch's.
     """
+    if not isinstance(model, torch.nn.Module):
+        raise OptionError(
+            f"{type(model).__name__} is no torch.nn.Module", remedy="pass a model, or wrap it in a Module"
+        )
+    signature = inspect.signature(model.forward)
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
+    example = Arguments.bound(signature, given, example_keywords or {})
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
-    program = exported(model, given)
+    program = exported(model, example)
     steps = segments(program.nodes, program.parameters, {})
     kernels = _kernels(steps, {}, machine, options, progress)
     times: dict[str, float] = {}
@@ -152,7 +176,7 @@ def optimize(
         if kept:
             steps = segments(program.nodes, program.parameters, kept)
             kernels = _kernels(steps, kernels, machine, options, None)
-    return _assembled(model, given, program, steps, kernels, times, machine.threads)
+    return _assembled(model, signature, example, program, steps, kernels, times, machine.threads)
 
 
 def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
@@ -173,7 +197,8 @@ def _kernels(
 
 def _assembled(
     model: torch.nn.Module,
-    given: tuple[Any, ...],
+    signature: inspect.Signature,
+    example: Arguments,
     program: Exported,
     steps: Sequence[Segment | Kept],
     kernels: Mapping[Nest, Kernel],
@@ -194,6 +219,9 @@ def _assembled(
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
         running.append(NativeStep(register(programs[-1]), inputs, outputs))
     report = Report.of([each.manifest for each in programs], [step for step in steps if isinstance(step, Kept)], times)
-    fast = OptimizedModel(program, running, programs, folders, report)
-    accuracy: Accuracy | None = accuracy_of(model, given, fast)
-    return OptimizedModel(program, running, programs, folders, report.with_accuracy(accuracy))
+    fast = OptimizedModel(signature, example, program, running, programs, folders, report)
+    accuracy: Accuracy | None = accuracy_of(model, example, fast)
+    if accuracy is not None and not accuracy.error <= max(_MOST_ERROR, _MOST_TIMES * accuracy.library_error):
+        text = f"the results differ from the model's in double by {accuracy.error:.2g}"
+        raise ExecutionError(text, remedy="please report it, with the model")
+    return OptimizedModel(signature, example, program, running, programs, folders, report.with_accuracy(accuracy))

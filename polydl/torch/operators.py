@@ -12,9 +12,10 @@ from torch.fx import Node
 
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
-from polydl.models.elementwise import Concatenate
+from polydl.models.elementwise import Concatenate, Enlarge, Select
 from polydl.models.epilogue import FUNCTIONS, Apply, Clamp, Scale
 from polydl.models.graph import Array
+from polydl.models.group_norm import GroupNorm
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Softmax
 from polydl.models.translation import (
@@ -122,6 +123,10 @@ def _batch_norm(t: Translation) -> None:
 
 def _getitem(t: Translation) -> None:
     source, index = t._node.args
+    part = f"{getattr(source, 'name', '')}.{index}"
+    if part in t.builder:
+        t.builder.alias(t.name, part)
+        return
     need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
     assert isinstance(source, Node)
     t.builder.alias(t.name, source.name)
@@ -230,6 +235,56 @@ def _concatenate(t: Translation) -> None:
     t.builder.add_image(t.name, t.shape, kind, names)
 
 
+def _select(t: Translation, name: str, value: str, first: int, channels: int) -> None:
+    shape = t.builder.shape(value)
+    t.builder.add_image(name, (shape[0], channels, *shape[2:]), Select(first, channels), [value])
+
+
+def _split(t: Translation) -> None:
+    """Parts get the name of the operator with their number."""
+    value = t.value("self")
+    shape = t.builder.shape(value)
+    need(len(shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
+    first = 0
+    for number, part in enumerate(t._node.meta["val"]):
+        channels = int(part.shape[1])
+        _select(t, f"{t.name}.{number}", value, first, channels)
+        first += channels
+
+
+def _slice(t: Translation) -> None:
+    value = t.value("self")
+    shape, start, end = t.builder.shape(value), t.argument("start"), t.argument("end")
+    axis = int(t.argument("dim")) % len(shape)
+    whole = shape[axis] == t.shape[axis]
+    if whole:
+        t.builder.alias(t.name, value)
+        return
+    need(len(shape) == 4 and axis == 1 and t.argument("step") == 1, "it is not along the channels of images")
+    need(all(each is None or isinstance(each, int) for each in (start, end)), "its limits are not constant")
+    first = 0 if start is None else start + shape[1] if start < 0 else start
+    _select(t, t.name, value, first, t.shape[1])
+
+
+def _nearest(t: Translation) -> None:
+    value = t.value("input")
+    before, after = t.builder.shape(value)[2:], t.shape[2:]
+    need(all(a % b == 0 for a, b in zip(after, before, strict=True)), "its factors are not whole")
+    kind = Enlarge((after[0] // before[0], after[1] // before[1]))
+    t.builder.add_image(t.name, t.shape, kind, [value])
+
+
+def _group_norm(t: Translation) -> None:
+    weight, bias, channels = t.parameter("weight"), t.parameter("bias"), t.shape[1]
+    need(len(t.shape) == 4, "it is not over images")
+    constants = [
+        t.builder.constant(f"{t.name}.weight", np.ones(channels) if weight is None else weight),
+        t.builder.constant(f"{t.name}.bias", np.zeros(channels) if bias is None else bias),
+    ]
+    kind = GroupNorm(channels, int(t.argument("num_groups")), float(t.argument("eps")))
+    t.builder.add_image(t.name, t.shape, kind, [t.value("input")], constants)
+
+
 def _linear(t: Translation) -> None:
     weight, bias = t.parameter("weight"), t.parameter("bias")
     assert weight is not None
@@ -316,6 +371,10 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "softmax.int": _softmax,
     "_softmax.default": _softmax,
     "layer_norm.default": _layer_norm,
+    "group_norm.default": _group_norm,
+    "upsample_nearest2d.vec": _nearest,
+    **dict.fromkeys(("split.Tensor", "split_with_sizes.default", "chunk.default"), _split),
+    "slice.Tensor": _slice,
 }
 
 

@@ -11,6 +11,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from polydl.models.manifest import Manifest, memory_in_words, milliseconds
+from polydl.torch.export import Arguments
 from polydl.torch.segments import Kept
 
 
@@ -86,7 +87,7 @@ class Report:
         return "\n".join(lines)
 
 
-def accuracy_of(model: torch.nn.Module, given: Sequence[Any], fast: Callable[..., Any]) -> Accuracy | None:
+def accuracy_of(model: torch.nn.Module, example: Arguments, fast: Callable[..., Any]) -> Accuracy | None:
     """Errors of ``fast`` and of the model itself; None for a model that can't be computed in double."""
 
     def as_double(value: Any) -> Any:
@@ -94,10 +95,12 @@ def accuracy_of(model: torch.nn.Module, given: Sequence[Any], fast: Callable[...
 
     with torch.no_grad():
         try:
-            exact = copy.deepcopy(model).double()(*pytree.tree_map(as_double, tuple(given)))
+            positional, named = pytree.tree_map(as_double, (example.positional, example.named))
+            exact = copy.deepcopy(model).double()(*positional, **named)
         except (RuntimeError, TypeError):
             return None
-        return Accuracy(_error(fast(*given), exact), _error(model(*given), exact))
+        results, library = (run(*example.positional, **example.named) for run in (fast, model))
+        return Accuracy(_error(results, exact), _error(library, exact))
 
 
 def _error(results: Any, exact: Any) -> float:

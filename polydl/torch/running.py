@@ -62,7 +62,7 @@ class _Empty:
     """A program without operators."""
 
     manifest = Manifest(
-        form=2, name="empty", inputs=(), outputs=(Tensor("x", (1,)),), weights_bytes=0, prepared_bytes=0,
+        form=3, name="empty", inputs=(), outputs=(Tensor("x", (1,)),), weights_bytes=0, prepared_bytes=0,
         memory_bytes=0, threads=1, operators=(),
     )  # fmt: skip
 
