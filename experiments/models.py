@@ -2,10 +2,12 @@
 
     python -m experiments.models measure resnet50 --threads 1 --images 1 --rounds 20 --out experiments/data/models.jsonl
     python -m experiments.models table experiments/data/models.jsonl
+    python -m experiments.models operators experiments/data/models.jsonl resnet50
 
-The first command prints the time to optimize, then the least and the median milliseconds of each, interleaved, and the
-errors against the model in double, and adds a line with all samples to the file. The second prints these lines as a
-table. Peers that are not installed are left out. Run it where nothing else runs.
+The first command prints the time to optimize, then the least and the median milliseconds of each, interleaved, the
+errors against the model in double, and what each adds to the memory of a process; it adds a line with all samples to
+the file. The second prints these lines as a table, the third where the time of a call goes; ``memory`` is
+a table of sizes and errors. Peers that are not installed are left out. Run it where nothing else runs.
 """
 
 from __future__ import annotations
@@ -14,66 +16,22 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import click
-import torch
+import numpy as np
 
-import polydl.torch
+from experiments.model_memory import DATA, resident_bytes
+from experiments.model_peers import Run, exported, peers
 from experiments.networks import MODELS, model
-from polydl.machine import Machine
 
-Run = Callable[[], Any]
-
-
-def peers(network: torch.nn.Module, data: torch.Tensor, threads: int) -> dict[str, Run]:
-    """What is measured beside polydl, each ready to run."""
-    runs: dict[str, Run] = {}
-    last = data.contiguous(memory_format=torch.channels_last) if data.dim() == 4 else data
-    ordered = network.to(memory_format=torch.channels_last) if data.dim() == 4 else network
-    runs["torch eager"] = lambda: ordered(last)
-    from torch._inductor import config
-
-    config.freezing = True
-    frozen, tuned = torch.compile(ordered), torch.compile(ordered, mode="max-autotune")
-    runs["torch.compile, freezing"] = lambda: frozen(last)
-    runs["torch.compile, max-autotune"] = lambda: tuned(last)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "model.onnx")
-        try:
-            torch.onnx.export(network, (data,), str(path), dynamo=False)
-        except Exception as error:
-            click.echo(f"no ONNX: {error}", err=True)
-            return runs
-        for name, make in (("ONNX Runtime", _onnx_runtime), ("OpenVINO", _openvino)):
-            try:
-                runs[name] = make(path, data, threads)
-            except ImportError:
-                click.echo(f"{name} is not installed", err=True)
-    return runs
-
-
-def _onnx_runtime(path: Path, data: torch.Tensor, threads: int) -> Run:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-    given = {session.get_inputs()[0].name: data.numpy()}
-    return lambda: session.run(None, given)
-
-
-def _openvino(path: Path, data: torch.Tensor, threads: int) -> Run:
-    import openvino
-
-    settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", "INFERENCE_PRECISION_HINT": "f32"}
-    request = openvino.Core().compile_model(str(path), "CPU", settings).create_infer_request()
-    given = data.numpy()
-    return lambda: request.infer([given])
+_WARM_UPS = 3
+_MILLION = 2**20
 
 
 @click.group()
@@ -87,61 +45,173 @@ def main() -> None:
 @click.option("--images", default=1, show_default=True, help="images, or sequences, at once")
 @click.option("--rounds", default=20, show_default=True)
 @click.option("--budget", help="how long each distinct nest is searched")
+@click.option("--records", type=click.Path(path_type=Path), help="records of polydl's to use, in place of the user's")
+@click.option("--peers/--no-peers", "beside", default=True, help="whether others are measured")
 @click.option("--out", type=click.Path(path_type=Path), help="add a line of JSON with all samples")
-def measure(name: str, threads: int, images: int, rounds: int, budget: str | None, out: Path | None) -> None:
+def measure(
+    name: str, threads: int, images: int, rounds: int, budget: str | None, records: Path | None, beside: bool,
+    out: Path | None,
+) -> None:  # fmt: skip
     """One model end to end."""
+    import torch
+
+    import polydl
+    import polydl.torch
+    from polydl.machine import Machine
+
     torch.set_num_threads(threads)
     network, data = model(name, images)
     begin, before = time.perf_counter(), os.times()
-    fast = polydl.torch.optimize(network, data, threads=threads, budget=budget)
+    with click.progressbar(length=1000, label=f"{name}", show_percent=False, show_pos=False) as bar:
+
+        def show(done: int, total: int) -> None:
+            bar.update(1000 * done // total - bar.pos)
+
+        fast = polydl.torch.optimize(
+            network, data, threads=threads, budget=budget, records=records or True, progress=show
+        )
     after = os.times()
     elapsed, cpu = time.perf_counter() - begin, sum(after[:4]) - sum(before[:4])
     click.echo(f"{name}: optimized in {elapsed:.1f} s, {cpu:.1f} CPU s; {fast!r}")
     click.echo(str(fast.report()))
     runs: dict[str, Run] = {"polydl": lambda: fast(data)}
-    with torch.no_grad():
-        runs |= peers(network, data, threads)
-        for run in runs.values():
-            for _ in range(3):
-                run()
-        samples: dict[str, list[float]] = {each: [] for each in runs}
-        for _ in range(rounds):
-            for each, run in runs.items():
-                begin = time.perf_counter()
-                run()
-                samples[each].append(time.perf_counter() - begin)
+    operators: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as place, torch.no_grad():
+        folder = Path(place)
+        if fast.foreign_operators == 0:
+            fast.save(folder)
+            operators = _operators(polydl.load(folder), fast.report(), data.numpy(), rounds)
+        if beside:
+            exported(network, data, folder / "model.onnx")
+            runs |= peers(network, data, folder / "model.onnx", threads)
+        samples = _interleaved(runs, rounds)
+        np.save(folder / DATA, data.numpy())
+        memory = resident_bytes(name, images, threads, folder) if beside and operators else {}
     for each, times in samples.items():
-        click.echo(f"{each:26} least {min(times) * 1e3:8.3f} ms, median {median(times) * 1e3:8.3f} ms")
+        click.echo(f"{each:28} least {min(times) * 1e3:8.3f} ms, median {median(times) * 1e3:8.3f} ms")
+    for each, size in memory.items():
+        click.echo(f"{each:28} adds {size / _MILLION:.0f} MB")
+    accuracy = fast.report().accuracy
+    row = {
+        "model": name,
+        "images": images,
+        "threads": threads,
+        "budget": budget,
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": Machine.detect(threads=threads).name,
+        "optimize_seconds": round(elapsed, 1),
+        "optimize_processor_seconds": round(cpu, 1),
+        "foreign_operators": fast.foreign_operators,
+        "errors": None if accuracy is None else [accuracy.error, accuracy.library_error],
+        "seconds": samples,
+        "memory_bytes": memory,
+        "operators": operators,
+    }
+    _print_operators(row)
     if out is not None:
-        row = {
-            "model": name,
-            "images": images,
-            "threads": threads,
-            "budget": budget,
-            "date": datetime.now(UTC).date().isoformat(),
-            "machine": Machine.detect(threads=threads).name,
-            "optimize_seconds": round(elapsed, 1),
-            "optimize_processor_seconds": round(cpu, 1),
-            "seconds": samples,
-        }
         with out.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def _interleaved(runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
+    for run in runs.values():
+        for _ in range(_WARM_UPS):
+            run()
+    samples: dict[str, list[float]] = {each: [] for each in runs}
+    for _ in range(rounds):
+        for each, run in runs.items():
+            begin = time.perf_counter()
+            run()
+            samples[each].append(time.perf_counter() - begin)
+    return samples
+
+
+def _operators(loaded: Any, report: Any, data: Any, rounds: int) -> list[dict[str, Any]]:
+    """Each operator: the time of its kernel alone and within a call, and PyTorch's."""
+    within = loaded.operator_seconds(data, calls=_WARM_UPS + rounds)
+    return [
+        {"operator": each.operator, "kernel": each.kernel, "alone": each.seconds, "within": seconds,
+         "torch": each.library_seconds}
+        for each, seconds in zip(report.operators, within, strict=True)
+    ]  # fmt: skip
 
 
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 def table(file: Path) -> None:
     """Lines of Markdown: median milliseconds of each, and the best peer's over polydl's."""
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    rows = _rows(file)
     names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
     heads = ["model", "images", "threads", *names, "best peer / polydl", "optimized in, s"]
-    click.echo(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
+    _print_row(heads)
+    _print_row(["---"] * len(heads))
     for row in rows:
         medians = {name: median(times) for name, times in row["seconds"].items()}
-        ratio = min(seconds for name, seconds in medians.items() if name != "polydl") / medians["polydl"]
+        others = [seconds for name, seconds in medians.items() if name != "polydl"]
+        ratio = f"{min(others) / medians['polydl']:.2f}" if others else ""
         times = [f"{medians[name] * 1e3:.2f}" if name in medians else "" for name in names]
-        first, last = [row[key] for key in ("model", "images", "threads")], round(row["optimize_seconds"])
-        click.echo(f"| {' | '.join(map(str, [*first, *times, f'{ratio:.2f}', last]))} |")
+        _print_row([row["model"], row["images"], row["threads"], *times, ratio, round(row["optimize_seconds"])])
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+def memory(file: Path) -> None:
+    """Lines of Markdown: what each adds to the memory of a process, in MB, and the errors against double."""
+    rows = [row for row in _rows(file) if row.get("memory_bytes")]
+    names = list(dict.fromkeys(name for row in rows for name in row["memory_bytes"]))
+    heads = ["model", "images", "threads", *(f"{name}, MB" for name in names), "error", "PyTorch's error"]
+    _print_row(heads)
+    _print_row(["---"] * len(heads))
+    for row in rows:
+        sizes = [f"{row['memory_bytes'][name] / _MILLION:.0f}" if name in row["memory_bytes"] else "" for name in names]
+        errors = [f"{error:.1e}" for error in row["errors"]]
+        _print_row([row["model"], row["images"], row["threads"], *sizes, *errors])
+
+
+@main.command()
+@click.argument("file", type=click.Path(path_type=Path, exists=True))
+@click.argument("name")
+@click.option("--threads", default=1, show_default=True)
+@click.option("--images", default=1, show_default=True)
+def operators(file: Path, name: str, threads: int, images: int) -> None:
+    """Lines of Markdown: where the time of a call goes, operator by operator, against the kernels alone."""
+    wanted = name, threads, images
+    rows = [row for row in _rows(file) if (row["model"], row["threads"], row["images"]) == wanted]
+    if not rows or not rows[-1].get("operators"):
+        raise click.ClickException(f"{file} has no times of operators of {name}")
+    _print_operators(rows[-1])
+
+
+def _print_operators(row: Mapping[str, Any]) -> None:
+    """Operators with the same kernel in one line, those that take longest first."""
+    if not row["operators"]:
+        return
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for each in row["operators"]:
+        groups[each["operator"], each["kernel"]].append(each)
+    _print_row(["operator", "times", "in the call, ms", "kernels alone, ms", "PyTorch, ms"])
+    _print_row(["---"] * 5)
+    for (operator, _), several in sorted(groups.items(), key=lambda item: -_sum(item[1], "within")):
+        _print_row([operator, len(several), *_sums(several)])
+    _print_row(["all", len(row["operators"]), *_sums(row["operators"])])
+    click.echo(f"a call: {median(row['seconds']['polydl']) * 1e3:.2f} ms")
+
+
+def _sums(several: list[dict[str, Any]]) -> list[str]:
+    return [f"{_sum(several, key) * 1e3:.3f}" for key in ("within", "alone", "torch")]
+
+
+def _sum(several: list[dict[str, Any]], key: str) -> float:
+    """Without those that were not timed."""
+    return float(sum(each[key] or 0.0 for each in several))
+
+
+def _rows(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+def _print_row(cells: list[Any]) -> None:
+    click.echo(f"| {' | '.join(map(str, cells))} |")
 
 
 if __name__ == "__main__":

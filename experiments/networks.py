@@ -126,16 +126,83 @@ def googlenet() -> nn.Module:
 
 
 class UNetBlock(nn.Module):
-    """Two convolutions with SiLU and a shortcut, as in the U-Net of Stable Diffusion, with batch normalization."""
+    """A residual block of the U-Net of Stable Diffusion (Rombach et al., 2021), without the embedding of time."""
 
-    def __init__(self, channels: int = 320) -> None:
+    def __init__(self, channels: int = 320, groups: int = 32) -> None:
         super().__init__()
-        self.first = convolution(channels, channels, 3)
-        self.second = convolution(channels, channels, 3)
+        self.norm1, self.norm2 = nn.GroupNorm(groups, channels), nn.GroupNorm(groups, channels)
+        self.first, self.second = (nn.Conv2d(channels, channels, 3, padding=1) for _ in range(2))
 
     def forward(self, value: Tensor) -> Tensor:
-        result: Tensor = value + self.second(functional.silu(self.first(value)))
-        return functional.silu(result)
+        inner = self.first(functional.silu(self.norm1(value)))
+        result: Tensor = value + self.second(functional.silu(self.norm2(inner)))
+        return result
+
+
+def smooth(channels: int, filters: int, kernel: int, stride: int = 1) -> nn.Sequential:
+    """A convolution with batch normalization and SiLU."""
+    return nn.Sequential(convolution(channels, filters, kernel, stride), nn.SiLU())
+
+
+class Split(nn.Module):
+    """YOLOv8's block: half of the channels go through residual blocks, and each one's result is kept."""
+
+    def __init__(self, channels: int, filters: int, count: int, *, adds: bool) -> None:
+        super().__init__()
+        half = filters // 2
+        self.first, self.last = smooth(channels, filters, 1), smooth((2 + count) * half, filters, 1)
+        self.blocks = nn.ModuleList(nn.Sequential(smooth(half, half, 3), smooth(half, half, 3)) for _ in range(count))
+        self.adds = adds
+
+    def forward(self, value: Tensor) -> Tensor:
+        parts = list(self.first(value).chunk(2, 1))
+        for block in self.blocks:
+            parts.append(parts[-1] + block(parts[-1]) if self.adds else block(parts[-1]))
+        result: Tensor = self.last(torch.cat(parts, 1))
+        return result
+
+
+class Pyramid(nn.Module):
+    """Maxima of three sizes of window, as YOLO has them (SPPF)."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first, self.last = smooth(channels, channels // 2, 1), smooth(2 * channels, channels, 1)
+        self.pool = nn.MaxPool2d(5, 1, 2)
+
+    def forward(self, value: Tensor) -> Tensor:
+        parts = [self.first(value)]
+        for _ in range(3):
+            parts.append(self.pool(parts[-1]))
+        result: Tensor = self.last(torch.cat(parts, 1))
+        return result
+
+
+class Yolo(nn.Module):
+    """Like YOLOv8 in its second smallest size: three scales, up and down again; heads are one convolution each."""
+
+    def __init__(self, outputs: int = 144) -> None:
+        super().__init__()
+        self.low = nn.Sequential(
+            smooth(3, 32, 3, 2), smooth(32, 64, 3, 2), Split(64, 64, 1, adds=True), smooth(64, 128, 3, 2),
+            Split(128, 128, 2, adds=True),
+        )  # fmt: skip
+        self.middle = nn.Sequential(smooth(128, 256, 3, 2), Split(256, 256, 2, adds=True))
+        self.high = nn.Sequential(smooth(256, 512, 3, 2), Split(512, 512, 1, adds=True), Pyramid(512))
+        self.up1, self.up2 = Split(768, 256, 1, adds=False), Split(384, 128, 1, adds=False)
+        self.down1, self.down2 = smooth(128, 128, 3, 2), smooth(256, 256, 3, 2)
+        self.join1, self.join2 = Split(384, 256, 1, adds=False), Split(768, 512, 1, adds=False)
+        self.heads = nn.ModuleList(nn.Conv2d(channels, outputs, 1) for channels in (128, 256, 512))
+
+    def forward(self, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        low = self.low(value)
+        middle = self.middle(low)
+        high = self.high(middle)
+        middle = self.up1(torch.cat([functional.interpolate(high, scale_factor=2.0), middle], 1))
+        low = self.up2(torch.cat([functional.interpolate(middle, scale_factor=2.0), low], 1))
+        middle = self.join1(torch.cat([self.down1(low), middle], 1))
+        high = self.join2(torch.cat([self.down2(middle), high], 1))
+        return self.heads[0](low), self.heads[1](middle), self.heads[2](high)
 
 
 class BertLayer(nn.Module):
@@ -167,6 +234,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...]]] = {
     "vgg16": (vgg16, (3, 224, 224)),
     "mobilenet_v2": (mobilenet_v2, (3, 224, 224)),
     "googlenet": (googlenet, (3, 224, 224)),
+    "yolo": (Yolo, (3, 320, 320)),
     "unet_block": (UNetBlock, (320, 64, 64)),
     "bert_layer": (BertLayer, (128, 768)),
 }
