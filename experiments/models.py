@@ -198,7 +198,8 @@ def _print_operators(row: Mapping[str, Any]) -> None:
 
 
 def _sums(several: list[dict[str, Any]]) -> list[str]:
-    return [f"{_sum(several, key) * 1e3:.3f}" for key in ("within", "alone", "torch")]
+    timed = [key for key in ("within", "alone", "torch") if any(each[key] is not None for each in several)]
+    return [f"{_sum(several, key) * 1e3:.3f}" if key in timed else "" for key in ("within", "alone", "torch")]
 
 
 def _sum(several: list[dict[str, Any]], key: str) -> float:
