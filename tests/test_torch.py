@@ -190,15 +190,23 @@ def test_what_is_not_understood_stays_with_the_reason(as_it_is: None, tmp_path: 
         fast.save(tmp_path)
 
 
-@pytest.mark.parametrize(("seconds", "stays"), [(10.0, True), (1e-9, False)])
-def test_what_is_faster_in_pytorch_stays_there(monkeypatch: pytest.MonkeyPatch, seconds: float, stays: bool) -> None:
+@pytest.mark.parametrize(("seconds", "mixed", "stays"), [(10.0, 0.5, True), (10.0, 2.0, False), (1e-9, 0.5, False)])
+def test_what_is_faster_in_pytorch_stays_there(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, mixed: float, stays: bool
+) -> None:
+    """By itself, and in the whole."""
+    from polydl.torch import model as module
     from polydl.torch import optimize, running
 
+    times = iter((1.0, mixed))
+    monkeypatch.setattr(module, "whole_seconds", lambda run, _: run() is None or next(times))
     monkeypatch.setattr(program, "kernel", lambda nest, *_: replace(as_written(nest, "a test"), seconds=seconds))
     model, rows = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).eval(), data(3, 8)
     fast = optimize(model, rows, threads=1, records=False)
     assert fast.foreign_operators == (2 if stays else 0)
-    assert ("the kernel 1e+04 ms" in str(fast.report())) == stays
+    report = str(fast.report())
+    assert ("the kernel 1e+04 ms" in report) == stays
+    assert ("not in the whole: 1e+03 ms without them, 2e+03 ms with them" in report) == (mixed == 2.0)
     assert 0 < running.seconds_of_a_call() < float("inf")
     with torch.no_grad():
         torch.testing.assert_close(fast(rows), model(rows))

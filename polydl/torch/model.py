@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,9 @@ from polydl.machine import Machine
 from polydl.models.kernels import Kernel, KernelOptions, Nest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
-from polydl.torch.comparison import kept_for_speed
+from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.export import Arguments, Exported, exported
-from polydl.torch.report import Accuracy, Report, accuracy_of
+from polydl.torch.report import Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, register, run_program
 from polydl.torch.segments import Kept, Segment, segments
 
@@ -116,6 +119,12 @@ class OptimizedModel:
                 raise ArgumentError(f"input {node.name!r} needs a gradient, which kernels don't compute", remedy=remedy)
         return given
 
+    def with_report(self, report: Report) -> OptimizedModel:
+        """The same model, which says something else of itself."""
+        other = copy.copy(self)
+        other._report = report
+        return other
+
     def report(self) -> Report:
         """What was chosen for each operator and why, and the accuracy of the whole. ``str`` of it is a table."""
         return self._report
@@ -151,8 +160,8 @@ def optimize(
     ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
     ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
     operator. Weights are those of now: later changes to the model have no effect. With ``compare``, each operator is
-    also timed in PyTorch, and stays there if that is faster. ``progress`` is told how many of the distinct operators
-    are ready, and of how many.
+    also timed in PyTorch, and stays there if that is faster and makes the whole model faster. ``progress`` is told how
+    many of the distinct operators are ready, and of how many.
 
     Raises OptionError for a model in training mode, of another type than float or on another device, ArgumentError for
     examples that it fails on, UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the
@@ -170,13 +179,35 @@ def optimize(
     program = exported(model, example)
     steps = segments(program.nodes, program.parameters, {})
     kernels = _kernels(steps, {}, machine, options, progress)
-    times: dict[str, float] = {}
-    if compare:
-        kept, times = kept_for_speed(steps, program, kernels, machine)
-        if kept:
-            steps = segments(program.nodes, program.parameters, kept)
-            kernels = _kernels(steps, kernels, machine, options, None)
-    return _assembled(model, signature, example, program, steps, kernels, times, machine.threads)
+    if not compare:
+        return _right(model, example, _assembled(signature, example, program, steps, kernels, {}, machine.threads))
+    kept, times = kept_for_speed(steps, program, kernels, machine)
+    native = _assembled(signature, example, program, steps, kernels, times, machine.threads)
+    if not kept:
+        return _right(model, example, native)
+    steps = segments(program.nodes, program.parameters, kept)
+    kernels = _kernels(steps, kernels, machine, options, None)
+    mixed = _assembled(signature, example, program, steps, kernels, times, machine.threads)
+    seconds = {
+        fast: whole_seconds(partial(fast, *example.positional, **example.named), machine.threads)
+        for fast in (native, mixed)
+    }
+    if seconds[mixed] < seconds[native]:
+        return _right(model, example, mixed)
+    note = (
+        f"PyTorch is faster at {len(kept)} operators by themselves, not in the whole: {seconds[native] * 1e3:.3g} ms "
+        f"without them, {seconds[mixed] * 1e3:.3g} ms with them"
+    )
+    return _right(model, example, native.with_report(replace(native.report(), note=note)))
+
+
+def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel) -> OptimizedModel:
+    """The optimized model with its errors in the report. Raises ExecutionError if its results are others."""
+    accuracy = accuracy_of(model, example, fast)
+    if accuracy is not None and not accuracy.error <= max(_MOST_ERROR, _MOST_TIMES * accuracy.library_error):
+        text = f"the results differ from the model's in double by {accuracy.error:.2g}"
+        raise ExecutionError(text, remedy="please report it, with the model")
+    return fast.with_report(replace(fast.report(), accuracy=accuracy))
 
 
 def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
@@ -196,7 +227,6 @@ def _kernels(
 
 
 def _assembled(
-    model: torch.nn.Module,
     signature: inspect.Signature,
     example: Arguments,
     program: Exported,
@@ -219,9 +249,4 @@ def _assembled(
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
         running.append(NativeStep(register(programs[-1]), inputs, outputs))
     report = Report.of([each.manifest for each in programs], [step for step in steps if isinstance(step, Kept)], times)
-    fast = OptimizedModel(signature, example, program, running, programs, folders, report)
-    accuracy: Accuracy | None = accuracy_of(model, example, fast)
-    if accuracy is not None and not accuracy.error <= max(_MOST_ERROR, _MOST_TIMES * accuracy.library_error):
-        text = f"the results differ from the model's in double by {accuracy.error:.2g}"
-        raise ExecutionError(text, remedy="please report it, with the model")
-    return OptimizedModel(signature, example, program, running, programs, folders, report.with_accuracy(accuracy))
+    return OptimizedModel(signature, example, program, running, programs, folders, report)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -47,6 +47,8 @@ class Report:
     #: of the native calls, in words
     memory: str
     accuracy: Accuracy | None = None
+    #: what else there is to say of the choice
+    note: str = ""
 
     @staticmethod
     def of(manifests: Sequence[Manifest], kept: Sequence[Kept], times: Mapping[str, float]) -> Report:
@@ -65,9 +67,6 @@ class Report:
         )  # fmt: skip
         return Report(native, foreign, memory_in_words(manifests))
 
-    def with_accuracy(self, accuracy: Accuracy | None) -> Report:
-        return replace(self, accuracy=accuracy)
-
     def __str__(self) -> str:
         rows = [("operator", "kernel ms", "PyTorch ms", "chosen")]
         rows += [
@@ -79,6 +78,7 @@ class Report:
         lines = [
             f"{row[0]:{widths[0]}}  {row[1]:>{widths[1]}}  {row[2]:>{widths[2]}}  {row[3]}" for row in rows
         ]  # fmt: skip
+        lines += [self.note] if self.note else []
         lines.append(self.memory)
         if self.accuracy is not None:
             lines.append(
