@@ -330,7 +330,7 @@ def test_wrong_use_is_an_error_with_a_remedy(as_it_is: None) -> None:
     with pytest.raises(polydl.PolydlError, match="fails on the example inputs"):
         optimized(layer, data(3, 7))
     with pytest.raises(polydl.PolydlError, match=r"no torch\.nn\.Module"):
-        optimize(torch.relu, rows)  # type: ignore[arg-type]
+        optimize(torch.relu, rows)
 
 
 def test_wrong_results_are_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,9 @@ class Arguments:
 
     @property
     def leaves(self) -> list[Any]:
-        return pytree.tree_leaves((self.positional, self.named))
+        """All values, in the order of a program's inputs."""
+        values: list[Any] = pytree.tree_leaves((self.positional, self.named))
+        return values
 
     @property
     def form(self) -> Any:
