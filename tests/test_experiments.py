@@ -264,3 +264,31 @@ def test_the_tree_of_decisions_is_counted_with_what_a_bound_leaves(monkeypatch: 
     assert tree.dead_ends(root, 20, seed=0) == (0.0, 0.0)
     found = json.loads((ROOT / "experiments" / "data" / "decision_tree.json").read_text())
     assert [row[0] for row in tree.rows(found)] == list(tree.NESTS)
+
+
+def test_runs_of_random_nests_take_the_place_of_earlier_ones_and_their_tables_that_of_the_page(
+    tmp_path: Path, run: Printed
+) -> None:
+    kinds = {
+        "kinds": {"product": 3},
+        "steps": {"tile": 5},
+        "failures": {},
+        "exact": {"agrees": 1},
+        "stages": {"run": 90},
+    }
+    document = {"nests": 3, "variants": {"ok": 30, "wrong": 1}, "refusals": {"parse: a|b": 2}, **kinds}
+    written, data, page = tmp_path / "run.json", tmp_path / "runs.jsonl", tmp_path / "page.md"
+    for nests in (2, 3):
+        written.write_text(json.dumps({**document, "nests": nests, "findings": ["somewhere"]}), encoding="utf-8")
+        run("experiments.random_nests", "--data", data, "--add", written, "--run", "gcc", "--command", "fuzz")
+    assert "somewhere" not in data.read_text(encoding="utf-8")
+    headings = ("Counts", "Failures", "Nests", "Steps", "Refusals", "Processor time")
+    page.write_text("".join(f"## {each}\n\nWords.\n\n| old |\n| --- |\n\n" for each in headings), encoding="utf-8")
+    run("experiments.random_nests", "--data", data, "--page", page)
+    text = page.read_text(encoding="utf-8")
+    assert "old" not in text
+    assert "| `fuzz` |  | 3 | 31 | 30 | 0 | 1 |" in text
+    assert text.count("Words.") == len(headings)
+    assert "| parse: a\\|b | 2 |" in text
+    for line in run("experiments.random_nests", "--table", data):
+        assert line in text
