@@ -51,6 +51,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "materialize": "polydl.variants.rewrites.materialize:MATERIALIZE",
         "pad": "polydl.variants.rewrites.pad:PAD",
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
+        "polyphase": "polydl.variants.rewrites.polyphase:POLYPHASE",
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
         "fuse": "polydl.variants.rewrites.fuse:FUSE",
         "cut_triangle": "polydl.variants.rewrites.cut_triangle:CUT_TRIANGLE",

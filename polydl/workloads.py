@@ -85,6 +85,11 @@ class Workload:
     blocks: tuple[int, ...]
     padding: Padding = "stored"
 
+    @property
+    def weights(self) -> str:
+        """The parameter that stays the same from call to call where the nest is a layer of a network."""
+        return "filter" if isinstance(self.problem, Convolution) else "B"
+
     def write(self, directory: str | Path) -> Path:
         """Write ``<name>.c`` and return its path. Raises ResourceError if that can't be done."""
         from polydl.files import write_atomically

@@ -20,7 +20,7 @@ from marks import marked
 import polydl
 from polydl.bench.driver import Settings, workload_of
 from polydl.bench.peers import native
-from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting, Weights
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
 from polydl.bench.ratios import ratio
 from polydl.bench.results import read
@@ -172,6 +172,35 @@ def test_peers_compute_what_the_workload_says(
     assert measured.status == "ok", measured.message
     assert measured.id == peer
     assert measured.message, "a peer says what it is"
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("peer", "name", "layout", "weights"),
+    marked(
+        ("onednn", "resnet_16", "blocked", "each-call"),
+        ("onednn", "resnet_16", "nchw", "each-call"),
+        ("onednn", "resnet_16", "nhwc", "prepared"),
+        ("onednn", "gemm_33x20x17", "row-major", "prepared"),
+        ("onednn", "gemm_33x20x17", "row-major", "each-call"),
+        ("openblas", "gemm_33x20x17", "row-major", "prepared"),
+        ("torch", "resnet_16", "nchw", "prepared"),
+        ("torch", "resnet_16", "nhwc", "prepared"),
+        ("torch", "gemm_33x20x17", "row-major", "prepared"),
+        ("onnxruntime", "resnet_16", "nchw", "each-call"),
+        ("onnxruntime", "gemm_33x20x17", "row-major", "prepared"),
+        ("openvino", "resnet_16", "nhwc", "each-call"),
+        ("openvino", "conv_32x64x9x9x3x3s1p1g2d2", "nchw", "each-call"),
+        ("openvino", "gemm_33x20x17", "row-major", "prepared"),
+    ),
+)
+def test_peers_prepare_weights_beforehand_or_each_time(
+    peer: str, name: str, layout: str, weights: Weights, toolchain: Toolchain, tmp_path: Path
+) -> None:
+    made = workload(name, layout=layout)  # type: ignore[arg-type]
+    program = peer_or_skip(peer, made, Setting(1, weights=weights))
+    [measured] = timed_beside([program], toolchain, tmp_path)
+    assert measured.status == "ok", measured.message
 
 
 ALL_PEERS = marked(
@@ -397,6 +426,27 @@ def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:
     records = list(read_records(tmp_path / "kept"))
     assert {each.kind for each in records} == {"variant", "original", "baseline", "peer"}
     assert all(each.setting.cold for each in records)
+
+
+@pytest.mark.native
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
+def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "prepared.json"
+    kept = ("--records", str(tmp_path / "kept"), "--max-variants", "40")
+    done = CliRunner().invoke(main, options("--weights", "prepared", "--out", str(out), *kept))
+    assert done.exit_code == 0, done.output
+    assert "weights prepared" in done.output
+    document = read(out)
+    assert document["settings"]["weights"] == "prepared"
+    [result] = document["results"].values()
+    assert result["status"] == "ok", result["message"]
+    # B is 32 by 32 floats.
+    sizes = {leader["prepared_bytes"] for leader in result["leaders"]}
+    assert max(sizes) in (0, 4 * 32 * 32), "a buffer holds B, or nothing"
+    assert ratio(result, "gcc") is not None
+    other = CliRunner().invoke(main, options("--weights", "each-call", "--out", str(out)))
+    assert other.exit_code == 2
+    assert "weights" in other.output
 
 
 @pytest.mark.parametrize(

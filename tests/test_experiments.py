@@ -161,7 +161,8 @@ def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> N
          "best": {"plain": False, "seconds": 1e-3, "speedup": 3.0, "steps": steps}},
         {"problem": "b.c", "threads": 2, "status": 0, "error": "", "baselines": [plain],
          "best": {"plain": True, "seconds": 3e-3, "speedup": 1.0, "steps": []}},
-        {"problem": "c.c", "threads": 2, "status": 2, "error": "polydl: error: /x/c.c:5: no bounds\nremedy: write them"},
+        {"problem": "c.c", "threads": 2, "status": 2,
+         "error": "polydl: error: /x/c.c:5: no bounds\nremedy: write them"},
     ]  # fmt: skip
     path = tmp_path / "newcomer.json"
     path.write_text(json.dumps({"runs": runs}), encoding="utf-8")

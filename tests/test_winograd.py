@@ -14,6 +14,7 @@ from computed import check_kernels, parse, separate
 from polydl import pipeline
 from polydl.codegen.linear_maps import linear
 from polydl.errors import IllegalVariantError
+from polydl.ir.numerics import MOST_ERROR
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Variant
 from polydl.machine import Machine
@@ -23,6 +24,7 @@ from polydl.pipeline import SpaceOptions
 from polydl.plan.linear_maps import operations
 from polydl.plan.rewriting import rewritten
 from polydl.ranking.cost_model import COST_MODEL
+from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.pad import Pad
 from polydl.variants.rewrites.split import Split
 from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
@@ -142,6 +144,17 @@ def test_the_matrices_make_up_a_convolution_exactly(taps: int) -> None:
         assert times(made.result, points) == expected
 
 
+@pytest.mark.parametrize("channels", [16, 64, 256, 4096])
+def test_tiles_of_six_pixels_round_more_than_the_default_admits(channels: int) -> None:
+    axis, smaller = (toom_cook(size, 3) for size in (6, 4))
+    six, four = (
+        error_factor([Bilinear(each.result, each.taps, each.image)] * 2, channels, 9 * channels)
+        for each in (axis, smaller)
+    )
+    assert 6.8 < six < 12.2
+    assert four < MOST_ERROR < six
+
+
 @pytest.mark.parametrize("size", [(2, 3), (4, 3), (2, 5), (4, 5), (2, 7)])
 def test_shared_sums_compute_the_same_with_fewer_operations(size: tuple[int, int]) -> None:
     made = toom_cook(*size)
@@ -230,7 +243,7 @@ def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
     base = separate(scop)
-    (proposal, *_) = winograd_choices(base, base.statement("S1"), near_bytes=64 << 10)
+    (proposal, *_) = winograd_choices(base, base.statement("S1"), near=64 << 10)
     assert proposal.steps[0] == Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, ("n", "y"))
     assert check(scop, tmp_path, threads, "4K,16K,1M") == {(4, 4), (2, 2)}
 

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from polydl.bench.peers.compilers import COMPILERS, CompilerPeer
-from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting, Weights
 from polydl.bench.polybench import DEFAULT_DATASET, Dataset, Program, is_program, program
 from polydl.bench.ratios import Document
 from polydl.bench.results import SCHEMA
@@ -61,6 +61,8 @@ class Settings:
     padding: Padding | None = None
     #: of programs of PolyBench; None without any
     dataset: Dataset | None = None
+    #: when weights are prepared; None: by polydl in each call, by peers as ``Setting.weights`` says
+    weights: Weights | None = None
 
     def to_json(self) -> Document:
         return {**asdict(self), "peers": list(self.peers)}
@@ -187,9 +189,10 @@ class _Run:
 
     def of_workload(self, nest: Workload) -> Document:
         settings = self.settings
-        setting = Setting(settings.threads, settings.accumulate, settings.cold, self.machine.cpu_id)
+        setting = Setting(settings.threads, settings.accumulate, settings.cold, self.machine.cpu_id, settings.weights)
+        constant = [nest.weights] if settings.weights == "prepared" else []
         with temporary_directory() as directory:
-            optimization = self._optimized(nest.write(directory), nest.name, nest.function)
+            optimization = self._optimized(nest.write(directory), nest.name, nest.function, constant=constant)
             able = [kind for kind in self.peers.kinds if nest.layout in kind.layouts]
             compared = self._compared(optimization, nest.name, [kind.program(nest, setting) for kind in able])
         peers = {
@@ -226,6 +229,7 @@ class _Run:
         defines: Mapping[str, str | int] | None = None,
         include_directories: Sequence[Path] = (),
         init: str = "",
+        constant: Sequence[str] = (),
     ) -> Optimization:
         settings = self.settings
         return optimize(
@@ -234,6 +238,7 @@ class _Run:
             defines=defines,
             include_directories=include_directories,
             init=init,
+            constant=constant,
             machine=self.machine,
             top_k=settings.top_k,
             max_variants=settings.max_variants,
@@ -294,6 +299,7 @@ def _result(optimization: Optimization, compared: PeerComparison) -> Document:
                 "direct": not has_fewer_products(leader.ranked.variant),
                 "steps": leader.ranked.variant.to_json(),
                 "microkernels": [asdict(use) for use in leader.kernel.microkernels],
+                "prepared_bytes": leader.kernel.prepared_bytes,
                 **_timing(leader.measurement),
             }
             for leader in compared.leaders

@@ -15,6 +15,7 @@ from polydl.presentation.options import (
     LAYOUTS,
     OUT,
     PADDINGS,
+    WEIGHTS,
     cold_option,
     debug_option,
     json_option,
@@ -52,6 +53,10 @@ if TYPE_CHECKING:
 @click.option(
     "--polybench", type=click.Path(path_type=Path, file_okay=False), default=FOLDER, show_default=True, metavar="DIR",
     help="Where PolyBench is.",
+)  # fmt: skip
+@click.option(
+    "--weights", type=click.Choice(WEIGHTS),
+    help="When weights are packed and transformed, in polydl as in peers (polydl: in each call, peers: beforehand).",
 )  # fmt: skip
 @click.option("--accumulate", is_flag=True, help="Nests add to their result, and so do the peers of products.")
 @cold_option
@@ -119,6 +124,7 @@ def bench(
         if out is None:
             stems = [Path(name).stem for name in suite_names]
             part = part if settings.dataset is None else f"-{settings.dataset}{part}"
+            part = part if settings.weights is None else f"-{settings.weights}{part}"
             out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
         document = _run(chosen, shard, settings, polybench, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
@@ -160,7 +166,7 @@ def _run(
     names = whole if shard is None else list(shard.of(whole))
     subjects = {name: subject(name, settings, polybench) for name in names}
     machine = Machine.detect(threads=settings.threads)
-    setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id)
+    setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id, weights=settings.weights)
     # Of the whole: all parts have the same settings and peers.
     peers = installed(whole, settings, setting)
     for name, error in peers.missing.items():

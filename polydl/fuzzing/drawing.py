@@ -160,8 +160,9 @@ def small_rewrites(statement: Statement, draw: Random) -> Iterator[tuple[Rewrite
 
 
 def _transforms(scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[RewriteStep, ...]]:
-    """Winograd's and Strassen's ways, with tiles and quarters of small nests."""
-    from polydl.match.convolution import convolution
+    """Winograd's and Strassen's ways, with tiles and quarters of small nests, and parts of strided convolutions."""
+    from polydl.match.convolution import convolution, strided_axes
+    from polydl.variants.rewrites.polyphase import Polyphase
     from polydl.variants.rewrites.split import Split
     from polydl.variants.rewrites.strassen import Strassen, block_product
     from polydl.variants.rewrites.winograd import Winograd
@@ -171,6 +172,9 @@ def _transforms(scop: Scop, statement: Statement, draw: Random) -> Iterator[tupl
     if conv is not None and conv.axes:
         axes = tuple((names[pixel], names[tap], draw.choice((2, 3, 4))) for pixel, tap in conv.axes)
         yield (Winograd(statement.name, axes, draw.randint(1, max(1, len(conv.columns)))),)
+    strided = strided_axes(scop, statement)
+    if strided:
+        yield (Polyphase(statement.name, tuple((names[tap], draw.choice((2, stride))) for _, tap, stride in strided)),)
     product = block_product(scop, statement)
     box = statement.box
     if product is None or box is None:

@@ -30,13 +30,20 @@ class Convolution(PointProduct):
 
 
 def convolution(scop: Scop, statement: Statement) -> Convolution | None:
-    """The statement as a convolution over one or two axes with stride and dilation 1; None if it isn't one."""
+    """The statement as a convolution over one or two axes; None if it isn't one.
+
+    Neighbouring outputs are as many pixels apart as neighbouring taps are: one as a rule, more in a part of a
+    convolution in steps of several pixels.
+    """
     for oriented in float_forms(scop, statement):
         c, a, b = oriented.strides_c, oriented.strides_a, oriented.strides_b
-        axes = _axes(statement, oriented)
+        axes = tuple((pixel, tap) for pixel, tap, ways in _axes(statement, oriented) if ways[0] == ways[1] > 0)
         taps = {tap for _, tap in axes}
         output_channels = [loop for loop in range(len(c)) if c[loop] and b[loop] and not a[loop]]
         input_channels = [loop for loop in range(len(c)) if a[loop] and b[loop] and not c[loop] and loop not in taps]
+        # A loop over taps that has one of them left is a channel like any other.
+        several = [loop for loop in input_channels if statement.box is not None and statement.box[loop][1] > 0]
+        input_channels = several or input_channels
         if 0 < len(axes) <= 2 and output_channels and input_channels:
             return Convolution(
                 oriented,
@@ -48,8 +55,25 @@ def convolution(scop: Scop, statement: Statement) -> Convolution | None:
     return None
 
 
-def _axes(statement: Statement, form: ProductForm) -> tuple[tuple[int, int], ...]:
-    """(pixel loop, tap loop) of each dimension of A whose subscript is the sum of the two.
+def strided_axes(scop: Scop, statement: Statement) -> tuple[tuple[int, int, int], ...]:
+    """(pixel loop, tap loop, stride) of each axis whose neighbouring outputs are several taps apart; () without any.
+
+    There are none for a statement that also has an axis in steps of one.
+    """
+    for oriented in float_forms(scop, statement):
+        found = _axes(statement, oriented)
+        if 0 < len(found) <= 2:
+            strided = [
+                (pixel, tap, apart // near)
+                for pixel, tap, (apart, near) in found
+                if 0 < near < apart and apart % near == 0
+            ]
+            return tuple(strided) if len(strided) == len(found) else ()
+    return ()
+
+
+def _axes(statement: Statement, form: ProductForm) -> list[tuple[int, int, tuple[int, int]]]:
+    """(pixel loop, tap loop, factors of both) of each dimension of A whose subscript is a sum of multiples of the two.
 
     The pixel loop also moves C and not B, the tap loop also moves B and not C. Neither is in another subscript of A.
     """
@@ -64,6 +88,6 @@ def _axes(statement: Statement, form: ProductForm) -> tuple[tuple[int, int], ...
             continue
         others = [other for number, other in enumerate(form.a.subscripts) if number != dimension]
         elsewhere = any(other.coefficients[loop] for other in others for loop in moving)
-        if not elsewhere and all(subscript.coefficients[loop] == 1 for loop in moving):
-            axes.append((pixels[0], taps[0]))
-    return tuple(axes)
+        if not elsewhere:
+            axes.append((pixels[0], taps[0], (subscript.coefficients[pixels[0]], subscript.coefficients[taps[0]])))
+    return axes

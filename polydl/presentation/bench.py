@@ -30,6 +30,7 @@ def workloads_table(document: Document) -> Table:
     dataset = settings.get("dataset")
     title += f"{settings['images']} image(s)" if dataset is None else f"PolyBench {dataset}"
     title += ", empty caches" if settings["cold"] else ""
+    title += {"prepared": ", weights prepared", "each-call": ", weights as given"}.get(settings.get("weights"), "")
     caveats = _caveats(document)
     caption = "\n".join([_CAPTION, *(f"{mark} {caveat}." for caveat, mark in caveats.items())])
     peers = compared(document)

@@ -33,6 +33,7 @@ OUT = "polydl-out"
 LAYOUTS = ("blocked", "nchw", "nhwc", "row-major")
 ELEMENTS = ("float", "bfloat16")
 PADDINGS = ("stored", "skipped")
+WEIGHTS = ("prepared", "each-call")
 
 
 @dataclass(frozen=True)

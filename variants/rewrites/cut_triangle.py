@@ -17,7 +17,7 @@ import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.affine import Affine
-from polydl.ir.construct import fresh_name, has_loops_alone
+from polydl.ir.construct import fresh_name
 from polydl.ir.families import LAYOUT
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
@@ -31,6 +31,7 @@ from polydl.poly.substitution import renamed, with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.materialize import MATERIALIZE, Materialize, materialize
 from polydl.variants.rewrites.pack import Pack, pack
+from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
 
 # Triangles of at most so many rows are left on the diagonal, and of no fewer.
 LARGEST, SMALLEST = 128, 16
@@ -96,12 +97,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
     statement = scop.statement(step.statement)
     if step.rows == step.columns or not {step.rows, step.columns} <= {*statement.iterators}:
         raise IllegalVariantError(f"{statement.name} has no loops `{step.rows}` and `{step.columns}`")
-    if not has_loops_alone(scop, statement) or scop.has_call(statement.name):
-        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
-    if any(statement.name in group.statements for group in scop.shared) or -1 in statement.directions:
-        raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
-    if any(node.kind == "affine" for node in statement.body.walk()):
-        raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+    require_apart(scop, statement)
     rows, columns = statement.iterators.index(step.rows), statement.iterators.index(step.columns)
     square = _square(scop, statement, rows, columns)
     if square is None or step.size not in _halves(square[1]):
@@ -115,7 +111,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
     low, extent = square
     block = fresh_name(scop, f"{step.rows}_square")
     sizes = [size for size in _halves(extent) if size >= step.size]
-    names = [statement.name, *_names(scop, statement.name, len(sizes))]
+    names = part_names(scop, statement.name, len(sizes) + 1)
     parts = [
         _part(statement, name, block, (rows, columns), (low + size, low), (2 * size, size, extent // (2 * size)))
         for name, size in zip(names, sizes, strict=False)
@@ -124,31 +120,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
         raise IllegalVariantError(f"the other loops of {statement.name} are not rectangular")
     triangles = (step.size, step.size, extent // step.size)
     parts.append(_part(statement, names[-1], block, (rows, columns), (low, low), triangles))
-    first = statement.betas[0]
-    statements: list[Statement] = []
-    for each in scop.statements:
-        if each.name == statement.name:
-            statements += [_at(part, first + number) for number, part in enumerate(parts)]
-        else:
-            later = each.betas[0] > first
-            statements.append(_at(each, each.betas[0] + len(parts) - 1) if later else each)
-    return replace(scop, statements=tuple(statements))
-
-
-def _at(statement: Statement, place: int) -> Statement:
-    return replace(statement, betas=(place, *statement.betas[1:]))
-
-
-def _names(scop: Scop, name: str, number: int) -> list[str]:
-    """Of further statements, none of which the scop has."""
-    taken = {each.name for each in scop.statements}
-    names: list[str] = []
-    for place in range(number):
-        made = f"{name}_{place + 2}"
-        while made in taken:
-            made += "_"
-        names.append(made)
-    return names
+    return in_parts(scop, statement, parts)
 
 
 def _part(

@@ -3,7 +3,7 @@
 ``m`` outputs of a filter of ``r`` taps take ``m + r - 1`` products in place of ``m * r``: with a patch ``d`` of the
 image and the filter ``g``, ``y = R ((F g) * (D d))``, product by product. Lavin and Gray (2016) use it for the layers
 of neural networks. The points at which the polynomials are evaluated come in pairs of opposite signs, which share half
-of their sums; of such sets with small denominators, those for six and eight points round least.
+of their sums; of such sets with small denominators, those for five, six and eight points round least.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from math import prod
 
 from polydl.ir.calls import Matrix
 
-# Beside infinity, in the order in which they are taken; and those for six points.
+# Beside infinity, in the order in which they are taken; and those for five and for six points.
 _POINTS = tuple(map(Fraction, ("0", "1", "-1", "2", "-2", "1/2", "-1/2")))
 _OF_SIX = tuple(map(Fraction, ("0", "3/4", "-3/4", "3/2", "-3/2")))
+_OF_FIVE = tuple(map(Fraction, ("1/2", "-1/2", "3/2", "-3/2")))
 MOST_POINTS = len(_POINTS) + 1
 
 
@@ -35,7 +36,7 @@ class ToomCook:
 def toom_cook(outputs: int, taps: int) -> ToomCook:
     """The matrices for so many outputs and taps of a filter; ``outputs + taps - 1`` is at most ``MOST_POINTS``."""
     count = outputs + taps - 1
-    finite = _OF_SIX if count == len(_OF_SIX) + 1 else _POINTS[: count - 1]
+    finite = {5: _OF_FIVE, 6: _OF_SIX}.get(count, _POINTS[: count - 1])
     result = [[point**power for point in finite] + [Fraction(power == outputs - 1)] for power in range(outputs)]
     by_taps, by_image = [], []
     for place, point in enumerate(finite):

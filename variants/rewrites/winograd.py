@@ -21,6 +21,7 @@ from polydl.ir.numerics import Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep, StatementName
+from polydl.machine import Machine
 from polydl.match.alignment import loops_alike
 from polydl.match.convolution import Convolution, convolution
 from polydl.poly.counting import limited
@@ -112,8 +113,7 @@ class WinogradRewrite:
         shaping = dimension_steps(request.scop, request.statement)
         scop = after_dimensions(request.scop, shaping)
         statement = scop.statement(request.statement.name)
-        # Threads work on one part together, and each part is begun anew.
-        near = request.machine.second_cache_bytes * (1 if request.machine.threads == 1 else PARTS_OF_THREADS)
+        near = near_bytes(request.machine)
         for after in (*attached_behind(request.fusions, statement.name), ()):
             proposals = winograd_choices(scop, statement, near, after)
             yield from (replace(each, steps=(*shaping, *each.steps)) for each in proposals)
@@ -128,6 +128,12 @@ class WinogradRewrite:
 
 
 WINOGRAD = WinogradRewrite()
+
+
+def near_bytes(machine: Machine) -> int:
+    """What points of an image may take before they are made and used part by part."""
+    # Threads work on one part together, and each part is begun anew.
+    return machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
 
 
 @limited
@@ -202,43 +208,64 @@ def _after(
 
 
 def winograd_choices(
-    scop: Scop, statement: Statement, near_bytes: int = POINTS_NEAR, after: tuple[str, ...] = ()
+    scop: Scop, statement: Statement, near: int = POINTS_NEAR, after: tuple[str, ...] = ()
 ) -> tuple[Proposal, ...]:
     """The rewrites to try for a statement: loops over many channels in blocks, and then tiles of each size.
 
-    Points of images that take more than ``near_bytes`` are made and used part by part. Element-wise statements that run
+    Points of images that take more than ``near`` bytes are made and used part by part. Element-wise statements that run
     ``after`` it are applied to the tiles; sizes for which they can't be are left out.
     """
     conv = convolution(scop, statement)
     if conv is None:
         return ()
-    blocked = Blocked(scop)
-    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) > WHOLE_FILTERS:
-        for name in (statement.iterators[conv.result_loop], statement.iterators[conv.sum_loop]):
-            extent = extents_of(statement)[statement.iterators.index(name)]
-            block = block_of(extent, BLOCKS)
-            if block and extent > BLOCKS[0]:
-                place = statement.iterators.index(name)
-                blocked = blocked.after(splits_of(blocked.scop, statement, place, block))
-                statement = blocked.scop.statement(statement.name)
-        scop = blocked.scop
-        conv = convolution(scop, statement)
-        assert conv is not None
-    extents = extents_of(statement)
-    taps = [extents[tap] for _, tap in conv.axes]
-    summed = [extents[loop] for loop in conv.filters if not conv.form.strides_c[loop]]
-    if min(extents[conv.result_loop], extents[conv.sum_loop]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
-        return ()
+    blocked = blocked_channels(scop, statement, conv)
+    scop, statement = blocked.scop, blocked.scop.statement(statement.name)
+    conv = convolution(scop, statement)
+    assert conv is not None
+    taps = [extents_of(statement)[tap] for _, tap in conv.axes]
     proposals = []
     for points in POINTS:
-        sizes = [points - each + 1 for each in taps]
-        fitting = all(1 < size <= extents[pixel] for size, (pixel, _) in zip(sizes, conv.axes, strict=True))
-        many = points < MOST_POINTS or min(taps) >= MANY_TAPS
-        step = _step(scop, statement, conv, sizes, near_bytes) if fitting and many else None
+        if points == MOST_POINTS and min(taps) < MANY_TAPS:
+            continue
+        step = tiled(scop, statement, [points - each + 1 for each in taps], near)
         step = step and replace(step, after=after)
         if step is not None and (not after or _is_legal(scop, step)):
             proposals.append(Proposal((*blocked.steps, step), (attached_zeros(statement.name),)))
     return tuple(proposals)
+
+
+def blocked_channels(scop: Scop, statement: Statement, conv: Convolution) -> Blocked:
+    """Loops over many channels in blocks, where the filters that ``conv`` transforms should be made block by block.
+
+    The loops of the statement are those of ``conv``.
+    """
+    blocked = Blocked(scop)
+    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) <= WHOLE_FILTERS:
+        return blocked
+    for name in (statement.iterators[conv.result_loop], statement.iterators[conv.sum_loop]):
+        place = statement.iterators.index(name)
+        extent = extents_of(statement)[place]
+        block = block_of(extent, BLOCKS)
+        if block and extent > BLOCKS[0]:
+            blocked = blocked.after(splits_of(blocked.scop, statement, place, block))
+            statement = blocked.scop.statement(statement.name)
+    return blocked
+
+
+def tiled(scop: Scop, statement: Statement, sizes: Sequence[int], near: int) -> Winograd | None:
+    """A convolution in tiles of these sizes; None for another statement, and where it can't be or would not pay."""
+    conv = convolution(scop, statement)
+    if conv is None:
+        return None
+    extents = extents_of(statement)
+    summed = [extents[loop] for loop in conv.filters if not conv.form.strides_c[loop]]
+    if min(extents[conv.result_loop], extents[conv.sum_loop]) < FEWEST_LANES or prod(summed) < FEWEST_SUMMED:
+        return None
+    fitting = all(
+        1 < size <= extents[pixel] and size + extents[tap] - 1 <= MOST_POINTS
+        for size, (pixel, tap) in zip(sizes, conv.axes, strict=True)
+    )
+    return _step(scop, statement, conv, sizes, near) if fitting else None
 
 
 def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
@@ -247,7 +274,7 @@ def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points:
     return elements * scop.array(conv.form.b.array).element_bytes
 
 
-def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int], near_bytes: int) -> Winograd | None:
+def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[int], near: int) -> Winograd | None:
     """The rewrite with tiles of these sizes; None if its arrays were too large."""
     trips = extents_of(statement)
     points = prod(size + trips[tap] - 1 for (_, tap), size in zip(conv.axes, sizes, strict=True))
@@ -267,7 +294,7 @@ def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: list[int],
     shared = _shared(scop, conv, trips, points)
     if not shared:
         for loop in columns[:-joined]:
-            if size > near_bytes and trips[loop] > 1:
+            if size > near and trips[loop] > 1:
                 shared.append(loop)
                 size //= trips[loop]
     if size > POINTS_BYTES:

@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from polydl.bench.peers.native import HERE, UnavailableError, library
 from polydl.execute.contract import Peer
@@ -20,6 +20,11 @@ _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcp
 _WARNINGS = ("-Wall", "-Wextra", "-Werror")
 # Prefixes of environment variables that are removed for peers, since one of them may halve a peer's speed.
 _HANDICAPS = ("OPENBLAS_", "GOTO_", "MKL_", "DNNL_", "ONEDNN_", "ATEN_", "TORCH_")
+
+
+#: When weights (a convolution's filters, a product's B) are packed and transformed: once, before all timing, or in each
+#: computation, from the layout in which the nest is given them.
+Weights = Literal["prepared", "each-call"]
 
 
 class MissingPeerError(Exception):
@@ -42,6 +47,8 @@ class Setting:
     cold: bool = False
     #: the kind of processor, as in ``Machine``
     cpu_id: str = ""
+    #: None: beforehand where layouts are a peer's own choice, and for a convolution in ONNX Runtime and OpenVINO
+    weights: Weights | None = None
 
 
 def _nothing(_wanted: Workload, _setting: Setting) -> str:
@@ -89,6 +96,7 @@ class PeerKind:
                 "layout": wanted.layout,
                 "cold": setting.cold,
                 "direct": self.direct,
+                "weights": setting.weights,
                 **self._details(wanted, setting),
             },
             bytes=copies * _array_bytes(wanted) + self.bytes,

@@ -12,13 +12,15 @@ from polydl.native import runtime
 
 _FloatPointer = ctypes.POINTER(ctypes.c_float)
 # As peer.h numbers them. In place of one kind of blocks a library chooses its own.
+_WEIGHTS = {None: 0, "prepared": 1, "each-call": 2}
 _LAYOUTS = {"blocked": 0, "nchw": 1, "row-major": 1, "nhwc": 2}
 
 
 class LibraryBackend:
     """``description`` names the ``library`` and the workload's ``layout``.
 
-    It says whether every product is to be computed (``direct``), and whether caches will be ``cold``.
+    It says when ``weights`` are prepared (``kinds.Setting``), whether every product is to be computed (``direct``), and
+    whether caches will be ``cold``.
     """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
@@ -32,11 +34,11 @@ class LibraryBackend:
         sizes = (ctypes.c_long * len(problem.sizes))(*problem.sizes)
         arrays = [_FloatPointer(), _FloatPointer()]
         references = [ctypes.byref(array) for array in arrays]
-        layout = _LAYOUTS[description["layout"]]
+        layout, weights = _LAYOUTS[description["layout"]], _WEIGHTS[description["weights"]]
         if isinstance(problem, Convolution):
-            _check(self._library.peer_convolution(sizes, layout, int(description["direct"]), *references))
+            _check(self._library.peer_convolution(sizes, layout, weights, int(description["direct"]), *references))
         else:
-            _check(self._library.peer_product(sizes, layout, int(problem.accumulate), *references))
+            _check(self._library.peer_product(sizes, layout, weights, int(problem.accumulate), *references))
         for array, shape, stream in zip(arrays, self._shapes, (SOURCE, WEIGHTS), strict=False):
             fill(np.ctypeslib.as_array(array, shape=shape).reshape(-1), stream)
         _check(self._library.peer_ready(_flush() if description["cold"] else None))

@@ -1,6 +1,6 @@
 // oneDNN at its best. Where the layouts are its own choice, reorders are outside of the timing, and so are transforms of
-// filters; where they are given, each computation starts and ends with them. Every algorithm is asked for in every layout,
-// each way that there is is tried, and the fastest stays.
+// filters; where they are given, each computation starts and ends with them. peer.h has two more ways to treat weights.
+// Every algorithm is asked for in every layout, each way that there is is tried, and the fastest stays.
 #include "memory.h"
 #include "peer.h"
 
@@ -117,12 +117,20 @@ std::string layout_name(const memory::desc &layout) {
   return "another layout";
 }
 
+// Whether a primitive's weights are made in each computation.
+bool prepared_each_time(const memory::desc &wanted, bool each_time, int when) {
+  if (when == PEER_WEIGHTS_PREPARED)
+    return false;
+  // What is no arrangement of the weights is their transform.
+  return each_time || (when == PEER_WEIGHTS_EACH_TIME && wanted.data.format_kind != dnnl_blocked);
+}
+
 // What was tried already: the same implementation with the same layouts.
 std::vector<std::pair<std::string, std::vector<memory::desc>>> known;
 
 // A way to compute; nothing if it was tried already.
 template <typename Primitive, typename Description>
-std::unique_ptr<method> method_of(const Description &description, const std::string &name, bool each_time) {
+std::unique_ptr<method> method_of(const Description &description, const std::string &name, bool each_time, int when) {
   const std::pair<std::string, std::vector<memory::desc>> way{
       description.impl_info_str(), {description.src_desc(), description.weights_desc(), description.dst_desc()}};
   if (std::find(known.begin(), known.end(), way) != known.end())
@@ -132,7 +140,8 @@ std::unique_ptr<method> method_of(const Description &description, const std::str
   method &found = *one;
   found.name = name + " " + way.first + ", " + layout_name(description.src_desc());
   memory from = input(source, description.src_desc(), each_time, found);
-  memory by = input(weights, description.weights_desc(), each_time, found);
+  const memory::desc &wanted = description.weights_desc();
+  memory by = input(weights, wanted, prepared_each_time(wanted, each_time, when), found);
   memory to = own_memory(description.dst_desc(), found);
   Primitive primitive(description);
   arguments all = {{DNNL_ARG_SRC, from}, {DNNL_ARG_WEIGHTS, by}, {DNNL_ARG_DST, to}};
@@ -195,7 +204,8 @@ void flush_arrays(const method &computing, peer_flush *flush) {
 
 } // namespace
 
-const char *peer_convolution(const long *s, int layout, int direct, float **source_values, float **weights_values) {
+const char *peer_convolution(const long *s, int layout, int when, int direct, float **source_values,
+                             float **weights_values) {
   return guarded([&] {
     const memory::dim groups = s[10], dilation = s[11];
     const memory::dim height = (s[3] + 2 * s[7] - (s[5] - 1) * dilation - 1) / s[9] + 1;
@@ -222,12 +232,13 @@ const char *peer_convolution(const long *s, int layout, int direct, float **sour
             convolution_forward::desc wanted(prop_kind::forward_inference, way, described(from, activations),
                                              described(by, tag::any), described(to, activations), strides, dilates,
                                              padding, padding);
-            return method_of<convolution_forward>(convolution_forward::primitive_desc(wanted, cpu), name, !own);
+            return method_of<convolution_forward>(convolution_forward::primitive_desc(wanted, cpu), name, !own, when);
           });
   });
 }
 
-const char *peer_product(const long *s, int layout, int accumulate, float **source_values, float **weights_values) {
+const char *peer_product(const long *s, int layout, int when, int accumulate, float **source_values,
+                         float **weights_values) {
   return guarded([&] {
     const memory::dims a{s[0], s[2]}, b{s[2], s[1]}, c{s[0], s[1]};
     source.plain = source.given = described(a, tag::ab);
@@ -241,10 +252,13 @@ const char *peer_product(const long *s, int layout, int accumulate, float **sour
       sum.append_sum(1.0f);
       attributes.set_post_ops(sum);
     }
-    for (tag wanted_layout : {tag::any, tag::ab})
-      methods.push_back([=] {
-        matmul::desc wanted(described(a, wanted_layout), described(b, wanted_layout), described(c, wanted_layout));
-        return method_of<matmul>(matmul::primitive_desc(wanted, attributes, cpu), "matmul", !own);
+    std::vector<std::pair<tag, tag>> layouts = {{tag::any, tag::any}, {tag::ab, tag::ab}};
+    if (when == PEER_WEIGHTS_PREPARED)
+      layouts.push_back({tag::ab, tag::any});
+    for (const auto &[others, weights_layout] : layouts)
+      methods.push_back([=, others = others, weights_layout = weights_layout] {
+        matmul::desc wanted(described(a, others), described(b, weights_layout), described(c, others));
+        return method_of<matmul>(matmul::primitive_desc(wanted, attributes, cpu), "matmul", !own, when);
       });
     if (!own)
       methods.push_back([m = s[0], n = s[1], k = s[2], accumulate] {

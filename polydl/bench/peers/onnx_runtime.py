@@ -1,7 +1,8 @@
 """ONNX Runtime as a peer: a model of one node, Conv or MatMul.
 
 Where layouts are its own choice, it is its convolution in blocks of channels alone, cut out of the model that it makes
-itself, so that its reorders of images are outside of the timing; filters and B are constants, arranged beforehand.
+itself, so that its reorders of images are outside of the timing; filters and B are constants, arranged beforehand, but
+where weights count as given each time and not in blocks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ _BLOCKED = "com.microsoft.nchwc"
 
 
 class OnnxRuntimeBackend:
-    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``."""
+    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
+
+    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         if description["cold"]:
@@ -41,6 +45,8 @@ class OnnxRuntimeBackend:
         is_convolution = isinstance(problem, Convolution)
         # Filters are constants of a network; the B of a product is as given as A is.
         constant = is_convolution or not given
+        if description["weights"] is not None:
+            constant = description["weights"] == "prepared" or description["layout"] == "blocked"
         model = _model(problem, weights if constant else None)
         ways = {"": _Session(model, {"x": source} if constant else {"x": source, "w": weights}, threads)}
         if is_convolution and not given:

@@ -1,7 +1,8 @@
 """OpenVINO as a peer: a model of one operation, Convolution or MatMul.
 
 Where layouts are its own choice, what its reorders of images and results take, as it measures them itself, is taken off
-each time; filters and B are constants, arranged beforehand.
+each time; filters and B are constants, arranged beforehand, but where weights count as given each time and not in
+blocks.
 """
 
 from __future__ import annotations
@@ -22,7 +23,10 @@ _AXES = {"nchw": (0, 1, 2, 3), "nhwc": (0, 2, 3, 1)}
 
 
 class OpenVinoBackend:
-    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``."""
+    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
+
+    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         if description["cold"]:
@@ -34,7 +38,12 @@ class OpenVinoBackend:
             layouts = ("nchw", "nhwc") if layout == "blocked" else (layout,)
         else:
             layouts = (layout,)
-        ways = {name: _Request(problem, name, threads, free=layout == "blocked") for name in layouts}
+        free = layout == "blocked"
+        # The B of a product is as given as A is, unless layouts are OpenVINO's own.
+        constant = isinstance(problem, Convolution) or free
+        if description["weights"] is not None:
+            constant = description["weights"] == "prepared" or free
+        ways = {name: _Request(problem, name, threads, free, constant) for name in layouts}
         chosen = fastest_way({name: partial(request.run, 1) for name, request in ways.items()})
         self._request = ways[chosen]
         self.note = f"OpenVINO {openvino.__version__}, {chosen}, {self._request.implementation}"
@@ -50,9 +59,12 @@ class OpenVinoBackend:
 
 
 class _Request:
-    """A compiled model with its arrays; where layouts are ``free``, reorders do not count."""
+    """A compiled model with its arrays; where layouts are ``free``, reorders do not count.
 
-    def __init__(self, problem: Problem, layout: str, threads: int, free: bool) -> None:
+    Filters and B are ``constant``, or given in each computation.
+    """
+
+    def __init__(self, problem: Problem, layout: str, threads: int, free: bool, constant: bool) -> None:
         source, weights = (np.empty(shape, np.float32) for shape in problem.shapes[:2])
         fill(source.reshape(-1), SOURCE)
         fill(weights.reshape(-1), WEIGHTS)
@@ -64,15 +76,14 @@ class _Request:
             rows, columns, stride, groups, dilation = problem.sizes[7:]
             ends = [stride, stride], [rows, columns], [rows, columns], [dilation, dilation]
             if groups > 1:
-                filters = weights.reshape(groups, -1, *weights.shape[1:])
-                operation = opset13.group_convolution(parameter, opset13.constant(filters), *ends)
-            else:
-                operation = opset13.convolution(parameter, opset13.constant(weights), *ends)
+                weights = weights.reshape(groups, -1, *weights.shape[1:])
+        factor = opset13.constant(weights) if constant else opset13.parameter(weights.shape, openvino.Type.f32)
+        if not constant:
+            parameters, inputs = [*parameters, factor], [*inputs, weights]
+        if isinstance(problem, Convolution):
+            convolved = opset13.group_convolution if groups > 1 else opset13.convolution
+            operation = convolved(parameter, factor, *ends)
         else:
-            # The B of a product is as given as A is, unless layouts are OpenVINO's own.
-            factor = opset13.constant(weights) if free else opset13.parameter(weights.shape, openvino.Type.f32)
-            if not free:
-                parameters, inputs = [*parameters, factor], [*inputs, weights]
             operation = opset13.matmul(parameter, factor, False, False)
         model = openvino.Model([operation], parameters, "node")
         if layout == "nhwc":
@@ -128,10 +139,10 @@ class _Request:
 
 
 def _channels_last(model: openvino.Model) -> openvino.Model:
-    """The model with its input and output in NHWC."""
+    """The model with its image and its output in NHWC."""
     changed = openvino.preprocess.PrePostProcessor(model)
-    changed.input().tensor().set_layout(openvino.Layout("NHWC"))
-    changed.input().model().set_layout(openvino.Layout("NCHW"))
+    changed.input(0).tensor().set_layout(openvino.Layout("NHWC"))
+    changed.input(0).model().set_layout(openvino.Layout("NCHW"))
     changed.output().tensor().set_layout(openvino.Layout("NHWC"))
     changed.output().model().set_layout(openvino.Layout("NCHW"))
     return changed.build()

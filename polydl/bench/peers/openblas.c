@@ -16,12 +16,13 @@ static double seconds(void) {
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-const char *peer_convolution(const long *sizes, int layout, int direct, float **source, float **weights) {
-  (void)sizes, (void)layout, (void)direct, (void)source, (void)weights;
+const char *peer_convolution(const long *sizes, int layout, int when, int direct, float **source, float **weights) {
+  (void)sizes, (void)layout, (void)when, (void)direct, (void)source, (void)weights;
   return "OpenBLAS has no convolutions";
 }
 
-const char *peer_product(const long *sizes, int layout, int accumulate, float **source, float **weights) {
+const char *peer_product(const long *sizes, int layout, int when, int accumulate, float **source, float **weights) {
+  (void)when; /* it has no prepared matrices */
   if (layout != PEER_PLAIN)
     return "OpenBLAS has no layouts of its own";
   m = sizes[0], n = sizes[1], k = sizes[2];

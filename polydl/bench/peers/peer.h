@@ -14,13 +14,17 @@ extern "C" {
    with channels last (NHWC, HWIO). */
 enum { PEER_OWN = 0, PEER_PLAIN = 1, PEER_NHWC = 2 };
 
+/* When weights are reordered and transformed: beforehand where layouts are the library's choice (and else each time), always
+   beforehand, or each time (but for blocks, in which the nest is given its weights, too). */
+enum { PEER_WEIGHTS_AS_LAYOUT = 0, PEER_WEIGHTS_PREPARED = 1, PEER_WEIGHTS_EACH_TIME = 2 };
+
 /* Each returns NULL, or what is wrong. The arrays to fill are source and weights, always in the plain layouts: images
    and filters, or A and B. sizes: images, channels, filters, height, width, kernel height, kernel width, padding of
    the height, padding of the width, stride, groups, dilation. With direct, every product of the definition is computed. */
-PEER_API const char *peer_convolution(const long *sizes, int layout, int direct, float **source, float **weights);
+PEER_API const char *peer_convolution(const long *sizes, int layout, int when, int direct, float **source, float **weights);
 
 /* sizes: m, n, k. With accumulate, the computation adds to the result. */
-PEER_API const char *peer_product(const long *sizes, int layout, int accumulate, float **source, float **weights);
+PEER_API const char *peer_product(const long *sizes, int layout, int when, int accumulate, float **source, float **weights);
 
 /* Drops so many bytes from all caches. */
 typedef void peer_flush(const void *array, size_t bytes);

@@ -21,7 +21,10 @@ Compute = Callable[[], torch.Tensor]
 
 
 class PyTorchBackend:
-    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``."""
+    """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
+
+    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         torch.set_num_threads(description["threads"])
@@ -31,11 +34,14 @@ class PyTorchBackend:
         fill(weights.numpy().reshape(-1), WEIGHTS)
         self._last = result.zero_()
         self._operands: list[torch.Tensor] = [source, weights]
+        prepared = description["weights"] == "prepared"
         if isinstance(problem, Convolution):
-            ways = _convolutions(problem, source, weights, description["layout"], self._operands)
+            ways = _convolutions(problem, source, weights, description["layout"], prepared, self._operands)
         else:
             self._operands.append(result)
             ways = _products(problem, source, weights, result)
+            if prepared and not problem.accumulate:
+                ways |= _packed_products(source, weights, self._operands)
         empty = self.flush if description["cold"] else None
         chosen = fastest_way({name: partial(seconds_of, compute) for name, compute in ways.items()}, empty)
         self._compute = ways[chosen]
@@ -69,43 +75,64 @@ class PyTorchBackend:
 
 
 def _convolutions(
-    problem: Convolution, source: torch.Tensor, weights: torch.Tensor, layout: str, operands: list[torch.Tensor]
+    problem: Convolution,
+    source: torch.Tensor,
+    weights: torch.Tensor,
+    layout: str,
+    prepared: bool,
+    operands: list[torch.Tensor],
 ) -> dict[str, Compute]:
-    """Computations by name, in the given layout.
+    """Computations by name, in the given layout, with packed filters if those are ``prepared``.
 
     In place of a blocked layout there are three: channels_last, oneDNN's own layouts, and channels_last with packed
     filters, as in compiled models. The tensors that they read are appended to ``operands``.
     """
     strides, padding, dilation = [problem.sizes[9]] * 2, list(problem.sizes[7:9]), [problem.sizes[11]] * 2
     groups = problem.sizes[10]
-    if layout == "nchw":
-        return {"conv2d": lambda: torch.conv2d(source, weights, None, strides, padding, dilation, groups)}
-    image = source.contiguous(memory_format=torch.channels_last)
-    filters = weights.contiguous(memory_format=torch.channels_last)
+    form = "conv2d" if layout == "nchw" else "conv2d, channels_last"
+    order = torch.contiguous_format if layout == "nchw" else torch.channels_last
+    image, filters = (operand.contiguous(memory_format=order) for operand in (source, weights))
     operands += [image, filters]
-    ways: dict[str, Compute] = {
-        "conv2d, channels_last": lambda: torch.conv2d(image, filters, None, strides, padding, dilation, groups)
-    }
-    if layout == "nhwc":
+    ways: dict[str, Compute] = {form: lambda: torch.conv2d(image, filters, None, strides, padding, dilation, groups)}
+    if layout != "blocked" and not prepared:
         return ways
-    opaque = source.to_mkldnn()
     packed = torch._C._nn.mkldnn_reorder_conv2d_weight(
         weights.to_mkldnn(), padding, strides, dilation, groups, list(source.shape)
     )
-    operands += [opaque, packed]
+    operands.append(packed)
     pointwise = torch.ops.mkldnn._convolution_pointwise
-    return ways | {
-        "conv2d, oneDNN's layouts": lambda: torch.conv2d(opaque, packed, None, strides, padding, dilation, groups),
-        "conv2d, channels_last, packed filters": lambda: pointwise(
-            image, packed, None, padding, strides, dilation, groups, "none", [], ""
-        ),
-    }
+    ways[f"{form}, packed filters"] = lambda: pointwise(
+        image, packed, None, padding, strides, dilation, groups, "none", [], ""
+    )
+    if layout == "blocked":
+        opaque = source.to_mkldnn()
+        operands.append(opaque)
+        ways["conv2d, oneDNN's layouts"] = lambda: torch.conv2d(
+            opaque, packed, None, strides, padding, dilation, groups
+        )
+    return ways
 
 
 def _products(problem: MatrixProduct, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> dict[str, Compute]:
     if problem.accumulate:
         return {"addmm": lambda: torch.addmm(c, a, b, out=c)}
     return {"matmul": lambda: torch.matmul(a, b, out=c)}
+
+
+def _packed_products(a: torch.Tensor, b: torch.Tensor, operands: list[torch.Tensor]) -> dict[str, Compute]:
+    """Products by name with B packed beforehand, as compiled models do with linear layers, in MKL and in oneDNN."""
+    transposed, rows = b.t().contiguous(), a.shape[0]
+    ways: dict[str, Compute] = {}
+    if torch.backends.mkl.is_available():
+        packed = torch.ops.mkl._mkl_reorder_linear_weight(transposed, rows)
+        ways["linear, packed by MKL"] = lambda: torch.ops.mkl._mkl_linear(a, packed, transposed, None, rows)
+        operands += [packed, transposed]
+    if torch.backends.mkldnn.is_available():
+        blocks = torch.ops.mkldnn._reorder_linear_weight(transposed, rows)
+        pointwise = torch.ops.mkldnn._linear_pointwise
+        ways["linear, packed by oneDNN"] = lambda: pointwise(a, blocks, None, "none", [], "")
+        operands.append(blocks)
+    return ways
 
 
 def _version(words: str, name: str) -> str:

@@ -1,0 +1,50 @@
+"""A statement in parts: nests one after the other, each with some of its instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.construct import has_loops_alone
+from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+
+
+def require_apart(scop: Scop, statement: Statement) -> None:
+    """Raises IllegalVariantError for a statement that can't be taken apart: one that must keep its loops."""
+    if not has_loops_alone(scop, statement) or scop.has_call(statement.name):
+        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
+    if any(statement.name in group.statements for group in scop.shared) or -1 in statement.directions:
+        raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
+    if any(node.kind == "affine" for node in statement.body.walk()):
+        raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+
+
+def part_names(scop: Scop, name: str, number: int) -> list[str]:
+    """Names of so many parts: the statement's own, and others that the scop does not have."""
+    taken = {each.name for each in scop.statements}
+    names = [name]
+    for place in range(2, number + 1):
+        made = f"{name}_{place}"
+        while made in taken:
+            made += "_"
+        names.append(made)
+    return names
+
+
+def in_parts(scop: Scop, statement: Statement, parts: Sequence[Statement]) -> Scop:
+    """The scop with nests in the place of a statement's, in order; what comes later moves on."""
+    first = statement.betas[0]
+    statements: list[Statement] = []
+    for each in scop.statements:
+        if each.name == statement.name:
+            statements += [_at(part, first + number) for number, part in enumerate(parts)]
+        else:
+            later = each.betas[0] > first
+            statements.append(_at(each, each.betas[0] + len(parts) - 1) if later else each)
+    return replace(scop, statements=tuple(statements))
+
+
+def _at(statement: Statement, place: int) -> Statement:
+    return replace(statement, betas=(place, *statement.betas[1:]))
