@@ -139,6 +139,7 @@ def _one(
         executor=executor,
         defines=nest.defines,
         include_directories=nest.include_directories,
+        calibrate=True,
         **options,
     )
     result = write_report(result, nest.directory)

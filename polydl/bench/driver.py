@@ -248,6 +248,7 @@ class _Run:
             records=self.records,
             workload=name,
             progress=self.progress,
+            calibrate=True,
         )
 
     def _compared(

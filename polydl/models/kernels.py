@@ -136,6 +136,7 @@ def _optimized(
         budget=options.budget,
         records=options.records,
         out=path.parent / "out",
+        calibrate=True,
     )
     kept = _description(result)
     best = Kernel(function, result.source, **kept)
