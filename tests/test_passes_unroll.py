@@ -105,6 +105,14 @@ def vectors(ir: Body, facts: StatementFacts) -> list[str]:
     return [node.iterator for node in nodes(made) if isinstance(node, For) and node.vector]
 
 
+def test_loops_of_varying_length_stay() -> None:
+    low, high = Integral("max", Integer(0), Name("t")), Integral("min", Integer(2), Name("t"))
+    for first, last in ((low, 2), (low, high), (Name("t"), 2), (0, Name("t")), (0, 1)):
+        facts = known({1: 2}) if first is low else known({1: 0})
+        body = nest(last, first)
+        assert unroll_and_jam.run(body, facts) == body
+
+
 def test_innermost_loops_fill_vectors_if_they_may() -> None:
     assert vectors(nest(2), StatementFacts(vector=frozenset({0, 1}))) == ["i"]
     assert vectors(nest(2), StatementFacts(vector=frozenset({0}))) == []

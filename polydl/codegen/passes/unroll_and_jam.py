@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -55,12 +56,28 @@ def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
         last = inner.last
         if last is None or any(mentions(bound, name) for bound in (inner.first, last) for name in counters):
             return None
-        if any(isinstance(each, Integral) and each.operation == "min" for each in walk(last)):
-            count, rest = context.most_trips(inner), min(each.unrolled[inner.place] for each in facts)
+        count, trips = context.most_trips(inner), _trips(inner.first, last)
+        if trips is None and _has("min", last) and not _has("max", inner.first):
+            rest = min(each.unrolled[inner.place] for each in facts)
             if not 0 < rest < count:
                 return None
             shorter[Shorter(Linear(((1, last), (-1, inner.first))), count, rest)] = None
+        elif trips != count:
+            return None
     return tuple(shorter) if len(shorter) <= _MOST_SHORTER else None
+
+
+def _trips(first: Expr, last: Expr) -> int | None:
+    """The iterations from one bound to the other; None if they may be more here and fewer there."""
+    distance = as_sum(flattened(Linear(((1, last), (-1, first)))))
+    coefficients: Counter[Expr] = Counter()
+    for coefficient, term in distance.terms:
+        coefficients[term] += coefficient
+    return None if any(coefficients.values()) else distance.constant + 1
+
+
+def _has(operation: str, value: Expr) -> bool:
+    return any(isinstance(each, Integral) and each.operation == operation for each in walk(value))
 
 
 def _without_lets(body: Body) -> Body:
