@@ -109,9 +109,9 @@ def _seconds(runs: Sequence[Run]) -> list[str]:
     return markdown(("run", *_STAGES, "all"), rows)
 
 
-def with_tables(page: str, made: Mapping[str, Sequence[str]]) -> str:
+def with_tables(page: str, tables: Mapping[str, Sequence[str]]) -> str:
     """The page with other tables behind the headings. Raises ValueError for a heading without a table."""
-    for heading, lines in made.items():
+    for heading, lines in tables.items():
         table = re.compile(rf"(^#+ {re.escape(heading)}\n(?:(?!#|\|).*\n)*)(?:\|.*\n)+", re.MULTILINE)
         text = "".join(f"{line}\n" for line in lines)
         page, replaced = table.subn(lambda match, text=text: match[1] + text, page)  # type: ignore[misc]

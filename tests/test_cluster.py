@@ -36,12 +36,12 @@ KEYS = ("a", "b", "c")
 EXAMPLE = Path(__file__).parents[1] / "examples" / "slurm" / "cluster.py"
 PROFILES = Path(polydl.__file__).parent / "machine" / "profiles"
 PRODUCT = """\
-void product(float c[16][32], const float a[16][8], const float b[8][32])
+void product(float c[16][64], const float a[16][12], const float b[12][64])
 {
 #pragma scop
   for (int i = 0; i < 16; ++i)
-    for (int j = 0; j < 32; ++j)
-      for (int k = 0; k < 8; ++k)
+    for (int j = 0; j < 64; ++j)
+      for (int k = 0; k < 12; ++k)
         c[i][j] += a[i][k] * b[k][j];
 #pragma endscop
 }

@@ -73,7 +73,7 @@ def test_the_machine_is_the_one_at_hand_but_for_its_instructions() -> None:
     assert TargetProcessors.find("x86-64-v2", target.machine).machine == target.machine
 
 
-@pytest.mark.parametrize(("asked", "given"), [("none", "none"), ("c", "c"), ("auto", "c,c-int8")])
+@pytest.mark.parametrize(("asked", "given"), [("none", "none"), ("c", "c"), ("auto", "c,c-int16,c-int8")])
 def test_microkernels_that_are_made_for_the_machine_at_hand_take_no_part(asked: str, given: str) -> None:
     assert TargetProcessors.find("x86-64-v2", Machine.detect()).microkernel(asked) == given
 

@@ -52,22 +52,22 @@ def reduction(scop: Scop, statement: Statement) -> Reduction | None:
     return None if operation is None else Reduction(operation, write)
 
 
-def _operation(value: Expression, own: set[str]) -> Operation | None:
-    """Of ``x + e`` and its like, where ``own`` are the references to ``x``: one of them, as one of two operands."""
+def _operation(value: Expression, accumulator: set[str]) -> Operation | None:
+    """Of ``x + e`` and its like, where ``accumulator`` has the references to ``x``: one, as one of two operands."""
     known = {"op": _OPERATORS, "call": _EXTREMA}.get(value.kind, {})
-    accumulated = [each for each in value.arguments if each.kind == "access" and each.text in own]
-    return known.get(value.text) if len(value.arguments) == 2 and len(accumulated) == len(own) == 1 else None
+    accumulated = [each for each in value.arguments if each.kind == "access" and each.text in accumulator]
+    return known.get(value.text) if len(value.arguments) == 2 and len(accumulated) == len(accumulator) == 1 else None
 
 
-def _selection(scop: Scop, statement: Statement, value: Expression, own: set[str]) -> Operation | None:
-    """Of ``e > x ? e : x`` and its like, where ``own`` are the references to ``x``."""
+def _selection(scop: Scop, statement: Statement, value: Expression, accumulator: set[str]) -> Operation | None:
+    """Of ``e > x ? e : x`` and its like, where ``accumulator`` has the references to ``x``."""
     condition, positive, negative = value.arguments
-    if condition.kind != "op" or condition.text not in _GREATER or len(own) != 2:
+    if condition.kind != "op" or condition.text not in _GREATER or len(accumulator) != 2:
         return None
     comparison, (left, right) = condition.text, condition.arguments
-    if left.kind == "access" and left.text in own:
+    if left.kind == "access" and left.text in accumulator:
         comparison, left, right = _TURNED[comparison], right, left
-    chosen = [each.kind == "access" and each.text in own for each in (right, positive, negative)]
+    chosen = [each.kind == "access" and each.text in accumulator for each in (right, positive, negative)]
     kinds = {access.reference: scop.array(access.array).element for access in statement.accesses}
     exact = kinds[statement.writes[0].reference] not in _FLOATING
     # What is converted to a narrower integer is not the greatest one of these for having been that before.

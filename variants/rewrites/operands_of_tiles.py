@@ -70,7 +70,7 @@ def materialized_in_tiles(scop: Scop, statement: Statement, operand: Operand, gr
     wider = replace(group, statements=(*group.statements, first.name))
     return replace(
         scop,
-        statements=tuple(sorted((*moved, first), key=lambda each: each.betas)),
+        statements=tuple(sorted((*moved, first), key=lambda statement: statement.betas)),
         arrays=(*scop.arrays, evaluated),
         shared=tuple(wider if each is group else each for each in scop.shared),
         unskewed=(*(_later(each, group, place) if each.name in group.statements else each for each in flat),),
