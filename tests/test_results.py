@@ -81,6 +81,7 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
     [
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5.json.xz"]),
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "gemm-zen5.json.xz"]),
+        ("2026-11-24-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer.json"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3.json.xz"]),
         ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
