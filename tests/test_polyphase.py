@@ -11,9 +11,10 @@ from computed import check_kernels, parse
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Variant
+from polydl.ir.variant import Attach, Variant
 from polydl.machine import Machine
 from polydl.match.convolution import convolution, strided_axes
+from polydl.plan.rewrite_steps import description
 from polydl.poly.dependences import dependences
 from polydl.variants.rewrites.polyphase import POLYPHASE, Polyphase, polyphase, products_left
 from polydl.variants.rewrites.winograd import Winograd
@@ -144,3 +145,11 @@ def test_it_says_what_it_does(tmp_path: Path) -> None:
     words = POLYPHASE.describe(scop, step_of(scop))
     assert words == "S0 in parts by the residues of r modulo 2 and s modulo 2 (polyphase)"
     assert POLYPHASE.rounding(scop, step_of(scop)).keeps == "products"
+
+
+def test_what_is_attached_to_a_part_is_said_by_its_name(tmp_path: Path) -> None:
+    scop = parse(tmp_path, strided())
+    name = scop.statements[0].name
+    assert description(scop, Attach("zero", f"{name}_2", "first")) == (
+        f"sums of {name}_2 set to zero before the first reduction"
+    )

@@ -61,16 +61,19 @@ def has_fewer_products(variant: Variant) -> bool:
 
 
 def description(scop: Scop, step: ScopStep) -> str:
-    """A rewrite or an attachment in words, with the lines of statements; ``scop`` is the source's."""
+    """A rewrite or an attachment in words, with the lines of statements; ``scop`` is the source's.
+
+    What a rewrite made of a statement, such as one of its parts, goes by its name.
+    """
     if isinstance(step, RewriteStep):
         return rewrite_of(step).describe(scop, step)
     assert isinstance(step, Attach)
     when = "after the last" if step.place == "last" else "before the first"
-    line_of = {statement.name: statement.line for statement in scop.statements}
-    other = line_of[step.to]
-    if step.statement not in line_of:
-        return f"sums of line {other} set to zero {when} reduction"
-    return f"line {line_of[step.statement]} on each tile of line {other}, {when} reduction on it"
+    lines = {statement.name: f"line {statement.line}" for statement in scop.statements}
+    other = lines.get(step.to, step.to)
+    if step.statement not in lines:
+        return f"sums of {other} set to zero {when} reduction"
+    return f"{lines[step.statement]} on each tile of {other}, {when} reduction on it"
 
 
 def is_fused(scop: Scop, variant: Variant) -> bool:
