@@ -169,7 +169,7 @@ def test_channels_are_taken_apart_and_pixels_repeated(as_it_is: None, channels: 
             first, *_ = torch.split(left, [8 if channels > 16 else 2, left.shape[1] - (8 if channels > 16 else 2)], 1)
             joined = torch.cat([left, right, self.second(right) + right], 1)
             larger = nn.functional.interpolate(joined, scale_factor=(2.0, 3.0))
-            return larger, torch.relu(first), joined[:, 2:5], joined[:, -4:] * 2
+            return larger, torch.relu(first), joined[:, 2:5], joined[:, -4:] * 2, joined[:, -1000:3]
 
     assert check(Parts(), data(2, 4, 4, 5)).foreign_operators == 0
 

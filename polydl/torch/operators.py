@@ -262,7 +262,7 @@ def _slice(t: Translation) -> None:
         return
     need(len(shape) == 4 and axis == 1 and t.argument("step") == 1, "it is not along the channels of images")
     need(all(each is None or isinstance(each, int) for each in (start, end)), "its limits are not constant")
-    first = 0 if start is None else start + shape[1] if start < 0 else start
+    first, _, _ = slice(start, end).indices(shape[1])
     _select(t, t.name, value, first, t.shape[1])
 
 
