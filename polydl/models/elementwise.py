@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array
+from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
 from polydl.models.layout_choice import block_of
@@ -17,19 +17,11 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class ElementWise:
+class ElementWise(PlainKind):
     """The steps, applied to each element of the first input."""
 
     #: what it is called where it has no steps that say it
     label: str = "element-wise"
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del channels
@@ -42,10 +34,6 @@ class ElementWise:
         parameters = [declared("input", first), *operand_parameters(steps, operands)]
         body = element_wise(output, first.element("input", block), steps, operands)
         return function_text(function, output, parameters, [body])
-
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
 
 
 @dataclass(frozen=True)
@@ -75,20 +63,12 @@ class WithConstant(RowMajorKind):
 
 
 @dataclass(frozen=True)
-class Reorder:
+class Reorder(PlainKind):
     """Images as PyTorch has them, [images][channels][rows][columns], into blocks of channels, or back."""
 
     @property
     def label(self) -> str:
         return "change of layout"
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del inputs
@@ -106,13 +86,9 @@ class Reorder:
             body = f"output{element} = {blocked.element('input')};"
         return function_text(function, output, [declared("input", inputs[0])], [nest(blocked.loops(), body)])
 
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
-
 
 @dataclass(frozen=True)
-class Concatenate:
+class Concatenate(PlainKind):
     """Images with the same size, one's channels after the other's."""
 
     channels: tuple[int, ...]
@@ -124,10 +100,6 @@ class Concatenate:
     @property
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),) * len(self.channels)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         blocks = {each.block for each in inputs if isinstance(each, Image)}
@@ -147,13 +119,9 @@ class Concatenate:
         parameters = [declared(f"input{number}", image) for number, image in enumerate(inputs)]
         return function_text(function, output, parameters, nests)
 
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
-
 
 @dataclass(frozen=True)
-class Select:
+class Select(PlainKind):
     """Some of an image's channels, one after the other from the ``first`` on."""
 
     first: int
@@ -162,14 +130,6 @@ class Select:
     @property
     def label(self) -> str:
         return f"channels {self.first} to {self.first + self.channels - 1}"
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         image = inputs[0]
@@ -198,13 +158,9 @@ class Select:
         loops = ("n", output.images), ("y", output.height), ("x", output.width), ("k", end - begin)
         return nest(loops, f"{target} = {source};")
 
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
-
 
 @dataclass(frozen=True)
-class Enlarge:
+class Enlarge(PlainKind):
     """Each pixel of an image as a rectangle of equal ones: the nearest neighbour's value."""
 
     factors: Pair
@@ -212,14 +168,6 @@ class Enlarge:
     @property
     def label(self) -> str:
         return f"nearest neighbours, {self.factors[0]}x{self.factors[1]}"
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         del channels
@@ -237,7 +185,3 @@ class Enlarge:
         target = output.element("output", pixel=(f"y * {rows} + r", f"x * {columns} + s"))
         body = nest(loops, f"{target} = {image.element('input')};")
         return function_text(function, output, [declared("input", image)], [body])
-
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)

@@ -40,6 +40,22 @@ class Kind(Protocol):
         """The constants as the nest reads them. Those that come in are laid out as the model has them."""
 
 
+class PlainKind:
+    """What is the same for kinds whose inputs need no borders, and that read constants as the model has them."""
+
+    @property
+    def borders(self) -> tuple[tuple[int, int], ...]:
+        return ((0, 0),)
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ()
+
+    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
+        del output, inputs
+        return list(constants)
+
+
 @dataclass(frozen=True)
 class Operator:
     """One kernel of a model."""

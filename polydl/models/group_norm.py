@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polydl.models.epilogue import Step, number
-from polydl.models.graph import Array
+from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, Loops, declared, nest
 
-Pair = tuple[int, int]
-
 
 @dataclass(frozen=True)
-class GroupNorm:
+class GroupNorm(PlainKind):
     """Each group of ``channels / groups`` channels of an image gets mean 0 and variance 1 over all of its elements.
 
     Constants are weight and bias, one element for each channel. Sums are those of a channel first, in the blocks of the
@@ -28,10 +26,6 @@ class GroupNorm:
     @property
     def label(self) -> str:
         return f"normalization of {self.groups} groups of {self.channels // self.groups} channels"
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -83,7 +77,3 @@ class GroupNorm:
         scratch = [f"{name}{channels}" for name in ("sum", "mean", "squares", "factor")]
         scratch += [f"{name}[{image.images}][{self.groups}]" for name in ("total", "deviation")]
         return function_text(function, output, parameters, nests, scratch)
-
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)

@@ -8,30 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from polydl.models.epilogue import Step, number
-from polydl.models.graph import Array
+from polydl.models.graph import Array, PlainKind
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import Layout, RowMajor, declared, nest
 
-Pair = tuple[int, int]
 
-
-class RowMajorKind:
+class RowMajorKind(PlainKind):
     """What is the same for all operators on row-major arrays."""
-
-    @property
-    def borders(self) -> tuple[Pair, ...]:
-        return ((0, 0),)
-
-    @property
-    def constants(self) -> tuple[str, ...]:
-        return ()
 
     def block(self, inputs: Sequence[Layout], channels: int) -> int:
         raise AssertionError(f"no image comes from {len(inputs)} inputs of {channels} channels")
-
-    def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
-        return list(constants)
 
 
 def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
