@@ -21,6 +21,11 @@ class Affine:
         """The value for one value of each iterator."""
         return self.constant + sum(c * x for c, x in zip(self.coefficients, point, strict=True))
 
+    def text(self, iterators: Sequence[str]) -> str:
+        """The form as isl reads it, ``2i + -1j + 3``, with these names of the iterators."""
+        terms = [f"{c}{name}" for c, name in zip(self.coefficients, iterators, strict=True) if c]
+        return " + ".join([*terms, str(self.constant)])
+
     @property
     def single_iterator(self) -> int | None:
         """``p`` where the form is ``iterator[p] + constant`` with any constant; None for every other form."""

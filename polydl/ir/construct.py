@@ -10,11 +10,6 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, AccessKind, Expression, Origin, Statement
 
 
-def _terms(form: Affine, iterators: Sequence[str]) -> str:
-    terms = [f"{c}{name}" for c, name in zip(form.coefficients, iterators, strict=True) if c]
-    return " + ".join([*terms, str(form.constant)])
-
-
 def make_access(
     statement: str,
     iterators: Sequence[str],
@@ -26,7 +21,7 @@ def make_access(
 ) -> Access:
     """An access of a statement whose domain is ``box``; its relation and its index are written from ``subscripts``."""
     head = f"{statement}[{', '.join(iterators)}]"
-    elements = [_terms(form, iterators) for form in subscripts]
+    elements = [form.text(iterators) for form in subscripts]
     bounds = " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in zip(iterators, box, strict=True))
     relation = f"{{ {head} -> {array}[{', '.join(elements)}]{' : ' if bounds else ''}{bounds} }}"
     index = f"{{ {head} -> {array}[{', '.join(f'({element})' for element in elements)}] }}"

@@ -136,8 +136,7 @@ def _goes_forwards(dependence: Dependence, source: Affine, target: Affine) -> bo
 def _written(form: Affine, prefix: str) -> tuple[str, str]:
     """Iterators, and a form of them, in isl's syntax."""
     names = [f"{prefix}{number}" for number in range(len(form.coefficients))]
-    terms = [f"{factor}{name}" for factor, name in zip(form.coefficients, names, strict=True)]
-    return ", ".join(names), " + ".join([*terms, str(form.constant)])
+    return ", ".join(names), form.text(names)
 
 
 def _kind(node: isl.ScheduleNode) -> str:

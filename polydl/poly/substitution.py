@@ -21,13 +21,13 @@ def with_iterators(
     direction of its loops stay as they are; whether the new order is legal is for the caller to know. Raises ValueError
     unless each instance has just one point in the new iterators.
     """
-    values = [_text(form, iterators) for form in old]
-    change = isl.MultiAff(f"{{ {statement.name}[{', '.join(iterators)}] -> {statement.name}[{', '.join(values)}] }}")
     before = isl.Set(statement.domain)
+    change = change_of_iterators(statement.name, iterators, old)
     instances = isl.Map.from_multi_aff(change).intersect_range(before)
     if domain is not None:
         instances = instances.intersect_domain(domain)
     if not instances.is_bijective() or not instances.range().is_equal(before):
+        values = [form.text(iterators) for form in old]
         raise ValueError(f"{values} don't give each instance of {statement.name} one place")
     domain = instances.domain()
     ranges = bounding_box(domain)
@@ -59,6 +59,12 @@ def with_iterators(
     )
 
 
+def change_of_iterators(name: str, iterators: Sequence[str], old: Sequence[Affine]) -> isl.MultiAff:
+    """From new iterators of a statement of that name to its ``old`` ones, which are forms of the new."""
+    values = ", ".join(form.text(iterators) for form in old)
+    return isl.MultiAff(f"{{ {name}[{', '.join(iterators)}] -> {name}[{values}] }}")
+
+
 def renamed(statement: Statement, name: str) -> Statement:
     """The statement under another name."""
 
@@ -70,8 +76,3 @@ def renamed(statement: Statement, name: str) -> Statement:
     domain = isl.Set(statement.domain).set_tuple_name(name)
     accesses = tuple(of(access) for access in statement.accesses)
     return replace(statement, name=name, domain=str(domain), accesses=accesses)
-
-
-def _text(form: Affine, iterators: Sequence[str]) -> str:
-    terms = [f"{factor}*{name}" for factor, name in zip(form.coefficients, iterators, strict=True) if factor]
-    return " + ".join([*terms, str(form.constant)])

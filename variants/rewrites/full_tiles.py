@@ -6,7 +6,7 @@ microkernel may take them. Every tile is either full or not, and the order of th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -16,7 +16,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.statement import Statement
 from polydl.poly.counting import count
-from polydl.poly.substitution import renamed, with_iterators
+from polydl.poly.substitution import change_of_iterators, renamed, with_iterators
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def separated(
         if wavefront is not None and tile == wavefront[0]:
             factors[wavefront[1]] = -sizes[inside]
         old[inside] = Affine(tuple(factors), 0)
-    change = isl.Map.from_multi_aff(_multi_aff(statement, old))
+    change = isl.Map.from_multi_aff(change_of_iterators(statement.name, statement.iterators, old))
     local = change.intersect_range(before).domain()
     over = local.project_out(isl.dim_type.set, outside, statement.depth - outside)
     box = over.add_dims(isl.dim_type.set, statement.depth - outside)
@@ -90,12 +90,3 @@ def carried_over(relation: str, source: Part | None, target: Part | None) -> str
     if target is not None:
         pairs = pairs.apply_range(isl.Map(target.instances))
     return str(pairs)
-
-
-def _multi_aff(statement: Statement, forms: Sequence[Affine]) -> isl.MultiAff:
-    names = ", ".join(statement.iterators)
-    values = []
-    for form in forms:
-        terms = [f"{c}*{name}" for c, name in zip(form.coefficients, statement.iterators, strict=True) if c]
-        values.append(" + ".join([*terms, str(form.constant)]))
-    return isl.MultiAff(f"{{ {statement.name}[{names}] -> {statement.name}[{', '.join(values)}] }}")

@@ -16,7 +16,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import assignment, fresh_name, fresh_statement_name, make_access, make_statement
 from polydl.ir.scop import Array, Scop, SharedLoops
-from polydl.ir.statement import Access, Expression, Statement
+from polydl.ir.statement import Access, AccessKind, Expression, Statement
 from polydl.match.factors import Operand, moving_loops, with_added_value
 from polydl.poly.domains import independent_loops
 
@@ -181,19 +181,15 @@ def _access(
     domain: str,
     reference: str,
     array: str,
-    kind: str,
+    kind: AccessKind,
     subscripts: tuple[Affine, ...],
 ) -> Access:
     """An access of a statement over any domain; its relation and its index are written from ``subscripts``."""
     head = f"{statement}[{', '.join(iterators)}]"
-    elements = []
-    for form in subscripts:
-        terms = [f"{c}*{name}" for c, name in zip(form.coefficients, iterators, strict=True) if c]
-        elements.append(" + ".join([*terms, str(form.constant)]))
-    index = f"{{ {head} -> {array}[{', '.join(f'({each})' for each in elements)}] }}"
+    elements = ", ".join(f"({form.text(iterators)})" for form in subscripts)
+    index = f"{{ {head} -> {array}[{elements}] }}"
     relation = isl.Map(index).intersect_domain(isl.Set(domain))
-    assert kind in ("read", "write")
-    return Access(reference, array, "read" if kind == "read" else "write", str(relation), index, subscripts)
+    return Access(reference, array, kind, str(relation), index, subscripts)
 
 
 def _flat(scop: Scop, reader: Statement, first: Statement, operand: Operand, names: dict[str, str]) -> list[Statement]:
