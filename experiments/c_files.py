@@ -31,7 +31,8 @@ TIMEOUT_SECONDS = 120.0
 MOST_SIZES = 6
 _FAULT = re.compile(r"Traceback|a fault in polydl itself")
 _ASKED = re.compile(r"-D (\w+)=")
-_NAMED = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\b\d+\b")
+# The apostrophe of "can't" is no quote.
+_NAMED = re.compile(r"`[^`]*`|(?<!\w)'[^']*'|\"[^\"]*\"|\b\d+\b")
 
 
 def outcome(path: Path, size: int) -> dict[str, Any]:

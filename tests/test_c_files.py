@@ -113,5 +113,6 @@ def test_a_traceback_is_a_fault_and_reasons_name_nothing(monkeypatch: pytest.Mon
     module: Any = import_module("experiments.c_files")
     said = "error: nest.c:12: `a[n[i]]` reads element 4 of `n`\n  in: a[n[i]]\n  remedy: none"
     assert module.reason(said) == "… reads element … of …"
+    assert module.reason("error: pet can't read 'x'") == "pet can't read …"
     document = {"results": {"x.c": {"status": "fault", "message": "Traceback (most recent call last):"}}}
     assert any("| fault | 1 | x |" in line for line in module.table(document))
