@@ -41,6 +41,7 @@ LACKING = (
     "the system does not let processes use tile registers",
     "the system makes no sandboxes",
     "needs two cores",
+    "PolyBench is not there",
 )
 
 

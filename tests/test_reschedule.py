@@ -16,10 +16,12 @@ from polydl.ir.affine import Affine
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
+from polydl.model.plain_loops import chain
 from polydl.plan.apply import Applied, apply
 from polydl.plan.rewrite_steps import description, families
 from polydl.poly.counting import quota
 from polydl.poly.dependences import dependences
+from polydl.poly.legality import parallel_is_legal
 from polydl.poly.scheduling import inverse, permutable_band
 from polydl.rewrite_contract import Request
 from polydl.variant_json import variant_from_json
@@ -196,6 +198,34 @@ def test_loops_over_tiles_are_outside_of_nests_that_have_a_statement_each(scops:
         assert nest.nest.loops == ("i",)
     single = applied(one.source, STEP.on_one_thread())
     assert not any(loop.parallel for nest in single.plan.nests for loop in nest.nest.prefix if isinstance(loop, Loop))
+
+
+def test_loops_that_all_wait_run_along_diagonals_too(scops: dict[str, Scop]) -> None:
+    """In one of seidel every loop carries a dependence; on a diagonal of the last two, iterations are independent."""
+    scop = scops["seidel"]
+    ways = {step.rows: step for step in proposed(scop, threads=1)}
+    assert len(ways) == 2
+    (band, last), (diagonals, step) = ways.items()
+    assert diagonals[0][0] == band[0][0]
+    assert diagonals[0][1] == tuple(a + b for a, b in zip(*band[0][1:], strict=True))
+    assert diagonals[0][2] == band[0][1]
+    legal = [
+        parallel_is_legal(one.directions[0], one.plan.nests[0].order(), 2)
+        for one in (applied(scop, each) for each in (last, step))
+    ]
+    assert legal == [False, True]
+    assert len({step.rows for step in proposed(scops["jacobi"])}) == 1
+
+
+def test_an_iteration_that_waits_for_the_one_before_is_predicted_to_take_longer(scops: dict[str, Scop]) -> None:
+    scop = scops["seidel"]
+    (statement,) = scop.statements
+    # Additions and a division behind A[i][j] of the time step before, behind A[i - 1][j], and behind A[i][j - 1].
+    assert [chain(statement, iterator) for iterator in range(3)] == [4, 5, 5]
+    first, *_, last = proposed(scop, threads=1)
+    variants = [Variant((replace(each, sizes=(4, 8, 32)),)) for each in (first, last)]
+    serial, diagonal = pipeline.candidates(scop, variants, machine=machine_with(threads=1, vector_bytes=32))
+    assert sum(diagonal.cycles) < sum(serial.cycles)
 
 
 def test_a_statement_alone_keeps_the_loops_over_tiles_outside_too(scops: dict[str, Scop]) -> None:

@@ -133,6 +133,22 @@ def _goes_forwards(dependence: Dependence, source: Affine, target: Affine) -> bo
     return bool(isl.Map(dependence.relation).intersect(isl.Map(f"{{ {head} : {other} < {one} }}")).is_empty())
 
 
+def carried_by_last(dependence: Dependence, forms: Sequence[Affine]) -> bool:
+    """Whether a dependence of a statement on itself joins instances whose places differ along the last row alone.
+
+    True as well if isl gives up.
+    """
+    inputs, outputs = ([_written(form, prefix) for form in forms] for prefix in "io")
+    same = [f"{one} = {other}" for (_, one), (_, other) in zip(inputs[:-1], outputs[:-1], strict=True)]
+    head = f"{dependence.source}[{inputs[0][0]}] -> {dependence.target}[{outputs[0][0]}]"
+    try:
+        with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
+            together = isl.Map(f"{{ {head} : {' and '.join(same) or 'true'} }}")
+            return not isl.Map(dependence.relation).intersect(together).is_empty()
+    except AnalysisError:
+        return True
+
+
 def _written(form: Affine, prefix: str) -> tuple[str, str]:
     """Iterators, and a form of them, in isl's syntax."""
     names = [f"{prefix}{number}" for number in range(len(form.coefficients))]

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
-from polydl.ir.affine import Affine
+from polydl.ir.affine import Affine, combined
 from polydl.ir.construct import fresh_name, fresh_statement_name
 from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import EXACT, Rounding
@@ -28,7 +28,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
-from polydl.poly.scheduling import Band, Rows, inverse, never_back, permutable_band
+from polydl.poly.scheduling import Band, Rows, carried_by_last, inverse, never_back, permutable_band
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
@@ -113,11 +113,12 @@ class RescheduleRewrite:
             return
         band = _contiguous_last(scop, band)
         members = [scop.statement(name) for name in band.statements]
-        rows = tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
-        loops = loop_names(members, band.rows)
-        for sizes in tile_sizes(scop, members, band.rows, band.permutable, request.machine):
-            step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1)
-            yield Proposal((step,), for_microkernel=False)
+        for way in (band, *_by_diagonals(band, inside)):
+            rows, loops = _numbers(way), loop_names(members, way.rows)
+            for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
+                step = Reschedule(way.statements, loops, rows, sizes, request.machine.threads > 1)
+                yield Proposal((step,), for_microkernel=False)
+        rows, loops = _numbers(band), loop_names(members, band.rows)
         for sizes, separated_names in _product_tiles(scop, members, band):
             step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1, separated_names)
             operands_first = (
@@ -354,6 +355,30 @@ def _skews(band: Band) -> bool:
 
 def _is_skewed(rows: Sequence[Affine]) -> bool:
     return any(sum(factor != 0 for factor in row.coefficients) > 1 for row in rows)
+
+
+def _numbers(band: Band) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """The rows of a band as a step has them."""
+    return tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
+
+
+def _by_diagonals(band: Band, dependences: Sequence[Dependence]) -> Iterator[Band]:
+    """The band with the last two loops along diagonals, where each iteration of its last loop waits for the one before.
+
+    No dependence goes back along either loop, so that their sum carries all that one of them does. On a diagonal, where
+    the sum is the same, iterations of the last loop are independent.
+    """
+    _, end = band.permutable
+    rows = dict(zip(band.statements, band.rows, strict=True))
+    if end != len(band.rows[0]) or not any(
+        carried_by_last(dependence, rows[dependence.source])
+        for dependence in dependences
+        if dependence.source == dependence.target and not dependence.reduction
+    ):
+        return
+    diagonal = tuple((*forms[: end - 2], combined(forms[end - 2 : end], (1, 1)), forms[end - 2]) for forms in band.rows)
+    if all(inverse(forms, len(forms[0].coefficients)) is not None for forms in diagonal):
+        yield replace(band, rows=diagonal)
 
 
 def _product_tiles(

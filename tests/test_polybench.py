@@ -1,0 +1,50 @@
+"""All programs of PolyBench/C 4.2.1 are accepted, and what becomes of them computes what they do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import polydl
+from polydl.bench.polybench import FOLDER, names, program
+from polydl.machine import Machine
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = (
+    "correlation", "covariance", "2mm", "3mm", "atax", "bicg", "doitgen", "mvt", "gemm", "gemver", "gesummv", "symm",
+    "syr2k", "syrk", "trmm", "cholesky", "durbin", "gramschmidt", "lu", "ludcmp", "trisolv", "deriche",
+    "floyd_warshall", "nussinov", "adi", "fdtd_2d", "heat_3d", "jacobi_1d", "jacobi_2d", "seidel_2d",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    if not (ROOT / FOLDER).is_dir():
+        pytest.skip("PolyBench is not there, which `make polybench` fetches")
+    return ROOT / FOLDER
+
+
+def test_all_programs_are_named(folder: Path) -> None:
+    assert names(folder) == tuple(f"polybench_{name}" for name in PROGRAMS)
+
+
+@pytest.mark.native
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_is_accepted_and_its_candidates_are_right(name: str, folder: Path) -> None:
+    wanted = program(f"polybench_{name}", folder, "SMALL")
+    result = polydl.optimize(
+        wanted.path,
+        function=wanted.function,
+        defines=wanted.defines,
+        include_directories=wanted.include_directories,
+        init=wanted.init,
+        machine=Machine.detect(threads=1),
+        max_variants=8,
+        top_k=1,
+        records=False,
+    )
+    measured = [each.measurement for each in result.tried]
+    assert measured
+    assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
