@@ -29,9 +29,14 @@ class _Image:
     #: the set as a product of ranges; None where it isn't easily seen to be one
     product: Product | None
     #: computes the set
-    points: Callable[[], isl.Set]
+    computed: Callable[[], isl.Set]
     #: key for caches: images with equal keys are equal sets
     identity: object = None
+
+    @cached_property
+    def points(self) -> isl.Set:
+        """The set, computed when it is first asked for."""
+        return self.computed()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +88,21 @@ class _Lines:
         linear = " + ".join(f"{s}*{n}" for s, n in zip(array.strides[self._first :], names[self._first :], strict=True))
         lines = [*names[: self._first], f"floor(({linear})/{per_line})"]
         self._map = isl.Map.read_from_str(context, f"{{ {array.name}[{', '.join(names)}] -> [{', '.join(lines)}] }}")
+        self._known: dict[object, _Image] = {}
 
     def of(self, image: _Image) -> _Image:
         """The lines of a set of elements."""
+        if image.identity is None:
+            return self._of(image)
+        if image.identity not in self._known:
+            if len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+            self._known[image.identity] = self._of(image)
+        return self._known[image.identity]
 
+    def _of(self, image: _Image) -> _Image:
         def points() -> isl.Set:
-            return image.points().apply(self._map)
+            return image.points.apply(self._map)
 
         alone = self._first == len(self._strides) - 1
         identity = None if image.identity is None else (self._per_line, image.identity)
@@ -186,7 +200,7 @@ class IslFootprints:
         nameless = [image for image in images if image.identity is None]
         key = None if nameless else frozenset(named)
         if key is None or key not in self._counts:
-            first, *others = [image.points() for image in (*named.values(), *nameless)]
+            first, *others = [image.points for image in (*named.values(), *nameless)]
             for other in others:
                 first = first.union(other)
             counted = count(first.coalesce())
