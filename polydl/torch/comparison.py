@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import torch
@@ -91,17 +92,18 @@ def _units(lowered: Lowered, nodes: Mapping[str, Node]) -> list[_Unit]:
 def whole_seconds(run: Callable[[], object], threads: int) -> float:
     """The least time of several calls of a whole model, with PyTorch on so many threads."""
     with torch.no_grad(), _torch_threads(threads):
-        return _least(run, _ROUNDS_OF_MODELS)
+        return min(_times(run, _ROUNDS_OF_MODELS))
 
 
-def _least(run: Callable[[], object], rounds: int) -> float:
-    least = float("inf")
-    for number in range(_WARM_UPS + rounds):
+def _times(run: Callable[[], object], rounds: int) -> list[float]:
+    for _ in range(_WARM_UPS):
+        run()
+    times = []
+    for _ in range(rounds):
         begin = time.perf_counter()
         run()
-        if number >= _WARM_UPS:
-            least = min(least, time.perf_counter() - begin)
-    return least
+        times.append(time.perf_counter() - begin)
+    return times
 
 
 @contextmanager
@@ -120,7 +122,7 @@ def _seconds(
     threads: int,
     ordered: Callable[[torch.Tensor], torch.Tensor],
 ) -> float:
-    """The least time of several runs, on data in an order."""
+    """The median time of several runs, on data in an order: that of a kernel is a median as well."""
     values: dict[str, Any] = {}
     names = {node.name for node in group}
     for node in (each for member in group for each in member.all_input_nodes):
@@ -134,7 +136,7 @@ def _seconds(
             step.run(values)
 
     with torch.no_grad(), _torch_threads(threads):
-        return _least(run, _ROUNDS)
+        return median(_times(run, _ROUNDS))
 
 
 def _like(node: Node) -> torch.Tensor:
