@@ -6,7 +6,7 @@ import pytest
 
 from polydl.errors import OptionError
 from polydl.libraries.ranges import SizeRange, leading_dimensions, size_ranges
-from polydl.libraries.shapes import sampled_shapes
+from polydl.libraries.shapes import Shape, sampled_shapes
 
 
 def test_ranges_hold_what_they_say() -> None:
@@ -74,6 +74,22 @@ def test_sampled_shapes_are_spread_and_the_same_for_the_same_seed() -> None:
     assert any(row in powers for row in rows)
     assert any(row + 1 in powers for row in rows)
     assert sum(row < 64 for row in rows) > 50  # log-uniform: half of them are below the geometric mean
+
+
+def test_no_shape_but_the_smallest_is_larger_than_can_be_measured() -> None:
+    ranges = size_ranges(["M=1..8192", "N=6..6000:3", "K=5,700,60000"])
+    volume = 3_000_000
+
+    def measurable(shape: Shape) -> bool:
+        return shape["M"] * shape["N"] * shape["K"] <= volume
+
+    shapes = sampled_shapes(ranges, 40, seed=0, measurable=measurable)
+    assert len(shapes) == 40
+    assert all(measurable(shape) for shape in shapes)
+    assert all(shape[each.name] in each for shape in shapes for each in ranges)
+    largest = shapes[1]
+    assert largest["M"] * largest["N"] * largest["K"] > volume // 4
+    assert len(sampled_shapes(ranges, 40, seed=0, measurable=lambda shape: False)) == 1
 
 
 def test_a_small_range_has_as_many_shapes_as_it_has() -> None:

@@ -47,6 +47,9 @@ DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
 # Of the size of each range at which the nest is read.
 _PLACE = 8
+# A shape is measured if its operations take this part of the time limit at the processor's peak, and its arrays this part
+# of the memory: the source's own loops, which are measured beside the kernels, may reach a hundredth of the peak alone.
+_MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 
 
 @dataclass(frozen=True)
@@ -191,7 +194,7 @@ def library(
 
     ``ranges`` are those of integer parameters of the function, ``{"M": "1..4096", "N": "64,256", "K": "64..4096:64"}``.
     A leading dimension, ``{"lda": "K.."}``, is at least a size, and has that value where shapes are measured.
-    At each of ``shapes`` sampled shapes, ``top_k`` variants of the nest are optimized; the winner's tiles, loop order
+    At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of the nest are optimized; the winner's tiles, loop order
     and threads become a kernel for any size, which isl proves legal for all sizes of the ranges at once. Each kernel is
     measured at all shapes. Of them, the fewest are taken, at most ``max_kernels``, of which one is within
     ``max_slowdown`` of the fastest at every shape, and a decision between them is fitted.
@@ -213,13 +216,19 @@ def library(
         fixed = {**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape}
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
-    sampled = sampled_shapes(sizes, shapes, seed)
+    target = machine or Machine.detect()
+
+    def measurable(shape: Shape) -> bool:
+        scop = read(shape)
+        most = 1e9 * target.peak_gflops * timeout_seconds * _MOST_PEAK_PART
+        return scop.flops <= most and scop.footprint <= _MOST_MEMORY_PART * target.memory_bytes
+
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
+        sampled = sampled_shapes(sizes, shapes, seed, measurable)
         scops = [read(shape) for shape in sampled]
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
-    target = machine or Machine.detect()
     toolchain = Toolchain.find(compiler)
 
     def tell(stage: str, done: int) -> None:

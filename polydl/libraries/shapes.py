@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from polydl.libraries.ranges import SizeRange
 
@@ -14,22 +14,42 @@ Shape = Mapping[str, int]
 _MOST_DRAWS = 50
 
 
-def sampled_shapes(ranges: Sequence[SizeRange], count: int, seed: int) -> tuple[Shape, ...]:
+def sampled_shapes(
+    ranges: Sequence[SizeRange], count: int, seed: int, measurable: Callable[[Shape], bool] = lambda shape: True
+) -> tuple[Shape, ...]:
     """``count`` different shapes within the ranges, or as many as there are; the same ones for the same seed.
 
-    First the smallest and the largest of all sizes, then random ones: each size is log-uniform, and is then kept,
-    moved to the next power of two, to a neighbour of one, or to the next prime, each as often.
+    First the smallest of all sizes, and the largest; then random ones: each size is log-uniform, and is then kept,
+    moved to the next power of two, to a neighbour of one, or to the next prime, each as often. None of them but the
+    smallest is one that is not ``measurable``: in place of the largest sizes, those are taken whose greatest ones have
+    been halved until it is, and others are drawn for random ones.
     """
     generator = random.Random(seed)
-    shapes: dict[tuple[int, ...], None] = {}
-    shapes[tuple(each.low for each in ranges)] = None
-    shapes[tuple(each.high for each in ranges)] = None
+    names = [each.name for each in ranges]
+
+    def named(sizes: Sequence[int]) -> Shape:
+        return dict(zip(names, sizes, strict=True))
+
+    lowest = tuple(each.low for each in ranges)
+    shapes = {lowest: None}
+    largest = tuple(each.high for each in ranges)
+    while largest != lowest and not measurable(named(largest)):
+        largest = _halved(largest, ranges)
+    shapes[largest] = None
     for _ in range(_MOST_DRAWS * count):
         if len(shapes) >= count:
             break
-        shapes[tuple(each.nearest(_draw(each, generator)) for each in ranges)] = None
-    names = [each.name for each in ranges]
-    return tuple(dict(zip(names, sizes, strict=True)) for sizes in list(shapes)[:count])
+        drawn = tuple(each.nearest(_draw(each, generator)) for each in ranges)
+        if drawn not in shapes and measurable(named(drawn)):
+            shapes[drawn] = None
+    return tuple(named(sizes) for sizes in list(shapes)[:count])
+
+
+def _halved(sizes: tuple[int, ...], ranges: Sequence[SizeRange]) -> tuple[int, ...]:
+    """The sizes with the greatest one that is not yet the smallest of its range at about half; smaller in any case."""
+    place = max((n for n, each in enumerate(ranges) if sizes[n] > each.low), key=lambda n: sizes[n])
+    half = ranges[place].nearest(sizes[place] / 2)
+    return (*sizes[:place], half if half < sizes[place] else ranges[place].low, *sizes[place + 1 :])
 
 
 def _draw(sizes: SizeRange, generator: random.Random) -> float:
