@@ -63,12 +63,12 @@ def _power_of_two(least: int) -> int:
     return 1 << (least - 1).bit_length()
 
 
-def tiling_of(shape: GemmShape, width: int, core: Core) -> RegisterTiling:
-    """The register blocks of a call, in vectors of ``width`` rows of C."""
-    vectors, rest = divmod(shape.m - rest_rows(shape, width), width)
-    overlaps = vectors > 0 and rest > 0
+def tiling_of(shape: GemmShape, width: int, core: Core, rest: int = 0) -> RegisterTiling:
+    """The register blocks of a call, in vectors of ``width`` rows of C, but for the last ``rest`` rows."""
+    vectors, remainder = divmod(shape.m - rest, width)
+    overlaps = vectors > 0 and remainder > 0
     steps = shape.k * shape.batch
-    return register_tiling(vectors + (rest > 0), shape.n, shape.rows, core, 2 if overlaps else 1, steps)
+    return register_tiling(vectors + (remainder > 0), shape.n, shape.rows, core, 2 if overlaps else 1, steps)
 
 
 class Writer:
@@ -198,7 +198,7 @@ class Writer:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
         rest = 0 if self.site.copied or self.site.ordered else rest_rows(shape, width)
         whole = replace(shape, m=shape.m - rest)
-        tiling = tiling_of(whole, self.width, self.core)
+        tiling = tiling_of(shape, self.width, self.core, rest)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
         second = max(0, shape.m - width // 2) if shape.m < width else 0
         pieces: list[tuple[int, tuple[int, ...]]] = []
@@ -349,14 +349,16 @@ class PlainC(Microkernel):
         if shape.element not in VECTOR_BYTES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
             return self.core.call_cycles + products * _SCALAR_SLOWNESS / vector_elements
-        tiling = tiling_of(shape, vector_elements, self.core)
+        rest = rest_rows(shape, vector_elements)
+        tiling = tiling_of(shape, vector_elements, self.core, rest)
         slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
-        dots = rest_cycles(rest_rows(shape, vector_elements), shape, vector_elements, self.core)
+        dots = rest_cycles(rest, shape, vector_elements, self.core)
         cycles = tiling_cycles(tiling, shape.k, shape.batch, self.core, reads=not shape.overwrite)
         return self.core.call_cycles + slowness * cycles + dots
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
-        return tiling_of(shape, vector_elements, self.core).largest(vector_elements)
+        rest = rest_rows(shape, vector_elements)
+        return tiling_of(shape, vector_elements, self.core, rest).largest(vector_elements)
 
     def rounding(self, element: str) -> Rounding:  # noqa: ARG002
         return EXACT

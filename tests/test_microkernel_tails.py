@@ -100,26 +100,28 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
 @pytest.mark.native
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize(
-    ("element", "vector_bytes", "columns", "depth"),
+    ("element", "vector_bytes", "columns", "depth", "ordered"),
     [
-        ("float", 64, (1, 5), 3),
-        ("float", 32, (2, 29), 3),
-        ("double", 64, (3,), 3),
+        ("float", 64, (1, 5), 3, False),
+        ("float", 32, (2, 29), 3, False),
+        ("double", 64, (3,), 3, False),
         # Whole vectors of k: a few last rows become dot products.
-        pytest.param("float", 64, (2, 13), 32, marks=pytest.mark.slow),
-        ("float", 32, (29,), 16),
-        pytest.param("double", 64, (14,), 8, marks=pytest.mark.slow),
+        pytest.param("float", 64, (2, 13), 32, False, marks=pytest.mark.slow),
+        ("float", 32, (29,), 16, False),
+        pytest.param("double", 64, (14,), 8, False, marks=pytest.mark.slow),
+        # There they stay rows of vectors, since sums keep their order.
+        ("float", 32, (5,), 16, True),
     ],
 )
 def test_all_lengths_of_m_to_three_vectors(
-    element: str, vector_bytes: int, columns: tuple[int, ...], depth: int, compiler: str, tmp_path: Path
+    element: str, vector_bytes: int, columns: tuple[int, ...], depth: int, ordered: bool, compiler: str, tmp_path: Path
 ) -> None:
     width = vector_bytes // (4 if element == "float" else 8)
     parts = [f"#define REAL {element}", f"#define GAP {GAP}", f"#define DEPTH {depth}", f"#define BATCH {BATCH}", HEAD]
     calls = []
     for n in columns:
         for m in range(1, 3 * width + 1):
-            case = site(f"site{m}_{n}", element, m, n, depth)
+            case = replace(site(f"site{m}_{n}", element, m, n, depth), ordered=ordered)
             call = PLAIN_C.call(case, CallArguments("a", "b", "c", "0", "0", "0", "count", "first"))
             parts.append(PLAIN_C.emit(case, vector_bytes).definitions)
             parameters = f"const {element} *a, const {element} *b, {element} *c, long count, int first"
