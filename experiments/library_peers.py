@@ -3,10 +3,11 @@
     python -m experiments.library_peers measure --out experiments/data/library-peers.json.xz
     python -m experiments.library_peers table experiments/data/library-peers.json.xz
 
-The first makes the library of ``examples/gemm.c`` in the folder of --library, and measures all of them at the products of
-``experiments/sgemm_shapes.py``, sample by sample in turns, in one process on one thread. oneDNN is asked in three ways: a
-matmul primitive that is known, the same with its primitive made in each call, as a new shape needs it, and its function
-``dnnl_sgemm``. All compute C += A * B on matrices by rows, and nothing is packed beforehand. The second prints tables.
+The first makes the library of ``examples/gemm.c`` in the folder of --library, and measures all of them at the products
+of ``experiments/sgemm_shapes.py``, sample by sample in turns, in one process on one thread. oneDNN is asked in three
+ways: a matmul primitive that is known, the same with its primitive made in each call, as a new shape needs it, and its
+function ``dnnl_sgemm``. All compute C += A * B on matrices by rows, and nothing is packed beforehand. The second prints
+tables.
 """
 
 from __future__ import annotations
@@ -128,8 +129,8 @@ def tables(document: Document) -> list[str]:
         for shape in worst
     ]  # fmt: skip
     return [
-        f"{document['kernels']} kernels in {document['bytes'] // 1024} KB, made from {len(document['sampled'])} shapes in "
-        f"{document['made_in_seconds']:.0f} s ({document['made_in_processor_seconds']:.0f} s of processors); "
+        f"{document['kernels']} kernels in {document['bytes'] // 1024} KB, made from {len(document['sampled'])} shapes "
+        f"in {document['made_in_seconds']:.0f} s ({document['made_in_processor_seconds']:.0f} s of processors); "
         f"{len(wrong)} of {len(document['shapes'])} shapes wrong.",
         "",
         *markdown(["shapes", "number", *(name for name, _ in columns)], rows),

@@ -1,7 +1,7 @@
 """Sizes m x n x k of matrix products that a library is judged by: of published lists, and drawn at random.
 
-DeepBench's are those of its inference lists (github.com/baidu-research/DeepBench, code/kernels/gemm_problems.h), ISAAC's
-those of its Table 4 (Tillet and Cox 2017). Operands are not transposed here.
+DeepBench's are those of its inference lists (github.com/baidu-research/DeepBench, code/kernels/gemm_problems.h),
+ISAAC's those of its Table 4 (Tillet and Cox 2017). Operands are not transposed here.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ DRAWN: dict[str, Callable[[Random], Sizes]] = {"skinny": _skinny, "square": _squ
 
 
 def held_out(count: int, seed: int = 0) -> Iterator[tuple[str, Sizes]]:
-    """``count`` different products, each with the name of its kind: all published ones first, then as many of each kind."""
+    """``count`` different products, each with the name of its kind: the published ones, then as many of each kind."""
     known: set[Sizes] = set()
     for kind, listed in (("DeepBench", DEEPBENCH), ("ISAAC", ISAAC)):
         for sizes in listed:

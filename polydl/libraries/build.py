@@ -47,8 +47,8 @@ DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
 # Of the size of each range at which the nest is read.
 _PLACE = 8
-# A shape is measured if its operations take this part of the time limit at the processor's peak, and its arrays this part
-# of the memory: the source's own loops, which are measured beside the kernels, may reach a hundredth of the peak alone.
+# A shape is measured if its operations take this part of the time limit at the processor's peak, and its arrays this
+# part of the memory: the source's own loops, measured beside the kernels, may reach a hundredth of the peak alone.
 _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 
 
@@ -194,8 +194,9 @@ def library(
 
     ``ranges`` are those of integer parameters of the function, ``{"M": "1..4096", "N": "64,256", "K": "64..4096:64"}``.
     A leading dimension, ``{"lda": "K.."}``, is at least a size, and has that value where shapes are measured.
-    At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of the nest are optimized; the winner's tiles, loop order
-    and threads become a kernel for any size, which isl proves legal for all sizes of the ranges at once. Each kernel is
+    At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of
+    the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
+    legal for all sizes of the ranges at once. Each kernel is
     measured at all shapes. Of them, the fewest are taken, at most ``max_kernels``, of which one is within
     ``max_slowdown`` of the fastest at every shape, and a decision between them is fitted.
 

@@ -15,7 +15,7 @@ _MOST_DRAWS = 50
 
 
 def sampled_shapes(
-    ranges: Sequence[SizeRange], count: int, seed: int, measurable: Callable[[Shape], bool] = lambda shape: True
+    ranges: Sequence[SizeRange], count: int, seed: int, measurable: Callable[[Shape], bool] | None = None
 ) -> tuple[Shape, ...]:
     """``count`` different shapes within the ranges, or as many as there are; the same ones for the same seed.
 
@@ -30,17 +30,20 @@ def sampled_shapes(
     def named(sizes: Sequence[int]) -> Shape:
         return dict(zip(names, sizes, strict=True))
 
+    def admitted(sizes: Sequence[int]) -> bool:
+        return measurable is None or measurable(named(sizes))
+
     lowest = tuple(each.low for each in ranges)
     shapes = {lowest: None}
     largest = tuple(each.high for each in ranges)
-    while largest != lowest and not measurable(named(largest)):
+    while largest != lowest and not admitted(largest):
         largest = _halved(largest, ranges)
     shapes[largest] = None
     for _ in range(_MOST_DRAWS * count):
         if len(shapes) >= count:
             break
         drawn = tuple(each.nearest(_draw(each, generator)) for each in ranges)
-        if drawn not in shapes and measurable(named(drawn)):
+        if drawn not in shapes and admitted(drawn):
             shapes[drawn] = None
     return tuple(named(sizes) for sizes in list(shapes)[:count])
 
