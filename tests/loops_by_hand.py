@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.loop_ir import Assign, Body, For, Node, at_most
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from polydl.codegen.context import CallFacts, Context, StatementFacts
+from polydl.codegen.loop_ir import Assign, Body, Call, For, Node, at_most
 from polydl.codegen.print_c import lines
-from polydl.codegen.values import Binary, Element, Expr, Integer, Name, linear
+from polydl.codegen.values import AddressOf, Binary, Element, Expr, Integer, Name, linear
+from polydl.ir.affine import Affine
 from polydl.ir.scop import Array
+from polydl.ir.statement import Access
 
 BYTES = {"float": 4, "double": 8, "int": 4}
 
@@ -18,6 +23,31 @@ def array(name: str, *extents: int, element: str = "float") -> Array:
 def context(*arrays: Array, exact: bool = False, precise: bool = False, **facts: StatementFacts) -> Context:
     """What is known of the statements whose names the keywords are."""
     return Context({each.name: each for each in arrays}, facts, exact, precise)
+
+
+def of_calls(**facts: CallFacts) -> Context:
+    """What is known of the calls that stand for the statements whose names the keywords are."""
+    return Context({}, {}, calls=facts)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A function that shows its arguments with their names."""
+
+    def call(self, arguments: Mapping[str, str]) -> str:
+        return f"run({', '.join(f'{name}: {text}' for name, text in arguments.items())});"
+
+
+def call(statement: str, *counters: str | int | Expr, a: Element) -> Call:
+    """A call for the tile of A that begins with ``a``, with these values of its statement's iterators."""
+    values = tuple(map(value, counters))
+    return Call(Run(), statement, (("a", AddressOf(a)),), values, values)
+
+
+def access(array: str, *forms: tuple[int, ...]) -> Access:
+    """A read of an array: a subscript has a coefficient for each iterator, and a constant at its end."""
+    subscripts = tuple(Affine(form[:-1], form[-1]) for form in forms)
+    return Access(f"{array}_read", array, "read", "", "", subscripts)
 
 
 def value(text: str | int | Expr) -> Expr:

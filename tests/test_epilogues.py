@@ -137,7 +137,7 @@ def test_blocks_are_finished_in_the_call(kernel: str, name: str, tmp_path: Path)
 def test_the_last_call_for_a_tile_finishes_it(kernel: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, nest(OPERATORS["relu6"]))
     text = function(scop, *tilings(kernel)["several calls"])
-    assert "c_t1==0&&s==0,c_t1==1&&s==1,&(structpolydl_gemm1_operands){&o[t][2*y_t1][0][0]});" in text
+    assert "(c_t1==0)&&(s==0),(c_t1==1)&&(s==1),&(structpolydl_gemm1_operands){&o[t][2*y_t1][0][0]});" in text
 
 
 @pytest.mark.parametrize(("operator", "inner"), [("relu6", 1), ("bounds", 1), ("residual", 0), ("sigmoid", 0)])

@@ -7,6 +7,7 @@ import pytest
 from loops_by_hand import adds, at, c, loop, sets, value
 
 from polydl.codegen import build
+from polydl.codegen.callees import FunctionCallee, Written
 from polydl.codegen.loop_ir import (
     Assign,
     Block,
@@ -14,25 +15,31 @@ from polydl.codegen.loop_ir import (
     Declare,
     Evaluate,
     For,
+    Function,
     If,
     Let,
     Node,
     ParallelRegion,
     Pragma,
+    Structure,
+    Table,
     Variable,
+    While,
+    at_file_scope,
     is_straight,
     only_loop,
     rewritten,
     statements,
     with_values_of,
 )
-from polydl.codegen.print_c import lines, text, whole
+from polydl.codegen.print_c import definition, lines, text, whole
 from polydl.codegen.support import SUPPORT, needed
 from polydl.codegen.values import (
     AddressOf,
     Apply,
     Binary,
     Cast,
+    Compound,
     Conditional,
     Constant,
     Element,
@@ -40,10 +47,12 @@ from polydl.codegen.values import (
     Integer,
     Integral,
     Linear,
+    Member,
     Name,
     SizeOf,
     Unary,
     as_sum,
+    at_all,
     linear,
     mentions,
     plus,
@@ -73,6 +82,11 @@ COUNTER, OTHER = Name("i"), Name("j")
         (Integral("floor_div", plus(COUNTER, 1), Integer(2)), "polydl_floor_div(i + 1, 2)", ""),
         (Binary("*", Linear(((1, COUNTER), (-1, OTHER)), 1), SizeOf("A")), "((i - j + 1) * sizeof *A)", ""),
         (AddressOf(Element("A", (COUNTER,))), "&A[i]", "&A[i]"),
+        (Linear(((1, AddressOf(at("A", "i"))), (3, OTHER)), 4), "(&A[i] + 3 * j + 4)", "&A[i] + 3 * j + 4"),
+        (AddressOf(Compound("struct pair", (COUNTER, plus(OTHER, 1)))), "&(struct pair){i, j + 1}", ""),
+        (Linear(((1, Member("given", "x")), (2, COUNTER))), "(given->x + 2 * i)", "given->x + 2 * i"),
+        (at_all((COUNTER, OTHER), ((1, 3), (0, 0))), "((j == 3) && (i == 0))", "(j == 3) && (i == 0)"),
+        (at_all((COUNTER,), ()), "1", "1"),
         (Linear(((-1, COUNTER), (3, Binary("+", COUNTER, OTHER)))), "(-i + 3 * (i + j))", "-i + 3 * (i + j)"),
     ],
 )
@@ -102,7 +116,9 @@ def test_elements_are_equal_whatever_reads_them() -> None:
         (Let("i", Integer(3), (adds("S", at("a", "i"), OTHER),)), "{|  const int i = 3;|  (void)i;|  a[i] += j;|}"),
         (Block((Evaluate(COUNTER),)), "{|  i;|}"),
         (ParallelRegion((Evaluate(COUNTER),)), "#pragma omp parallel|{|  i;|}"),
-        (Call("run(&a[0]);", "S"), "run(&a[0]);"),
+        (Call(Written("run(&a[0]);"), "S"), "run(&a[0]);"),
+        (Call(FunctionCallee("run"), "S", (("to", AddressOf(at("a", "i"))), ("left", OTHER))), "run(&a[i], j);"),
+        (While(Binary("<", COUNTER, OTHER), (Evaluate(COUNTER),)), "while (i < j) {|  i;|}"),
         (
             Declare("float", (Variable("a", (4,), Integer(0)), Variable("b", (4,))), alignment=64),
             "_Alignas(64) float a[4] = {0}, b[4];",
@@ -153,13 +169,44 @@ def test_a_loop_knows_its_values() -> None:
 
 
 def test_bodies_can_be_asked() -> None:
-    first, second = adds("S", at("a", "i"), OTHER), Call("run();", "T")
+    first, second = adds("S", at("a", "i"), OTHER), Call(Written("run();"), "T")
     body = (loop("i", 0, 7, If(COUNTER, (first,)), second),)
     assert statements(body) == {"S", "T"}
     assert only_loop(body) is body[0]
     assert only_loop((*body, second)) is None
     assert is_straight((first, second))
     assert not is_straight(body)
+
+
+def test_calls_are_made_of_values() -> None:
+    run = Call(FunctionCallee("run"), "S", (("a", AddressOf(at("a", "i"))),), (COUNTER,), (COUNTER,))
+    (other,) = with_values_of((run,), {"i": Integer(3)})
+    assert isinstance(other, Call)
+    assert (other.counters, other.iterators, c((other,))) == ((Integer(3),), (Integer(3),), ["run(&a[3]);"])
+    assert with_values_of((run,), {"j": Integer(3)})[0] is run
+    assert c((run.with_arguments(a=OTHER, more=COUNTER),)) == ["run(j, i);"]
+
+
+def test_what_calls_need_at_file_scope_is_there_once() -> None:
+    pointers = (("const float *", "x0"), ("long", "count"))
+    moved = Assign(Name("x0"), "+=", Integer(8))
+    inner = For(
+        "l", Integer(0), Binary("<", Name("l"), Name("count")), (Evaluate(COUNTER),), type="long", along=(moved,)
+    )
+    scope = (Structure("given", pointers), Table("rows", (0, 7)), Function("after", pointers, (inner,), inlined=True))
+    run = Call(Written("run();"), "S", definitions=scope)
+    found = at_file_scope((loop("i", 0, 7, run), run))
+    assert [definition(each).splitlines() for each in found] == [
+        ["struct given { const float *x0; long count; };"],
+        ["static const long rows[] = {0, 7};"],
+        [
+            "static inline __attribute__((always_inline)) void after(const float *x0, long count)",
+            "{",
+            "  for (long l = 0; l < count; ++l, x0 += 8)",
+            "    i;",
+            "}",
+        ],
+    ]
 
 
 def test_what_no_pass_changes_is_the_same_object() -> None:

@@ -186,7 +186,7 @@ def test_nothing_else_may_touch_the_buffer_or_write_what_is_copied(tmp_path: Pat
     found = next_tile_of(scop, site.plan, site.match, site.gemm, site.kernel.core)
     assert found == site.next_tile
     assert found is not None
-    assert found.copy == copy
+    assert found.copy == copy.name
     to, source = copy.writes[0], copy.reads[0]
     for statement, access in (
         ("S0", replace(to, kind="read")),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
+from polydl.codegen.callees import Written
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Body, Call, For, nodes
 from polydl.codegen.passes import unroll_and_jam, vectorize
@@ -120,5 +121,5 @@ def test_innermost_loops_fill_vectors_if_they_may() -> None:
     two = (loop("j", 0, 89, sets("S", at("x", "j"), at("A", 0, "j")), sets("T", at("z", 0), at("A", 1, "j"))),)
     both = {"S": StatementFacts(vector=frozenset({0})), "T": StatementFacts()}
     assert vectorize.run(two, context(*ARRAYS, exact=False, precise=False, **both)) is two
-    calls = (loop("j", 0, 89, Call("run();", "S")),)
+    calls = (loop("j", 0, 89, Call(Written("run();"), "S")),)
     assert vectors(calls, StatementFacts()) == []

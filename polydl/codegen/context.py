@@ -9,6 +9,9 @@ from polydl.codegen.loop_ir import Assign, Body, For, assignments, statements
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, mentions
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array
+from polydl.plan.epilogue import EpilogueOperand
+from polydl.plan.next_tile import NextTile
+from polydl.plan.prefetch import Prefetch
 from polydl.poly.reductions import Operation
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
@@ -42,8 +45,44 @@ class StatementFacts:
 
 
 @dataclass(frozen=True)
+class EpilogueFacts:
+    """Of element-wise statements that a microkernel applies to each block of its output that is complete."""
+
+    #: How all names begin that they need at file scope.
+    prefix: str
+    #: The type of the product's sums.
+    accumulator: str
+    #: Of the output, in each row of columns.
+    columns: int
+    #: The size of a vector.
+    vector_bytes: int
+    #: The product's iterators.
+    iterators: tuple[str, ...]
+    #: In their order, over these iterators.
+    statements: tuple[Assign, ...]
+    #: What they read and write.
+    operands: tuple[EpilogueOperand, ...]
+    #: Whether all operands lie in all rows of columns as in one.
+    linear: bool
+    #: The loops around a call that don't move the output, by their places, with the value in the last iteration.
+    last: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class CallFacts:
+    """Of the calls that stand for the innermost loops of a product: what they do besides."""
+
+    prefetch: Prefetch | None = None
+    next_tile: NextTile | None = None
+    epilogue: EpilogueFacts | None = None
+
+
+@dataclass(frozen=True)
 class Context:
-    """``facts`` are by statement, ``arrays`` by name: arrays that are not there are variables of the code's own."""
+    """``facts`` and ``calls`` are by statement, ``arrays`` by name.
+
+    Arrays that are not there are variables of the code's own.
+    """
 
     arrays: Mapping[str, Array]
     facts: Mapping[str, StatementFacts]
@@ -51,6 +90,7 @@ class Context:
     exact: bool = False
     #: Whether sums in ``double`` are taken in ``double`` throughout.
     precise: bool = False
+    calls: Mapping[str, CallFacts] = field(default_factory=dict)
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

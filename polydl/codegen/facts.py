@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.lowering import assignment
-from polydl.codegen.values import Name
+from polydl.codegen.context import CallFacts, Context, EpilogueFacts, StatementFacts
+from polydl.codegen.loop_ir import Assign, with_elements_of
+from polydl.codegen.lowering import affine_element, assignment
+from polydl.codegen.values import Integer, Name
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.plan.call_sites import CallSite
+from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.poly.reductions import moves, reduction
@@ -34,21 +37,53 @@ def context_of(
     names: Sequence[str],
     directions: Mapping[int, Directions],
     *,
+    calls: Mapping[str, CallFacts] | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
 ) -> Context:
     """What passes know of statements.
 
-    ``directions`` are those of the dependences of each nest, by its index; ``numerics`` says
-    what may be done to products, functions and the precision of sums; ``vector_bytes`` is the size of the largest
-    vectors.
+    ``directions`` are those of the dependences of each nest, by its index; ``calls`` is what calls do besides, by their
+    statements; ``numerics`` says what may be done to products, functions and the precision of sums; ``vector_bytes`` is
+    the size of the largest vectors.
     """
     leaving = {scop.array(access.array) for statement in scop.statements for access in statement.writes}
     wide = any(array.element in ("double", "long double") for array in leaving if array.storage != "local")
     exact, precise = keeps_products(numerics), wide or keeps_precision(numerics)
     context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
-    return Context(context.arrays, _with_shared_vectors(scop, plan, names, facts), exact, precise)
+    besides = {name: calls[name] for name in names if name in calls} if calls else {}
+    return Context(context.arrays, _with_shared_vectors(scop, plan, names, facts), exact, precise, besides)
+
+
+def call_facts(scop: Scop, site: CallSite, vector_bytes: int) -> CallFacts:
+    """What the calls of a site do besides, with vectors of that size."""
+    epilogue = None if site.epilogue is None else _epilogue(scop, site, site.epilogue, vector_bytes)
+    return CallFacts(site.prefetch, site.next_tile, epilogue)
+
+
+def _epilogue(scop: Scop, site: CallSite, epilogue: Epilogue, vector_bytes: int) -> EpilogueFacts:
+    names = [Name(iterator) for iterator in site.statement.iterators]
+
+    def statement(applied: EpilogueStatement) -> Assign:
+        # The values of the statement's own iterators don't matter: its references are over those of the product.
+        own = assignment(scop, applied.statement, [Integer(0)] * applied.statement.depth)
+        (made,) = with_elements_of((own,), lambda each: affine_element(applied.references[each.reference], names))
+        assert isinstance(made, Assign)
+        return made
+
+    moves = {loop: stride != 0 for loop, stride in enumerate(site.match.form.strides_c)}
+    return EpilogueFacts(
+        prefix=site.gemm.prefix,
+        accumulator=site.gemm.accumulator,
+        columns=site.gemm.n[0],
+        vector_bytes=vector_bytes,
+        iterators=site.statement.iterators,
+        statements=tuple(map(statement, epilogue.statements)),
+        operands=epilogue.operands,
+        linear=epilogue.linear,
+        last=tuple(last_values(scop, site.plan, moves)),
+    )
 
 
 def _facts(

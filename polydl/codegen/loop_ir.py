@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
 from polydl.poly.reductions import Operation
@@ -53,12 +54,64 @@ class Evaluate:
 
 
 @dataclass(frozen=True)
-class Call:
-    """A call that stands for the innermost loops of a nest, as text, with the values that it was made from."""
+class Structure:
+    """A structure at file scope, with a type and a name for each of its members."""
 
-    text: str
+    name: str
+    members: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Constant integers of type ``long`` at file scope."""
+
+    name: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function at file scope that returns nothing, with a type and a name for each of its parameters."""
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    body: Body
+    #: Whether compilers must make it part of what calls it.
+    inlined: bool = False
+
+
+Definition = Structure | Table | Function
+
+
+class Callee(Protocol):
+    """What a call runs."""
+
+    def call(self, arguments: Mapping[str, str]) -> str:
+        """The call as a C statement, from the C of its arguments by their names."""
+        ...
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that stands for the innermost loops of a nest."""
+
+    callee: Callee
     statement: str
-    values: tuple[Expr, ...] = ()
+    #: By their names, which are the callee's.
+    arguments: tuple[tuple[str, Expr], ...] = ()
+    #: Of the counters of all loops around, those that nests share first.
+    counters: tuple[Expr, ...] = ()
+    #: Of the statement's iterators, where the call begins.
+    iterators: tuple[Expr, ...] = ()
+    #: What the callee needs at file scope, in this order.
+    definitions: tuple[Definition, ...] = ()
+
+    def argument(self, name: str) -> Expr:
+        return dict(self.arguments)[name]
+
+    def with_arguments(self, **values: Expr) -> Call:
+        """The call with these arguments besides, or in place of those of the same names."""
+        return replace(self, arguments=tuple({**dict(self.arguments), **values}.items()))
 
 
 @dataclass(frozen=True)
@@ -109,6 +162,10 @@ class For:
     before: Body = ()
     after: Body = ()
     pragma: Pragma | None = None
+    #: Of the counter.
+    type: str = "int"
+    #: Assignments that go with each step of the counter.
+    along: Body = ()
 
     @property
     def last(self) -> Expr | None:
@@ -125,6 +182,12 @@ class For:
             case Integer(first), Integer(last) if first >= 0 and last >= 0:
                 return range(first, last + 1)
         return range(0)
+
+
+@dataclass(frozen=True)
+class While:
+    condition: Expr
+    body: Body
 
 
 @dataclass(frozen=True)
@@ -157,7 +220,7 @@ class ParallelRegion:
     body: Body
 
 
-Node = For | If | Let | Block | ParallelRegion | Assign | Declare | Evaluate | Call
+Node = For | While | If | Let | Block | ParallelRegion | Assign | Declare | Evaluate | Call
 Body = tuple[Node, ...]
 
 
@@ -165,10 +228,10 @@ def bodies(node: Node) -> tuple[Body, ...]:
     """The bodies inside a node."""
     match node:
         case For():
-            return node.before, node.body, node.after
+            return node.before, node.body, node.along, node.after
         case If():
             return node.then, node.otherwise
-        case Let() | Block() | ParallelRegion():
+        case While() | Let() | Block() | ParallelRegion():
             return (node.body,)
     return ()
 
@@ -177,14 +240,15 @@ def with_bodies(node: Node, change: Callable[[Body], Body]) -> Node:
     """The node with each of the bodies inside it changed; itself if they stay as they are."""
     match node:
         case For():
-            before, body, after = change(node.before), change(node.body), change(node.after)
-            same = before is node.before and body is node.body and after is node.after
-            return node if same else replace(node, before=before, body=body, after=after)
+            before, body, along, after = map(change, bodies(node))
+            changed = (before, body, along, after)
+            same = all(one is other for one, other in zip(changed, bodies(node), strict=True))
+            return node if same else replace(node, before=before, body=body, along=along, after=after)
         case If():
             then, otherwise = change(node.then), change(node.otherwise)
             same = then is node.then and otherwise is node.otherwise
             return node if same else replace(node, then=then, otherwise=otherwise)
-        case Let() | Block() | ParallelRegion():
+        case While() | Let() | Block() | ParallelRegion():
             body = change(node.body)
             return node if body is node.body else replace(node, body=body)
     return node
@@ -203,7 +267,7 @@ def values(node: Node) -> tuple[Expr, ...]:
     match node:
         case For():
             return node.first, node.condition, node.step
-        case If():
+        case While() | If():
             return (node.condition,)
         case Let() | Evaluate():
             return (node.value,)
@@ -212,18 +276,18 @@ def values(node: Node) -> tuple[Expr, ...]:
         case Declare():
             return tuple(each.initial for each in node.variables if each.initial is not None)
         case Call():
-            return node.values
+            return (*(value for _, value in node.arguments), *node.counters, *node.iterators)
     return ()
 
 
 def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
-    """The node with all of its own expressions changed. The text of calls stays as it is."""
+    """The node with all of its own expressions changed."""
     match node:
         case For():
             first, condition, step = change(node.first), change(node.condition), change(node.step)
             same = first is node.first and condition is node.condition and step is node.step
             return node if same else replace(node, first=first, condition=condition, step=step)
-        case If():
+        case While() | If():
             condition = change(node.condition)
             return node if condition is node.condition else replace(node, condition=condition)
         case Let() | Evaluate():
@@ -238,6 +302,12 @@ def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
                 each if each.initial is None else replace(each, initial=change(each.initial)) for each in node.variables
             )
             return replace(node, variables=tuple(changed))
+        case Call():
+            arguments = tuple((name, change(value)) for name, value in node.arguments)
+            counters, iterators = (tuple(map(change, own)) for own in (node.counters, node.iterators))
+            changed_call = replace(node, arguments=arguments, counters=counters, iterators=iterators)
+            same = all(one is other for one, other in zip(values(changed_call), values(node), strict=True))
+            return node if same else changed_call
     return node
 
 
@@ -281,6 +351,11 @@ def assignments(body: Body) -> Iterator[Assign]:
 def statements(body: Body) -> frozenset[str]:
     """The source's statements that run in a body."""
     return frozenset(node.statement for node in nodes(body) if isinstance(node, Assign | Call) and node.statement)
+
+
+def at_file_scope(body: Body) -> list[Definition]:
+    """What the calls of a body need at file scope."""
+    return list(dict.fromkeys(each for node in nodes(body) if isinstance(node, Call) for each in node.definitions))
 
 
 def has_loop(body: Body) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import islpy as isl
 
 from polydl.codegen import build, passes
+from polydl.codegen.context import CallFacts
 from polydl.codegen.facts import context_of, generated
 from polydl.codegen.loop_ir import Assign, Body, Node
 from polydl.codegen.lowering import assignment
@@ -89,15 +90,17 @@ def loops(
     directions: Mapping[int, Directions],
     call: MicrokernelCall,
     omitted: Collection[str] = (),
+    calls: Mapping[str, CallFacts] | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
     sizes: str = "{ : }",
 ) -> Body:
     """The loops that run the plan, but for the statements in ``omitted``.
 
-    ``directions`` are those of each nest's dependences, by its index. ``numerics`` says what may be done to products,
-    functions and the precision of sums. With ``vector_bytes`` loops that fill vectors of that size are to use them.
-    Where the scop's sets have parameters, ``sizes`` is the isl set of the values that these may have.
+    ``directions`` are those of each nest's dependences, by its index. ``calls`` is what calls do besides, by their
+    statements. ``numerics`` says what may be done to products, functions and the precision of sums. With
+    ``vector_bytes`` loops that fill vectors of that size are to use them. Where the scop's sets have parameters,
+    ``sizes`` is the isl set of the values that these may have.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -109,6 +112,6 @@ def loops(
     made: list[Node] = []
     for position in sorted(trees):
         names = trees[position]
-        context = context_of(scop, plan, names, directions, numerics=numerics, vector_bytes=vector_bytes)
+        context = context_of(scop, plan, names, directions, calls=calls, numerics=numerics, vector_bytes=vector_bytes)
         made += passes.run(_tree(scop, plan, names, call, sizes), context)
     return tuple(made)

@@ -67,10 +67,15 @@ def element(scop: Scop, access: Access, iterators: Sequence[Expr]) -> Element:
     if not scop.array(access.array).extents:
         return Element(access.array, (), access.reference)
     if access.subscripts is not None:
-        subscripts = tuple(affine(form, iterators) for form in access.subscripts)
-    else:
-        subscripts = tuple(piecewise(form, iterators) for form in _forms(access.index))
+        return affine_element(access, iterators)
+    subscripts = tuple(piecewise(form, iterators) for form in _forms(access.index))
     return Element(access.array, subscripts, access.reference)
+
+
+def affine_element(access: Access, iterators: Sequence[Expr]) -> Element:
+    """The same of an access whose subscripts are affine."""
+    assert access.subscripts is not None
+    return Element(access.array, tuple(affine(form, iterators) for form in access.subscripts), access.reference)
 
 
 def expression(scop: Scop, statement: Statement, node: Expression, iterators: Sequence[Expr]) -> Expr:

@@ -10,14 +10,19 @@ from polydl.codegen.loop_ir import (
     Body,
     Call,
     Declare,
+    Definition,
     Evaluate,
     For,
+    Function,
     If,
     Let,
     Node,
     ParallelRegion,
     Pragma,
+    Structure,
+    Table,
     Variable,
+    While,
 )
 from polydl.codegen.values import (
     COMPARISONS,
@@ -25,6 +30,7 @@ from polydl.codegen.values import (
     Apply,
     Binary,
     Cast,
+    Compound,
     Conditional,
     Constant,
     Element,
@@ -32,6 +38,7 @@ from polydl.codegen.values import (
     Integer,
     Integral,
     Linear,
+    Member,
     Name,
     SizeOf,
     Unary,
@@ -76,6 +83,10 @@ def whole(value: Expr) -> str:
             return f"&{whole(value.operand)}"
         case SizeOf():
             return f"sizeof *{value.name}"
+        case Member():
+            return f"{value.pointer}->{value.name}"
+        case Compound():
+            return f"({value.type}){{{', '.join(map(whole, value.members))}}}"
 
 
 def _compared(value: Expr) -> str:
@@ -98,7 +109,7 @@ def _sum(value: Linear) -> str:
     made = ""
     for coefficient, term in value.terms:
         size = abs(coefficient)
-        factor = text(term) if isinstance(term, Integral | Integer | Element) else _atom(term)
+        factor = text(term) if isinstance(term, Integral | Integer | Element | AddressOf | Member) else _atom(term)
         factor = factor if size == 1 else f"{size} * {factor}"
         sign = "-" if coefficient < 0 else "+"
         made += f" {sign} {factor}" if made else (f"-{factor}" if sign == "-" else factor)
@@ -129,12 +140,32 @@ def _variable(value: Variable) -> str:
 
 def _declaration(node: Declare) -> str:
     aligned = f"_Alignas({node.alignment}) " if node.alignment else ""
-    return f"{aligned}{'const ' if node.constant else ''}{node.type} {', '.join(map(_variable, node.variables))};"
+    named = _named(node.type, ", ".join(map(_variable, node.variables)))
+    return f"{aligned}{'const ' if node.constant else ''}{named};"
+
+
+def _named(kind: str, name: str) -> str:
+    """A name after its type."""
+    return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
+
+
+def definition(value: Definition) -> str:
+    """What stands at file scope."""
+    match value:
+        case Structure():
+            return f"struct {value.name} {{ {' '.join(f'{_named(*member)};' for member in value.members)} }};"
+        case Table():
+            return f"static const long {value.name}[] = {{{', '.join(map(str, value.numbers))}}};"
+        case Function():
+            inlined = "__attribute__((always_inline)) " if value.inlined else ""
+            head = f"{value.name}({', '.join(_named(*each) for each in value.parameters)})"
+            return "\n".join([f"static inline {inlined}void {head}", "{", *lines(value.body, 1), "}"])
 
 
 def _head(node: For) -> str:
     step = f"++{node.iterator}" if node.step == Integer(1) else f"{node.iterator} += {text(node.step)}"
-    return f"for (int {node.iterator} = {whole(node.first)}; {whole(node.condition)}; {step})"
+    step = ", ".join([step, *(line.removesuffix(";") for line in lines(node.along))])
+    return f"for ({node.type} {node.iterator} = {whole(node.first)}; {whole(node.condition)}; {step})"
 
 
 def lines(body: Body, depth: int = 0) -> list[str]:
@@ -149,6 +180,8 @@ def _node(node: Node, depth: int) -> _Lines:
     match node:
         case For():
             return _loop(node, depth)
+        case While():
+            return [(depth, f"while ({whole(node.condition)}) {{"), *_inside(node.body, depth), (depth, "}")]
         case If():
             made = [(depth, f"if ({whole(node.condition)}) {{"), *_inside(node.then, depth)]
             made += [(depth, "} else {"), *_inside(node.otherwise, depth)] if node.otherwise else []
@@ -172,7 +205,7 @@ def _node(node: Node, depth: int) -> _Lines:
         case Evaluate():
             return [(depth, f"{whole(node.value)};")]
         case Call():
-            return [(depth, node.text)]
+            return [(depth, node.callee.call({name: whole(value) for name, value in node.arguments}))]
 
 
 def _inside(body: Body, depth: int) -> list[tuple[int, str]]:
@@ -184,7 +217,7 @@ def _loop(node: For, depth: int) -> _Lines:
     inner = depth + scope
     made = [(inner, pragma(node.pragma))] if node.pragma is not None else []
     match node.body:
-        case (Assign(statement="") as only,):
+        case ((Assign(statement="") | Evaluate()) as only,):
             made += [(inner, _head(node)), *_inside((only,), inner)]
         case _:
             made += [(inner, f"{_head(node)} {{"), *_inside(node.body, inner), (inner, "}")]

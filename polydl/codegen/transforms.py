@@ -7,10 +7,10 @@ from dataclasses import replace
 from itertools import product
 from math import prod
 
+from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.linear_maps import linear
 from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
 from polydl.codegen.lowering import affine, assignment, element
-from polydl.codegen.print_c import whole
 from polydl.codegen.values import AddressOf, Binary, Expr, Integer, Linear, Name
 from polydl.ir.calls import Inside, TileTransform, TransformCall
 from polydl.ir.scop import Scop
@@ -27,12 +27,14 @@ _STRIP_BYTES = 12 << 10
 def invocation(scop: Scop, statement: Statement, call: TransformCall, iterators: Sequence[Expr]) -> Node:
     """The call for the tile at these values of the statement's iterators, and what follows on the tile."""
     transform = call.transform
-    arguments: list[Expr] = [
-        AddressOf(element(scop, access, iterators)) for access in (statement.reads[0], statement.writes[0])
-    ]
-    arguments += [_left(inside, iterators) for inside in transform.inside if inside is not None]
-    text = f"{call.call}({', '.join(map(whole, arguments))});"
-    made = Call(text, statement.name, tuple(arguments))
+    arguments: dict[str, Expr] = {
+        name: AddressOf(element(scop, access, iterators))
+        for name, access in (("from", statement.reads[0]), ("to", statement.writes[0]))
+    }
+    for axis, inside in enumerate(transform.inside):
+        if inside is not None:
+            arguments[f"left{axis}"] = _left(inside, iterators)
+    made = Call(FunctionCallee(call.call), statement.name, tuple(arguments.items()))
     return Block((made, *_after(scop, statement, transform, iterators))) if transform.after else made
 
 

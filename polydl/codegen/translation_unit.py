@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from polydl import bfloat16
 from polydl.codegen import function_text, print_c, processor, team, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
-from polydl.codegen.epilogue import epilogue_definition
+from polydl.codegen.facts import call_facts
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.loop_ir import Body, Call, For, Node, ParallelRegion, Pragma, nodes
+from polydl.codegen.loop_ir import Body, For, Node, ParallelRegion, Pragma, at_file_scope, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
 from polydl.codegen.prepared import Steps, two_functions
@@ -52,8 +52,8 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
             iterators = iterator_values(nest, statement.depth, values)
             return transforms.invocation(scop, statement, nest.nest.transform, iterators)
         if nest.nest.annotated is not None:
-            return Call(annotated_call(scop, nest, values), statement.name, tuple(values))
-        return Call(microkernel_call(scop, sites[nest.nest.index], values), statement.name, tuple(values))
+            return annotated_call(scop, nest, values)
+        return microkernel_call(scop, sites[nest.nest.index], values)
 
     spared = {*applied.absorbed, *applied.finished}
     omitted = [name for nest in plan.nests if nest.nest.index in spared for name in nest.nest.statements]
@@ -68,6 +68,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
             dict(enumerate(applied.directions)),
             call,
             omitted=(*omitted, *others),
+            calls={site.statement.name: call_facts(scop, site, vector_bytes) for site in sites.values()},
             numerics=applied.rewritten.numerics,
             vector_bytes=vector_bytes,
         )
@@ -91,11 +92,8 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         includes.append("pthread.h")
     definitions = [
         *memory.definitions(),
-        *(
-            epilogue_definition(scop, site.epilogue, site.gemm, vector_bytes)
-            for site in sites.values()
-            if site.epilogue
-        ),
+        *(["#include <math.h>"] if any(site.epilogue and site.epilogue.calls for site in sites.values()) else []),
+        *map(print_c.definition, at_file_scope(code)),
     ]
     definitions += [each.definitions for _, each in emitted]
     definitions += [

@@ -7,8 +7,9 @@ Nodes are compared by what they are. ``Binary`` and its like come from isl's AST
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Literal
 
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
@@ -106,9 +107,25 @@ class SizeOf:
     name: str
 
 
+@dataclass(frozen=True)
+class Member:
+    """A member of the structure that a pointer points to."""
+
+    pointer: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Compound:
+    """A structure with these members."""
+
+    type: str
+    members: tuple[Expr, ...]
+
+
 Expr = (
     Integer | Name | Constant | Element | Unary | Binary | Conditional | Cast | Apply | Integral | Linear
-    | AddressOf | SizeOf
+    | AddressOf | SizeOf | Member | Compound
 )  # fmt: skip
 
 
@@ -156,6 +173,12 @@ def flattened(value: Expr) -> Expr:
     return linear(terms, constant)
 
 
+def at_all(values: Sequence[Expr], wanted: Iterable[tuple[int, int]]) -> Expr:
+    """The condition under which each of some values, given by its place among them, is a number."""
+    tests: list[Expr] = [Binary("==", values[place], Integer(number)) for place, number in wanted]
+    return reduce(lambda left, right: Binary("&&", left, right), tests) if tests else Integer(1)
+
+
 def plus(value: Expr, constant: int) -> Expr:
     return linear([(1, value)], constant)
 
@@ -163,7 +186,7 @@ def plus(value: Expr, constant: int) -> Expr:
 def parts(value: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of."""
     match value:
-        case Element(subscripts=inside) | Apply(arguments=inside):
+        case Element(subscripts=inside) | Apply(arguments=inside) | Compound(members=inside):
             return inside
         case Unary(operand=inner) | Cast(operand=inner) | AddressOf(operand=inner):
             return (inner,)
@@ -187,6 +210,8 @@ def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
             return replace(value, subscripts=after)
         case Apply():
             return replace(value, arguments=after)
+        case Compound():
+            return replace(value, members=after)
         case Unary() | Cast() | AddressOf():
             return replace(value, operand=after[0])
         case Binary() | Integral():

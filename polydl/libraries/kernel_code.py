@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polydl.codegen import print_c
+from polydl.codegen.callees import Written
 from polydl.codegen.loop_ir import Body, Call, Node
 from polydl.codegen.loops import loops
 from polydl.codegen.values import Expr, Integer
@@ -69,7 +70,7 @@ def kernel_code(
         assert kernel.blocking is not None
         statement = scop.statement(of.nest.statements[0])
         iterators = list(values[: of.nest.depth]) + [Integer(0)] * (statement.depth - of.nest.depth)
-        return Call(code.call(kernel.blocking, iterators, of.nest.depth), statement.name, tuple(values))
+        return Call(Written(code.call(kernel.blocking, iterators, of.nest.depth)), statement.name)
 
     body = loops(
         scop, plan, dict(enumerate(left.directions)), call, numerics=left.numerics,

@@ -39,7 +39,7 @@ def copied_inside(
     """
     left, moved = list(cycles), list(traffic)
     for product, tile in tiles.items():
-        copy = plan.nest_of(tile.copy.name).nest.index
+        copy = plan.nest_of(tile.copy).nest.index
         count = prod(count for _, count in tile.shared)
         left[copy] /= count
         first = tuple(size // count for size in moved[copy])

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
@@ -50,7 +49,7 @@ NO_BLOCKS: Blocks = MappingProxyType({})
 
 
 def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], core: Core, blocks: Blocks) -> list[_Nest]:
-    shared = [tuple([each for each in nest.nest.prefix if isinstance(each, Loop)]) for nest in plan.nests]
+    shared = [nest.shared for nest in plan.nests]
     return [
         _Nest(
             nest,

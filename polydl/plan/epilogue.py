@@ -16,7 +16,6 @@ import islpy as isl
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmSite
 from polydl.ir.affine import Affine
-from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.match.alignment import loops_alike
@@ -198,7 +197,6 @@ def last_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) ->
     """Of the loops around a nest's calls, those that don't move the output: place, and value in the last iteration."""
     box = scop.statement(plan.nest.statements[0]).box
     assert box is not None
-    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
-    for place, loop in enumerate((*shared, *plan.loops)):
+    for place, loop in enumerate((*plan.shared, *plan.loops)):
         if not moves_output[loop.iterator]:
             yield place, loop.last(*box[loop.iterator])

@@ -55,9 +55,8 @@ def parallel_starts(scop: Scop, plan: Plan) -> tuple[int, ...]:
 def tile_instances(nest: NestPlan) -> int:
     """Instances of an attached nest's statement in one execution, all loops around it being full."""
     assert nest.follows is not None
-    around = [each for each in nest.nest.prefix if isinstance(each, Loop)]
     total = 1
     for loop in nest.loops:
         low, high = nest.bounds[loop.iterator - nest.nest.depth]
-        total *= min([high - low + 1, *(each.size for each in around if each.iterator == loop.iterator)])
+        total *= min([high - low + 1, *(each.size for each in nest.shared if each.iterator == loop.iterator)])
     return total

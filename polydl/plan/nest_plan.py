@@ -54,6 +54,11 @@ class NestPlan:
         return (*self.nest.prefix, *self.loops[: self.cut], self.position, *self.loops[self.cut :])
 
     @property
+    def shared(self) -> tuple[Loop, ...]:
+        """The loops around it that nests share."""
+        return tuple(each for each in self.nest.prefix if isinstance(each, Loop))
+
+    @property
     def places(self) -> tuple[int, ...]:
         """Where in ``around`` each of the own loops is."""
         first = len(self.nest.prefix)
@@ -119,7 +124,7 @@ def last_trips(plan: NestPlan, loop: Loop) -> int:
     place = loop.iterator - plan.nest.depth
     low, high = plan.bounds[place]
     extent = high - low + 1
-    around = [each for each in (*plan.nest.prefix, *plan.loops) if isinstance(each, Loop)]
+    around = (*plan.shared, *plan.loops)
     tiles = [each.size for each in around if each.iterator == loop.iterator and each.size > loop.size]
     if tiles:
         extent = extent % min(tiles) or min(extent, *tiles)

@@ -15,9 +15,8 @@ from math import ceil, prod
 from polydl.contracts import GemmSite
 from polydl.ir.affine import Affine
 from polydl.ir.construct import make_domain
-from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Statement
+from polydl.ir.statement import Access, Statement
 from polydl.machine import Core
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, trips
@@ -29,7 +28,7 @@ _ELEMENTS = ("float", "double")
 class CallLoop:
     """A loop between the calls with one tile."""
 
-    #: Its place among the loops of the nest's plan.
+    #: Its place among all loops around a call, those that nests share first.
     place: int
     #: The first value of its counter.
     first: int
@@ -43,9 +42,16 @@ class CallLoop:
 class NextTile:
     """A tile of A that calls copy while they use the one before."""
 
-    #: The statement that copies tiles.
-    copy: Statement
-    #: The loops that move on to another tile, outermost first: (first value, iterations).
+    #: The name of the statement that copies tiles.
+    copy: str
+    #: The array that holds the tile in use and the next one.
+    buffer: str
+    #: What is copied, over the iterators of that statement.
+    source: Access
+    #: The first values of those of them that run through a tile.
+    starts: tuple[int, ...]
+    #: The loops that move on to another tile, outermost first, which are the statement's other iterators: (first value,
+    #: iterations).
     shared: tuple[tuple[int, int], ...]
     #: The loops between the calls with one tile, outermost first.
     calls: tuple[CallLoop, ...]
@@ -53,20 +59,17 @@ class NextTile:
     columns: int
     #: Columns of a tile.
     depth: int
+    #: Rows of a tile.
+    rows: int
     #: Elements from one column to the next where they are read.
     lda: int
     #: Bytes that one call copies.
     share: int
 
-    @property
-    def buffer(self) -> str:
-        """The array that holds the tile in use and the next one."""
-        return self.copy.writes[0].array
-
 
 def with_first_copy_only(scop: Scop, tiles: Sequence[NextTile]) -> Scop:
     """The scop as code is made from it: the copying nests make the first tile, in buffers twice as large."""
-    copies = {each.copy.name: len(each.shared) for each in tiles}
+    copies = {each.copy: len(each.shared) for each in tiles}
     buffers = {each.buffer for each in tiles}
     statements = []
     for statement in scop.statements:
@@ -94,7 +97,7 @@ def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, c
     copy = _only_copy(scop, buffer, plan.nest.statements)
     if copy is None or copy.box is None:
         return None
-    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
+    shared = plan.shared
     lda = _column_stride(scop, copy, len(shared), (depth, rows))
     simple = all(loop.size == 1 and loop.direction == 1 and loop.origin == 0 and not loop.parallel for loop in shared)
     if lda is None or not simple or [loop.iterator for loop in shared] != list(range(len(shared))):
@@ -107,7 +110,11 @@ def next_tile_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, c
     if calls * site.n[0] * site.rows < core.ahead_fewest_columns:
         return None
     columns = ceil(depth / calls)
-    return NextTile(copy, spans, between, columns, depth, lda, columns * rows * scop.array(buffer).element_bytes)
+    starts = tuple(low for low, _ in copy.box[len(shared) :])
+    share = columns * rows * scop.array(buffer).element_bytes
+    return NextTile(
+        copy.name, buffer, copy.reads[0], starts, spans, between, columns, depth, rows, lda, share
+    )  # fmt: skip
 
 
 def _only_copy(scop: Scop, buffer: str, readers: Sequence[str]) -> Statement | None:
@@ -169,5 +176,5 @@ def _between_calls(plan: NestPlan) -> tuple[CallLoop, ...] | None:
             return None
         if count > 1:
             nested = any(other.iterator == loop.iterator for other in plan.loops[:place])
-            between.append(CallLoop(place, loop.first(low, high), count, nested))
+            between.append(CallLoop(len(plan.shared) + place, loop.first(low, high), count, nested))
     return tuple(between)

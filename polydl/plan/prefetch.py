@@ -25,7 +25,7 @@ _ELEMENTS = ("float", "double", BFLOAT16)
 class Walk:
     """A generated loop, as the address of a prefetch counts it."""
 
-    #: Its place among the loops of the nest's plan.
+    #: Its place among all loops around a call, those that nests share first.
     place: int
     #: The first value of its counter.
     first: int
@@ -83,4 +83,4 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
 def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> Walk:
     loop = plan.loops[place]
     first = loop.first(*plan.bounds[loop.iterator - plan.nest.depth])
-    return Walk(place, first, count, strides[loop.iterator] * loop.size * loop.direction)
+    return Walk(len(plan.shared) + place, first, count, strides[loop.iterator] * loop.size * loop.direction)

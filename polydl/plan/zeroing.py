@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polydl.contracts import Microkernel
-from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.match.zero import sets_to_zero
 from polydl.plan.nest_plan import NestPlan, Plan
@@ -38,7 +37,7 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
 
 
 def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:
-    around = [each.iterator for each in (*heavy.nest.prefix, *heavy.loops) if isinstance(each, Loop)]
+    around = [each.iterator for each in (*heavy.shared, *heavy.loops)]
     return sums_run_alike(scop.statement(heavy.nest.statements[0]), around)
 
 
@@ -49,9 +48,8 @@ def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -
     anew are left out.
     """
     ranges = independent_loops(scop.statement(plan.nest.statements[0]))
-    shared = [each for each in plan.nest.prefix if isinstance(each, Loop)]
     found = []
-    for place, loop in enumerate((*shared, *plan.loops)):
+    for place, loop in enumerate((*plan.shared, *plan.loops)):
         if place >= plan.begun_inside and not moves_output[loop.iterator]:
             found.append((place, loop.first(*ranges[loop.iterator])))
     return tuple(found)

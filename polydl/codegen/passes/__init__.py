@@ -6,11 +6,14 @@ from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Body
 from polydl.codegen.passes import (
     accumulators,
+    epilogue,
     factors,
     fences,
     lane_accumulators,
+    next_tile,
     openmp_pragmas,
     parallel_loops,
+    prefetch,
     reciprocals,
     reductions,
     scalar_replacement,
@@ -20,6 +23,9 @@ from polydl.codegen.passes import (
 )
 
 ORDER = (
+    prefetch.run,
+    next_tile.run,
+    epilogue.run,
     parallel_loops.run,
     accumulators.run,
     unroll_and_jam.run,

@@ -86,7 +86,7 @@ static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], 
   {
     for (int o = 0; o <= 7; ++o) {
       for (int p_t1 = 0; p_t1 <= 5; ++p_t1) {
-        polydl_gemm0_run(&filter[o][0][0][0], &input[0][8 * p_t1][0], &output[o][8 * p_t1][0], 0, 0, 0, 4, 0, (const char *)(&filter[o][0][0][0] + (16384) + (p_t1 % 6) * 2736));
+        polydl_gemm0_run(&filter[o][0][0][0], &input[0][8 * p_t1][0], &output[o][8 * p_t1][0], 0, 0, 0, 4, 0, (const char *)(&filter[o][0][0][0] + 2736 * (p_t1 % 6) + 16384));
       }
     }
   }

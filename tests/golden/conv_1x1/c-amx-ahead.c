@@ -382,7 +382,7 @@ static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], 
 #endif
     pthread_once(&polydl_once, polydl_setup);
     for (int o = 0; o <= 7; ++o) {
-      polydl_gemm0_run(&filter[o][0][0][0], &input[0][0][0], &output[o][0][0], 0, 0, 0, 4, 0, (const char *)(&filter[o][0][0][0] + (16384)));
+      polydl_gemm0_run(&filter[o][0][0][0], &input[0][0][0], &output[o][0][0], 0, 0, 0, 4, 0, (const char *)(&filter[o][0][0][0] + 16384));
     }
   }
 }

@@ -126,7 +126,7 @@ static void polydl_run_conv_1x1(float output[8][48][64], const float filter[8][4
     #pragma omp parallel for
     for (int o = 0; o <= 7; ++o) {
       for (int ofm_block = 0; ofm_block <= 1; ++ofm_block) {
-        polydl_gemm1_run(&filter_panels[o][ofm_block][0][0][0], &input[0][0][0], &output[o][0][32 * ofm_block], 0, 0, 0, 4, 0, (const char *)(&filter_panels[o][ofm_block][0][0][0] + (8192)));
+        polydl_gemm1_run(&filter_panels[o][ofm_block][0][0][0], &input[0][0][0], &output[o][0][32 * ofm_block], 0, 0, 0, 4, 0, (const char *)(&filter_panels[o][ofm_block][0][0][0] + 8192));
       }
     }
     polydl_end(&polydl_call);

@@ -18,7 +18,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const fl
 static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
 {
   const long j = first;
-  float *x0 = operands->x0 + j * 16 + row;
+  float *x0 = operands->x0 + 16 * j + row;
   const float *x1 = operands->x1 + row;
   polydl_gemm1_finished(sums, x0, x1, rows);
 }
@@ -27,7 +27,7 @@ static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operan
   while (columns > 0) {
     const long j = first;
     const long length = columns;
-    float *x0 = operands->x0 + j * 16 + row;
+    float *x0 = operands->x0 + 16 * j + row;
     const float *x1 = operands->x1 + row;
     for (long column = 0; column < length; ++column, sums += apart, x0 += 16)
       polydl_gemm1_finished(sums, x0, x1, rows);

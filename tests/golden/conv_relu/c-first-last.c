@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const fl
 static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
 {
   const long q = first / 12, j = first % 12;
-  float *x0 = operands->x0 + polydl_gemm1_rows0[q] + j * 224 + row;
+  float *x0 = operands->x0 + polydl_gemm1_rows0[q] + 224 * j + row;
   const float *x1 = operands->x1 + polydl_gemm1_rows1[q] + row;
   polydl_gemm1_finished(sums, x0, x1, rows);
 }
@@ -28,8 +28,8 @@ static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operan
 {
   while (columns > 0) {
     const long q = first / 12, j = first % 12;
-    const long length = (columns < 12 - j ? columns : 12 - j);
-    float *x0 = operands->x0 + polydl_gemm1_rows0[q] + j * 224 + row;
+    const long length = (columns < (12 - j)) ? columns : (12 - j);
+    float *x0 = operands->x0 + polydl_gemm1_rows0[q] + 224 * j + row;
     const float *x1 = operands->x1 + polydl_gemm1_rows1[q] + row;
     for (long column = 0; column < length; ++column, sums += apart, x0 += 224)
       polydl_gemm1_finished(sums, x0, x1, rows);

@@ -302,7 +302,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
     for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
       for (int j_block = 0; j_block <= 17; ++j_block) {
         for (int k_t1 = 0; k_t1 <= 9; ++k_t1) {
-          polydl_gemm2_run(&B_panels[j_block][128 * k_t1][0], &A[48 * i_t1][128 * k_t1], &C[48 * i_t1][64 * j_block], 0, i_t1 == 2, 0, 1, k_t1 == 0, (const char *)(&B_panels[j_block][128 * k_t1][0] + (k_t1 % 10 < 9 ? 8192 : j_block % 18 < 17 ? 8192 : -1466368)));
+          polydl_gemm2_run(&B_panels[j_block][128 * k_t1][0], &A[48 * i_t1][128 * k_t1], &C[48 * i_t1][64 * j_block], 0, i_t1 == 2, 0, 1, k_t1 == 0, (const char *)(&B_panels[j_block][128 * k_t1][0] + (((k_t1 % 10) < 9) ? 8192 : (((j_block % 18) < 17) ? 8192 : -1466368))));
         }
       }
     }

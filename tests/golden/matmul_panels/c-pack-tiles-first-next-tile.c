@@ -188,7 +188,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
     for (int k_block = 0; k_block <= 4; ++k_block) {
       for (int j_block = 0; j_block <= 17; ++j_block) {
         for (int polydl_c5 = 0; polydl_c5 <= 1; ++polydl_c5) {
-          polydl_gemm2_run(&B_tile[256 * (((k_block) * 18 + j_block) % 2)][0], &A[56 * polydl_c5][256 * k_block], &C[56 * polydl_c5][64 * j_block], 0, 0, 0, 1, k_block == 0, &B[256 * ((j_block == 17) ? ((k_block < 4) ? (k_block + 1) : 0) : k_block)][64 * ((j_block < 17) ? (j_block + 1) : 0)] + (polydl_c5) * 147456l, &B_tile[256 * (((k_block) * 18 + j_block + 1) % 2)][0] + (polydl_c5) * 8192l, (k_block) * 18 + j_block == 89 ? 0 : 128);
+          polydl_gemm2_run(&B_tile[256 * ((18 * k_block + j_block) % 2)][0], &A[56 * polydl_c5][256 * k_block], &C[56 * polydl_c5][64 * j_block], 0, 0, 0, 1, k_block == 0, &B[256 * ((j_block == 17) ? ((k_block < 4) ? (k_block + 1) : 0) : k_block)][64 * ((j_block < 17) ? (j_block + 1) : 0)] + (polydl_c5 * 147456l), &B_tile[256 * ((18 * k_block + j_block + 1) % 2)][0] + (polydl_c5 * 8192l), (18 * k_block + j_block == 89) ? 0 : 128);
         }
       }
     }

@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const do
 static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const double *sums, long first, long row, long rows)
 {
   const long j = first;
-  double *x0 = operands->x0 + j * 50 + row;
+  double *x0 = operands->x0 + 50 * j + row;
   const double *x1 = operands->x1;
   polydl_gemm1_finished(sums, x0, x1, rows);
 }
@@ -25,7 +25,7 @@ static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operan
   while (columns > 0) {
     const long j = first;
     const long length = columns;
-    double *x0 = operands->x0 + j * 50 + row;
+    double *x0 = operands->x0 + 50 * j + row;
     const double *x1 = operands->x1;
     for (long column = 0; column < length; ++column, sums += apart, x0 += 50)
       polydl_gemm1_finished(sums, x0, x1, rows);
