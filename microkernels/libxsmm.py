@@ -19,10 +19,11 @@ from polydl.ir.kernel import StaticLibrary
 from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
+from polydl.microkernels.libxsmm_blocks import block_cycles, blocks_of
 from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
-from polydl.microkernels.shapes import cycles, tile_sizes
+from polydl.microkernels.shapes import tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
 _LONGEST_BATCH = 4096
@@ -134,7 +135,10 @@ class Libxsmm(Microkernel):
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        return _SLOWNESS * cycles(shape, vector_elements, self.core, overhead=30.0 + 2.0 * shape.batch)
+        return _SLOWNESS * block_cycles(shape, vector_elements, self.core, 30.0 + 2.0 * shape.batch)
+
+    def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
+        return blocks_of(shape, vector_elements, self.core).largest(vector_elements)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         prefix, element = site.prefix, site.element

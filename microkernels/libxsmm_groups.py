@@ -26,10 +26,11 @@ from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.grouped_products import Kernel, first_wrong
 from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
+from polydl.microkernels.libxsmm_blocks import block_cycles
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name
 from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.shapes import cycles, tile_sizes
+from polydl.microkernels.shapes import tile_sizes
 
 _LONGEST_BATCH = 4096
 # Bytes of A that one call copies at most.
@@ -172,7 +173,7 @@ class LibxsmmGroups(Microkernel):
             products = replace(products, k=shape.batch, batch=1)
         copied = 0.0 if in_groups(shape) else _COPIED_SHARE * _COPY_CYCLES * shape.m * shape.k * shape.batch
         overhead = 30.0 + 2.0 * products.batch
-        return self.grouped.slowness * cycles(products, vector_elements, self.core, overhead) + copied
+        return self.grouped.slowness * block_cycles(products, vector_elements, self.core, overhead) + copied
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         writer = Writer(self.grouped, site)

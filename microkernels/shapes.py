@@ -1,4 +1,4 @@
-"""Tile sizes for register-blocked matrix products, and the cycles of one call."""
+"""Tile sizes for register-blocked matrix products, their register blocks, and the cycles that these take."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from polydl.contracts import GemmShape
 from polydl.divisors import divisors
 from polydl.machine.core import Core
 
@@ -40,11 +39,6 @@ def register_blocks(count: int, largest: int) -> tuple[int, ...]:
     pieces = -(-count // largest)
     small, extra = divmod(count, pieces)
     return (small + 1,) * extra + (small,) * (pieces - extra)
-
-
-def columns_per_block(vectors: int, registers: int) -> int:
-    """How many columns of C stay in registers beside ``vectors`` of A and one broadcast value of B."""
-    return max(1, min(14, (registers - 1 - vectors) // vectors))
 
 
 @dataclass(frozen=True)
@@ -84,9 +78,13 @@ def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, rea
     for vectors in tiling.vectors:
         for columns in tiling.columns:
             total += known[vectors, columns]
-        if vectors * k * batch > core.block_kept_vectors:
-            total += core.block_far_load_cycles * vectors * k * batch * (len(tiling.columns) - 1)
     return total
+
+
+def _far_cycles(tiling: RegisterTiling, steps: int, core: Core) -> float:
+    """What blocks are taken to wait for A, each time that it is read again, when they are chosen."""
+    far = [vectors * steps for vectors in tiling.vectors if vectors * steps > core.block_kept_vectors]
+    return core.block_far_load_cycles * sum(far) * (len(tiling.columns) - 1)
 
 
 @lru_cache(maxsize=65536)
@@ -103,34 +101,8 @@ def register_tiling(vectors: int, n: int, rows: int, core: Core, last: int = 1, 
         pieces = register_blocks(vectors, most)[:: -1 if last > 1 else 1]
         for columns in (register_blocks(n, widest) * rows, register_blocks(n * rows, widest)):
             tiling = RegisterTiling(pieces, columns)
-            cost = tiling_cycles(tiling, steps, 1, core)
+            cost = tiling_cycles(tiling, steps, 1, core) + _far_cycles(tiling, steps, core)
             if best is None or cost < best[0]:
                 best = cost, tiling
     assert best is not None
     return best[1]
-
-
-def cycles(shape: GemmShape, vector_elements: int, core: Core, overhead: float) -> float:
-    """Core cycles of one call from first-level cache: FMA, load and latency bounds of each register block.
-
-    Per step of k a block of v vectors by u columns does v*u FMA and loads v vectors of A and u values of B;
-    per call it loads and stores C once. ``overhead`` is the cost of calling, in cycles.
-    """
-    rows = -(-shape.m // vector_elements)
-    steps = shape.k * shape.batch
-    total = overhead
-    known: dict[tuple[int, int], tuple[float, float]] = {}
-    for vectors in register_blocks(rows, 4):
-        for columns in register_blocks(shape.n, columns_per_block(vectors, core.vector_registers)):
-            if (vectors, columns) not in known:
-                fma = vectors * columns / core.fma_per_cycle
-                load = (vectors + columns) / core.loads_per_cycle
-                waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
-                known[vectors, columns] = (
-                    steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0),
-                    1.5 * vectors * columns + core.fma_latency_cycles * 2 + core.block_switch_cycles * shape.batch,
-                )
-            computing, moving = known[vectors, columns]
-            total += computing
-            total += moving
-    return total

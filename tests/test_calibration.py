@@ -16,6 +16,7 @@ from polydl.calibration.programs import accepted, grid_sites, held_out_sites, ro
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
 from polydl.calibration.worker import Worker
 from polydl.contracts import GemmShape, Microkernel
+from polydl.contracts.first_cache import waiting_cycles
 from polydl.errors import ExecutionError, MachineError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine, Throughput
@@ -335,6 +336,8 @@ def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, 
                     if m and n:
                         size = GemmShape("float", "float", m, n, use.k, 1, use.lda, use.ldc, use.ldb, 1)
                         expected += times_m * times_n * (64 // use.k) * kernel.predicted_cycles(size, 16)
+            if kernel.waits("float", 16):
+                expected += waiting_cycles(candidate.traffic[0][0], target.core)
             assert candidate.cycles[0] == pytest.approx(expected)
 
 

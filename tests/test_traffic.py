@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from nest_factory import Work, convolution, make_scop, matmul
 
-from polydl.contracts import GemmShape
+from polydl.contracts import GemmShape, Microkernel
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
 from polydl.machine.families import generic
@@ -329,14 +329,14 @@ def test_a_microkernel_reads_a_once_per_block_of_columns() -> None:
     assert again["B"] == 4 * 512
 
 
-def test_plain_c_says_what_it_keeps_in_registers() -> None:
-    def block(m: int, n: int, k: int) -> tuple[int, int] | None:
-        return PLAIN_C.register_block(GemmShape("float", "float", m, n, k, 1, m, m, k, 1), 16)
+def test_microkernels_say_what_they_keep_in_registers() -> None:
+    def block(m: int, n: int, k: int, kernel: Microkernel = PLAIN_C) -> tuple[int, int] | None:
+        return kernel.register_block(GemmShape("float", "float", m, n, k, 1, m, m, k, 1), 16)
 
     # Few steps: high blocks. Many: wide ones, so that A comes from the second cache as rarely as may be.
     assert block(64, 12, 32) == (64, 6)
     assert block(64, 8, 512) == (32, 8)
-    assert LIBXSMM.register_block(GemmShape("float", "float", 64, 8, 512, 1, 64, 64, 512, 1), 16) is None
+    assert block(64, 12, 512, LIBXSMM) == block(96, 12, 32, LIBXSMM) == (64, 6)
 
 
 def test_extents_and_trips() -> None:

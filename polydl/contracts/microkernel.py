@@ -280,6 +280,13 @@ class Microkernel(Protocol):
         """
         return None
 
+    def waits(self, element: str, vector_elements: int) -> bool:  # noqa: ARG002
+        """Whether ``predicted_cycles`` leaves out what calls wait for operands that come from the second-level cache.
+
+        It does, unless the kernel copies its operands first, or was timed with operands from there.
+        """
+        return "copies" not in self.abilities
+
     def panel_rows(self, vector_elements: int) -> int:
         """Rows of A that a kernel with the ability ``copies`` copies at a time, before it multiplies them."""
         return 2 * vector_elements

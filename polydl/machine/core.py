@@ -66,10 +66,10 @@ class Core:
     #: Cycles to go on to the next product of a batch within a block. To measure: batches of short products against one
     #: long product.
     block_switch_cycles: float
-    #: Vectors of the first operand that stay in the first-level cache from one block's columns to the next one's. To
-    #: measure: products with ever more steps.
+    #: Vectors of the first operand beyond which blocks are chosen low and wide, since each reads it again from beyond
+    #: the first-level cache. To measure: products with ever more steps.
     block_kept_vectors: int
-    #: Cycles that each further vector costs, each time it is read again. To measure: the same products.
+    #: Cycles that each vector counts in that choice, each time it is read again. To measure: the same products.
     block_far_load_cycles: float
 
     # ---- registers of microkernels that don't say how they use them
@@ -83,6 +83,10 @@ class Core:
 
     #: Bytes of a line of the first-level cache. The system says so.
     line_bytes: int
+    #: Bytes of the first-level cache. The system says so.
+    first_cache_bytes: int
+    #: Bytes that come from the second-level cache in a cycle. Measured with the machine's other speeds.
+    second_cache_bytes_per_cycle: float
     #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
     page_bytes: int
     #: Pages whose addresses the first table (level-1 TLB of data) holds. ``polydl calibrate`` measures it: a random
@@ -129,6 +133,9 @@ class Core:
     #: page or more apart.
     line_restart_cycles: float
 
+    #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
+    #: beside arithmetic. To measure: calls with ever more steps, over those whose operands the first cache holds.
+    exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
     #: come when they are asked for. To measure: fitted to the committed measurements, as the next one.
     exposed_share: float

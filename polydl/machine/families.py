@@ -64,7 +64,9 @@ FAMILIES = (
     ),
     Family(
         "AMD Zen 3", "AuthenticAMD", "25", _models(range(16), range(32, 96)), _AMD,
-        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0},
+        # The last one was measured on a core of this family.
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0,
+         "exposed_first_share": 0.5},
     ),
     Family(
         "AMD Zen 4", "AuthenticAMD", "25", _models(range(16, 32), range(96, 128), range(160, 176)), _AMD,
@@ -102,6 +104,8 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "block_switch_cycles": 6.0,
         "block_kept_vectors": 512,
         "block_far_load_cycles": 1.0,
+        "first_cache_bytes": 32 << 10,
+        "second_cache_bytes_per_cycle": 32.0,
         "page_bytes": 4096,
         "first_tlb_miss_cycles": 7.0,
         "gathered_lanes_operations": 6.0,
@@ -117,6 +121,7 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "prefetch_most_in_vain": 2.0,
         "ahead_fewest_columns": 24,
         "line_restart_cycles": 20.0,
+        "exposed_first_share": 0.1,
         "exposed_share": 0.5,
         "exposed_ahead_share": 0.1,
         "thread_start_seconds": 3e-6,

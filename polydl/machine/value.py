@@ -133,9 +133,14 @@ class Machine:
 
     @cached_property
     def core(self) -> Core:
-        """The physical constants of a core: those published of its family, and ``constants`` in place of some."""
-        line_bytes = self.caches[0].line_bytes
-        return published(self.cpu_id, self.isa, self.vector_bytes, line_bytes).having(self.constants)
+        """The physical constants of a core: those published of its family, those of its caches, and ``constants``."""
+        first = self.caches[0]
+        found = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes)
+        found = found.having(constants({"first_cache_bytes": first.bytes}, "detected"))
+        rates = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
+        cycle_seconds = found.having(self.constants).operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
+        measured = constants({"second_cache_bytes_per_cycle": rates[1] * cycle_seconds}, "measured")
+        return found.having(measured).having(self.constants)
 
     @property
     def second_cache_bytes(self) -> int:

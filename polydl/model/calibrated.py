@@ -8,6 +8,7 @@ from functools import cached_property, partial
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts.first_cache import repeated_cycles
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import Rounding
 from polydl.machine.call_times import CallTimes
@@ -88,13 +89,18 @@ class Calibrated(Microkernel):
         factors = self._factors.get((shape.element, vector_elements))
         return cycles if factors is None else cycles * factors.of(shape)
 
+    def waits(self, element: str, vector_elements: int) -> bool:
+        """Not if a table covers such calls: it was measured with operands in the first two caches."""
+        tables = {(table.element, table.vector_elements) for table in self.throughputs}
+        return (element, vector_elements) not in tables and self.kernel.waits(element, vector_elements)
+
     @cached_property
     def _factors(self) -> dict[tuple[str, int], CallFactors]:
         """By element type and vector length, for calls that no table covers."""
         return {
             (times.element, times.vector_elements): CallFactors(
                 times,
-                partial(self.kernel.predicted_cycles, vector_elements=times.vector_elements),
+                partial(_timed_cycles, self.kernel, times.vector_elements),
                 self.core.fma_per_cycle / 2,
             )
             for times in self.call_times
@@ -142,6 +148,11 @@ class Calibrated(Microkernel):
 
     def on(self, core: Core) -> Microkernel:
         return replace(self, kernel=self.kernel.on(core), core=core)
+
+
+def _timed_cycles(kernel: Microkernel, vector_elements: int, shape: GemmShape) -> float:
+    """Cycles of a call that is timed by itself, with what it waits for the second-level cache."""
+    return kernel.predicted_cycles(shape, vector_elements) + repeated_cycles(kernel, shape, vector_elements)
 
 
 def calibrated(

@@ -6,12 +6,14 @@ from dataclasses import replace
 from itertools import compress
 
 from polydl.contracts import Candidate
+from polydl.contracts.first_cache import waiting_cycles
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.model.calls import call_cycles, register_block
 from polydl.model.plain_loops import cycles as plain_cycles
 from polydl.model.plain_loops import finishing_cycles
-from polydl.model.tile_copies import copied_inside, waiting_cycles
+from polydl.model.tile_copies import copied_inside
+from polydl.model.tile_copies import waiting_cycles as copy_waiting_cycles
 from polydl.model.traffic import traffic
 from polydl.model.transforms import transform_cycles
 from polydl.plan.apply import Applied
@@ -40,6 +42,12 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
     called = plan if all(running) else replace(plan, nests=tuple(compress(plan.nests, running)))
     rows = iter(traffic(scop, called, sizes, machine.core, blocks=blocks))
     moved = tuple(next(rows) if runs else (0,) * len(sizes) for runs in running)
+    # Where all arrays fit into the first-level cache, they stay there from one run to the next.
+    if left.footprint > machine.core.first_cache_bytes:
+        for place, nest in enumerate(plan.nests):
+            site = sites.get(nest.nest.index)
+            if site and site.kernel.waits(site.gemm.element, _vector_elements(applied, nest, machine)):
+                cycles[place] += waiting_cycles(moved[place][0], machine.core)
     tiles = {index: site.next_tile for index, site in sites.items() if site.next_tile is not None}
     cycles, moved = copied_inside(plan, tiles, cycles, moved)
     return Candidate(
@@ -82,4 +90,4 @@ def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], mac
     if index in finished or (heavy is not None and blocked_from(heavy, heavy.cut)):
         return finishing_cycles(scop, nest, vector_elements, machine.core)
     cycles = plain_cycles(scop, nest, applied.directions[index], vector_elements, machine.core)
-    return cycles + waiting_cycles(scop, nest.nest, machine.core)
+    return cycles + copy_waiting_cycles(scop, nest.nest, machine.core)

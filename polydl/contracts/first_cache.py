@@ -1,0 +1,37 @@
+"""What calls of microkernels wait for while the first-level cache is filled from the second one.
+
+A microkernel keeps a block of C in registers, and walks through all steps of all its products before it comes to the
+next block: through the blocks of rows, and through those of columns outside of them. So A is read again for each block
+of columns. Where a long batch or a long k makes it larger than the first-level cache, it comes from the second one each
+time, and out-of-order execution hides only a part of that behind the multiply-adds.
+"""
+
+from __future__ import annotations
+
+from polydl.contracts.microkernel import GemmShape, Microkernel
+from polydl.ir.scop import REAL_BYTES
+from polydl.machine.core import Core
+
+
+def waiting_cycles(filled_bytes: float, core: Core) -> float:
+    """Core cycles that show beside arithmetic while so many bytes come from the second-level cache into the first."""
+    return core.exposed_first_share * filled_bytes / core.second_cache_bytes_per_cycle
+
+
+def repeated_cycles(kernel: Microkernel, shape: GemmShape, vector_elements: int) -> float:
+    """Those of a call with packed operands that is made again and again with the same ones; 0 if they are predicted."""
+    if not kernel.waits(shape.element, vector_elements) or shape.element not in REAL_BYTES:
+        return 0.0
+    core = kernel.core
+    rows, columns = kernel.register_block(shape, vector_elements) or (shape.m, shape.columns)
+    width, steps = REAL_BYTES[shape.element], shape.k * shape.batch
+    a, b = width * shape.m * steps, width * shape.columns * steps
+    panel, strip = width * min(rows, shape.m) * steps, width * min(columns, shape.columns) * steps
+    filled = a * -(-shape.columns // columns) * _lost(a + strip, core)
+    filled += b * -(-shape.m // rows) * _lost(panel + strip, core)
+    return waiting_cycles(filled, core)
+
+
+def _lost(between: int, core: Core) -> float:
+    """The share of what is read again that has left the first-level cache, with so many bytes read in between."""
+    return min(1.0, max(0.0, between / core.first_cache_bytes - 1.0))
