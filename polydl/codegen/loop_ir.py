@@ -240,9 +240,9 @@ def with_bodies(node: Node, change: Callable[[Body], Body]) -> Node:
     """The node with each of the bodies inside it changed; itself if they stay as they are."""
     match node:
         case For():
-            before, body, along, after = map(change, bodies(node))
-            changed = (before, body, along, after)
-            same = all(one is other for one, other in zip(changed, bodies(node), strict=True))
+            before, body, after = change(node.before), change(node.body), change(node.after)
+            along = change(node.along) if node.along else ()
+            same = before is node.before and body is node.body and along is node.along and after is node.after
             return node if same else replace(node, before=before, body=body, along=along, after=after)
         case If():
             then, otherwise = change(node.then), change(node.otherwise)
@@ -263,7 +263,7 @@ def nodes(body: Body) -> Iterator[Node]:
 
 
 def values(node: Node) -> tuple[Expr, ...]:
-    """The expressions of a node, without those of the nodes inside."""
+    """The expressions of a node as it runs, without those of the nodes inside."""
     match node:
         case For():
             return node.first, node.condition, node.step
@@ -276,7 +276,7 @@ def values(node: Node) -> tuple[Expr, ...]:
         case Declare():
             return tuple(each.initial for each in node.variables if each.initial is not None)
         case Call():
-            return (*(value for _, value in node.arguments), *node.counters, *node.iterators)
+            return tuple([value for _, value in node.arguments])
     return ()
 
 
@@ -305,9 +305,10 @@ def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
         case Call():
             arguments = tuple((name, change(value)) for name, value in node.arguments)
             counters, iterators = (tuple(map(change, own)) for own in (node.counters, node.iterators))
-            changed_call = replace(node, arguments=arguments, counters=counters, iterators=iterators)
-            same = all(one is other for one, other in zip(values(changed_call), values(node), strict=True))
-            return node if same else changed_call
+            before = (*values(node), *node.counters, *node.iterators)
+            after = (*(value for _, value in arguments), *counters, *iterators)
+            same = all(one is other for one, other in zip(before, after, strict=True))
+            return node if same else replace(node, arguments=arguments, counters=counters, iterators=iterators)
     return node
 
 

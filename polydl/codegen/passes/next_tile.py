@@ -27,13 +27,14 @@ from polydl.plan.next_tile import NextTile
 
 
 def run(ir: Body, context: Context) -> Body:
-    def changed(node: Node) -> Node:
-        if not isinstance(node, Call) or node.statement not in context.calls:
-            return node
-        tile = context.calls[node.statement].next_tile
-        return node if tile is None else _copying(node, tile)
+    copied = {name: each.next_tile for name, each in context.calls.items() if each.next_tile is not None}
 
-    return mapped(ir, changed)
+    def changed(node: Node) -> Node:
+        if not isinstance(node, Call) or node.statement not in copied:
+            return node
+        return _copying(node, copied[node.statement])
+
+    return mapped(ir, changed) if copied else ir
 
 
 def _copying(call: Call, tile: NextTile) -> Call:

@@ -14,13 +14,14 @@ from polydl.plan.prefetch import Prefetch, Walk
 
 
 def run(ir: Body, context: Context) -> Body:
-    def changed(node: Node) -> Node:
-        if not isinstance(node, Call) or node.statement not in context.calls:
-            return node
-        prefetch = context.calls[node.statement].prefetch
-        return node if prefetch is None else node.with_arguments(ahead=_address(prefetch, node))
+    fetched = {name: each.prefetch for name, each in context.calls.items() if each.prefetch is not None}
 
-    return mapped(ir, changed)
+    def changed(node: Node) -> Node:
+        if not isinstance(node, Call) or node.statement not in fetched:
+            return node
+        return node.with_arguments(ahead=_address(fetched[node.statement], node))
+
+    return mapped(ir, changed) if fetched else ir
 
 
 def _address(prefetch: Prefetch, call: Call) -> Expr:
