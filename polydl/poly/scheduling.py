@@ -16,6 +16,7 @@ import islpy as isl
 from polydl.errors import AnalysisError, QuotaError
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
 
@@ -24,7 +25,7 @@ from polydl.poly.dependences import Dependence
 # quarter more for as long as these took less than half a second.
 _OPERATIONS = tuple(int(20_000 * 1.25**step) for step in range(13))
 _SECONDS = 0.5
-# For all dependences along all rows; a stencil needs a few thousand.
+# For all dependences along all rows, or without bounds; a stencil needs some ten thousand.
 _ROW_OPERATIONS = 5_000_000
 
 
@@ -47,22 +48,64 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
     form. Reductions keep their order. Raises AnalysisError if it takes isl too long.
 
     The scheduler takes minutes where many relations hold between two statements. So it first gets one convex relation
-    for each pair of statements, which holds all of them. That asks for more than is needed: where there is no answer to
-    it, the relations themselves are asked about.
+    for each pair of statements, which holds all of them; and in a stencil, whose neighbours lie at the same distances
+    everywhere, one that goes on beyond the bounds of the loops. That asks for more than is needed: where there is no
+    answer to it, the relations themselves are asked about.
     """
+    members = [scop.statement(name) for name in statements]
     domain, order = isl.UnionSet("{ }"), isl.UnionMap("{ }")
-    for name in statements:
-        domain = domain.union(isl.UnionSet(scop.statement(name).domain))
-    for dependence in dependences:
-        if dependence.source in statements and dependence.target in statements:
-            order = order.union(isl.UnionMap(dependence.relation))
+    for member in members:
+        domain = domain.union(isl.UnionSet(member.domain))
+    inside = [each for each in dependences if each.source in statements and each.target in statements]
+    for dependence in inside:
+        order = order.union(isl.UnionMap(dependence.relation))
+    unbounded = without_bounds(members, inside)
+    for relaxed in (order.simple_hull(),) if unbounded is None else (unbounded.simple_hull(), order.simple_hull()):
+        try:
+            band = _band(domain, relaxed, statements)
+        except QuotaError:
+            raise
+        except AnalysisError:
+            continue
+        if band is not None:
+            return band
+    return _band(domain, order, statements)
+
+
+def without_bounds(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
+    """The dependences of a stencil, those between as many loops without bounds.
+
+    None where distances differ, and where isl gives up.
+    """
     try:
-        band = _band(domain, order.simple_hull(), statements)
-    except QuotaError:
-        raise
+        with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
+            return _everywhere(members, dependences)
     except AnalysisError:
-        band = None
-    return band or _band(domain, order, statements)
+        return None
+
+
+def _everywhere(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
+    domains = {member.name: isl.Set(member.domain) for member in members}
+    depths = {member.name: member.depth for member in members}
+    order = isl.UnionMap("{ }")
+    for dependence in dependences:
+        relation = isl.Map(dependence.relation)
+        if depths[dependence.source] == depths[dependence.target]:
+            everywhere = _at_its_distances(relation)
+            source, target = domains[dependence.source], domains[dependence.target]
+            if not everywhere.intersect_domain(source).intersect_range(target).is_equal(relation):
+                return None
+            relation = everywhere
+        order = order.union(isl.UnionMap.from_map(relation))
+    return order
+
+
+def _at_its_distances(relation: isl.Map) -> isl.Map:
+    """From every point to all at a distance at which the relation has two points, over as many loops on both sides."""
+    names = [relation.get_tuple_name(side) for side in (isl.dim_type.in_, isl.dim_type.out)]
+    alike = relation.set_tuple_name(isl.dim_type.in_, "").set_tuple_name(isl.dim_type.out, "")
+    pairs = isl.Map.universe(alike.get_space()).deltas_map().intersect_range(alike.deltas()).domain().unwrap()
+    return pairs.set_tuple_name(isl.dim_type.in_, names[0]).set_tuple_name(isl.dim_type.out, names[1])
 
 
 def _band(domain: isl.UnionSet, order: isl.UnionMap, statements: Sequence[str]) -> Band | None:

@@ -17,10 +17,10 @@ from polydl.machine import Machine
 from polydl.poly.boxes import bounding_box
 
 # Sizes of tiles of the outermost loop, of the innermost one, and of those in between.
-OUTERMOST = (4, 16, 64)
+OUTERMOST = (8, 32)
 BETWEEN = (8, 16, 32, 64, 128)
 INNERMOST = (64, 256, 1024, 4096)
-# The part of a cache that the data of one tile may take.
+# The part of a cache that the data of one iteration of the outermost tiled loop may take.
 CACHE_SHARE = 0.75
 
 
@@ -54,9 +54,11 @@ def tile_sizes(
     permutable: tuple[int, int],
     machine: Machine,
 ) -> Iterator[tuple[int, ...]]:
-    """Sizes of tiles for all common loops, 1 for those that are not tiled, whose data the first or second cache holds.
+    """Sizes of tiles for all common loops, 1 for those that are not tiled.
 
-    Of the loops between the outermost and the innermost tiled one, all get the largest size that leaves that so.
+    The first or second cache holds what one iteration of the outermost tiled loop uses of a tile, and what the next one
+    uses, which lies a little aside: that one then finds in the cache what it needs. Of the loops between the outermost
+    and the innermost tiled one, all get the largest size that leaves that so.
     """
     first, end = permutable
     extents = extents_of(statements, rows)
@@ -69,7 +71,7 @@ def tile_sizes(
         for middle in sorted(BETWEEN, reverse=True) if between else (1,):
             tile = (outer, *(middle,) * between, inner)
             spans = [min(extents[place], size) for place, size in enumerate(tile, first)]
-            widths = [span + shifts[place] * spans[0] for place, span in enumerate(spans[1:], first + 1)]
+            widths = [span + shifts[place] for place, span in enumerate(spans[1:], first + 1)]
             if element * prod(widths) > CACHE_SHARE * cache.bytes or any(middle > span for span in spans[1:-1]):
                 continue
             sizes = [size if size < extents[place] else 1 for place, size in enumerate(tile, first)]
