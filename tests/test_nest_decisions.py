@@ -71,6 +71,11 @@ LARGE = (
     """
   for (int i = 0; i < 640; i++) for (int j = 0; j < 256; j++) y[i][j] = x[j][i];""",
 )
+RECURRENCE = (
+    "float A[20][24], const float B[20][24]",
+    """
+  for (int i = 0; i < 20; i++) for (int j = 1; j < 24; j++) A[i][j] = B[i][j] + 0.5f * A[i][j - 1];""",
+)
 NESTS = {
     "product": (PRODUCT, 1, "c"),
     "product on two threads": (PRODUCT, 2, "c"),
@@ -83,6 +88,7 @@ NESTS = {
     "transposed": (TRANSPOSED, 2, "none"),
     "in place": (IN_PLACE, 1, "none"),
     "past the caches": (LARGE, 2, "none"),
+    "recurrence": (RECURRENCE, 2, "none"),
 }
 
 
@@ -120,7 +126,7 @@ def _allowed(nest: NestSpace, order: tuple[str, ...]) -> bool:
         return False
     if not nest.plain or not order:
         return True
-    return order == nest.straight if nest.straight is not None else order[-1] in nest.contiguous
+    return order == nest.straight if nest.straight is not None else order[-1] in nest.innermost
 
 
 @cache
@@ -261,3 +267,8 @@ def test_what_breaks_is_said_in_words() -> None:
         "`tiles of t outside i` can't be: there is no loop over tiles of t",
     )
     assert "can't be 9, but one of 0, 8, 16" in nest.decisions.check({**values, "tile t": 9})[0]
+
+
+def test_another_loop_is_innermost_where_contiguous_ones_wait_for_the_iteration_before() -> None:
+    assert nest_of("recurrence").innermost == {"i", "j"}
+    assert nest_of("row of sums").innermost == {"j"}

@@ -257,7 +257,7 @@ class Forms:
 
     def _may_be_innermost(self, place: int) -> bool:
         facts = self.model.facts
-        return not facts.plain or self._straight is not None or self.model.loops[place].loop in facts.contiguous
+        return not facts.plain or self._straight is not None or self.model.loops[place].loop in facts.innermost
 
     def _draw_parallel(self, values: Assignment, generator: random.Random) -> Assignment | None:
         form = self.model.form(values)

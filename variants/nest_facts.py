@@ -200,9 +200,20 @@ class NestFacts:
         return order if order_is_legal(self.directions, time) else None
 
     @cached_property
-    def contiguous(self) -> frozenset[str]:
-        """Loops one of which plain loops have innermost."""
-        return contiguous(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
+    def innermost(self) -> frozenset[str]:
+        """Loops one of which plain loops have innermost: contiguous ones, or where all these wait, others too."""
+        best = contiguous(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
+        waiting = {name for name in self.extents if self._waits(name)}
+        free = {name for name, extent in self.extents.items() if extent > 1} - waiting
+        return best | free if best <= waiting else best
+
+    def _waits(self, loop: str) -> bool:
+        """Whether an iteration of the loop, innermost, needs what the one before has computed."""
+        place = self._positions[loop]
+        return any(
+            signs[place] and not any(sign for other, sign in enumerate(signs) if other != place)
+            for signs in self.directions.ordering
+        )
 
     # ----------------------------------------------------------------------------------
     # What the statements do

@@ -184,7 +184,10 @@ class LoopOrder:
 
 @dataclass(frozen=True, eq=False)
 class Innermost:
-    """The innermost of plain loops is one along which the most accesses are contiguous or constant."""
+    """The innermost of plain loops is one along which the most accesses are contiguous or constant.
+
+    Or one that waits for nothing, where these all wait for what their iteration before has computed.
+    """
 
     model: NestModel
 
@@ -193,17 +196,17 @@ class Innermost:
         return self.model.form_scope
 
     def broken(self, values: Assignment) -> str | None:
-        form, contiguous = self.model.form(values), self.model.facts.contiguous
-        if form is None or form.order[-1] in contiguous:
+        form, innermost = self.model.form(values), self.model.facts.innermost
+        if form is None or form.order[-1] in innermost:
             return None
-        return f"the innermost loop is one of {', '.join(sorted(contiguous))}"
+        return f"the innermost loop is one of {', '.join(sorted(innermost))}"
 
     def narrow(self, domains: Domains) -> None:
         sides = _Sides(self.model, domains)
-        contiguous = self.model.facts.contiguous
+        innermost = self.model.facts.innermost
         fine = [(place, loop.loop) for place, loop in enumerate(self.model.loops) if not loop.coarse]
-        for outer in [place for place, loop in fine if loop not in contiguous]:
-            inner = [place for place, loop in fine if loop in contiguous and sides.may_be_outside(outer, place)]
+        for outer in [place for place, loop in fine if loop not in innermost]:
+            inner = [place for place, loop in fine if loop in innermost and sides.may_be_outside(outer, place)]
             if not inner:
                 raise DeadEndError
             if len(inner) == 1:
