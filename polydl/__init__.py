@@ -15,9 +15,12 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from os.path import abspath, dirname, isdir, join
-from typing import TYPE_CHECKING, Any
 
+# As `typing` has it, which takes longer to import than all that comes before the command's signals are handled.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from polydl.errors import PolydlError as PolydlError
     from polydl.execute.contract import Peer as Peer
     from polydl.fused import fuse as fuse

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
-
-from polydl.interruption import INTERRUPTION
 
 # Objects that are allocated before the young ones are searched for cycles, and how often older ones are with them.
 # Python's 700, 10 and 10 take a fifth of an analysis, whose values are trees and have no cycles.
@@ -19,6 +19,9 @@ def collect_seldom() -> None:
 
 def main() -> None:
     """Run the command line, and exit with its status."""
+    _end_without_traceback()
+    from polydl.interruption import INTERRUPTION
+
     INTERRUPTION.end_at_once()
     collect_seldom()
     from polydl.cli import main as command_line
@@ -33,3 +36,9 @@ def main() -> None:
         INTERRUPTION.ignore()
         # Python would search all that is there for cycles before it ends, which takes a tenth of a ranking.
         gc.freeze()
+
+
+def _end_without_traceback() -> None:
+    """Have Ctrl-C end the process at once: Python would show where the import of the first module was."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: (os.write(2, b"polydl: interrupted\n"), os._exit(128 + signal.SIGINT)))

@@ -397,6 +397,13 @@ def test_a_fault_of_polydl_asks_for_a_report(polydl: Any, matmul: str, monkeypat
         main.main(["parse", matmul, "--debug"], standalone_mode=False)
 
 
+def test_a_command_that_does_not_exist_is_likened_to_those_that_do(polydl: Any) -> None:
+    ended = polydl("optimise", "nest.c")
+    assert ended.status == 2
+    assert "No such command 'optimise'. Did you mean optimize?" in ended.err
+    assert "mean" not in polydl("zzzz").err
+
+
 def test_version(polydl: Any) -> None:
     from importlib.metadata import version
 

@@ -62,6 +62,11 @@ def test_a_signal_during_the_imports_ends_without_a_traceback(module: str, numbe
     assert ended.stderr.removeprefix("\n") == f"polydl: {text}\n"
 
 
+def test_ctrl_c_before_anything_is_imported_ends_without_a_traceback() -> None:
+    ended = command(DURING_IMPORTS, "polydl.interruption", int(signal.SIGINT), "records", "--help")
+    assert (ended.returncode, ended.stderr) == (130, "polydl: interrupted\n")
+
+
 def test_a_signal_that_is_ignored_stays_so() -> None:
     ended = command(DURING_IMPORTS, "click", int(signal.SIGHUP), "no-command", ignored=signal.SIGHUP)
     assert ended.returncode == 2, "click's own status for a command that does not exist"
