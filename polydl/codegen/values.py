@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import Literal
+from operator import attrgetter, is_
+from typing import Any, Literal
 
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
@@ -183,39 +184,48 @@ def plus(value: Expr, constant: int) -> Expr:
     return linear([(1, value)], constant)
 
 
+# By type, since what walks over expressions spends its time here.
+_PARTS: Mapping[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Element: attrgetter("subscripts"),
+    Apply: attrgetter("arguments"),
+    Compound: attrgetter("members"),
+    Unary: lambda value: (value.operand,),
+    Cast: lambda value: (value.operand,),
+    AddressOf: lambda value: (value.operand,),
+    Binary: attrgetter("left", "right"),
+    Integral: attrgetter("left", "right"),
+    Conditional: attrgetter("condition", "positive", "negative"),
+    Linear: lambda value: tuple([term for _, term in value.terms]),
+    **dict.fromkeys((Integer, Name, Constant, SizeOf, Member), lambda _: ()),
+}
+
+
 def parts(value: Expr) -> tuple[Expr, ...]:
     """The expressions that an expression is made of."""
-    match value:
-        case Element(subscripts=inside) | Apply(arguments=inside) | Compound(members=inside):
-            return inside
-        case Unary(operand=inner) | Cast(operand=inner) | AddressOf(operand=inner):
-            return (inner,)
-        case Binary(left=left, right=right) | Integral(left=left, right=right):
-            return left, right
-        case Conditional():
-            return value.condition, value.positive, value.negative
-        case Linear():
-            return tuple(term for _, term in value.terms)
-    return ()
+    return _PARTS[type(value)](value)
 
 
 def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
     """The expression with each of its parts changed; itself if they stay as they are."""
     before = parts(value)
+    if not before:
+        return value
     after = tuple([change(part) for part in before])
-    if all(one is other for one, other in zip(before, after, strict=True)):
+    if all(map(is_, before, after)):
         return value
     match value:
         case Element():
-            return replace(value, subscripts=after)
+            return Element(value.array, after, value.reference)
         case Apply():
-            return replace(value, arguments=after)
+            return Apply(value.function, after)
         case Compound():
             return replace(value, members=after)
         case Unary() | Cast() | AddressOf():
             return replace(value, operand=after[0])
-        case Binary() | Integral():
-            return replace(value, left=after[0], right=after[1])
+        case Binary():
+            return Binary(value.operator, *after)
+        case Integral():
+            return Integral(value.operation, *after)
         case Conditional():
             return Conditional(*after)
         case Linear():
@@ -226,9 +236,11 @@ def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
 
 def walk(value: Expr) -> Iterator[Expr]:
     """The expression and all that it is made of, in the order of the text."""
-    yield value
-    for part in parts(value):
-        yield from walk(part)
+    left = [value]
+    while left:
+        value = left.pop()
+        yield value
+        left += parts(value)[::-1]
 
 
 def elements(value: Expr) -> Iterator[Element]:
@@ -236,7 +248,7 @@ def elements(value: Expr) -> Iterator[Element]:
 
 
 def mentions(value: Expr, name: str) -> bool:
-    return Name(name) in walk(value)
+    return any(type(each) is Name and each.name == name for each in walk(value))
 
 
 def substituted(value: Expr, values: Mapping[str, Expr]) -> Expr:

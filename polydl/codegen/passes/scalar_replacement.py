@@ -43,6 +43,8 @@ def streamed_arrays(loop: For, context: Context) -> frozenset[str]:
     if not is_straight(loop.body) or loop.last is None or loop.step != Integer(1):
         return frozenset()
     wanted = frozenset().union(*(each.streamed for each in context.of(loop.body)))
+    if not wanted:
+        return wanted
     touched = [element for assign in assignments(loop.body) for element in _touched(assign)]
     return wanted - {element.array for element in touched if not _is_walked_along(element, loop.iterator)}
 
