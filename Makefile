@@ -66,8 +66,7 @@ lint: $(INSTALLED_DEV) ## ruff: rules and format
 	$(BIN)/ruff format --check .
 
 types: $(INSTALLED_DEV) build/typed ## mypy --strict over the package and the tests
-	$(BIN)/mypy -p polydl
-	$(BIN)/mypy tests
+	$(BIN)/mypy -p polydl $(patsubst tests/%.py,-m %,$(wildcard tests/*.py))
 
 format: $(INSTALLED_DEV) ## rewrite the sources as ruff formats them
 	$(BIN)/ruff check --fix .
