@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 
 _MOST_ROUNDS = 25
+_SAMPLE_SECONDS = 0.01
 # Of a nest that takes long, as many runs of it as its candidates may take together.
 _MOST_ORIGINALS = 20
 
@@ -74,6 +75,7 @@ def timing_policy(timeout_seconds: float, *, cold: bool, limited: bool) -> Timin
     """How candidates of a nest are timed; where ``limited``, those of one that takes long are measured a few times."""
     return TimingPolicy(
         rounds=_MOST_ROUNDS,
+        minimum_sample_seconds=_SAMPLE_SECONDS,
         adaptive=True,
         timeout_seconds=timeout_seconds,
         cold=cold,

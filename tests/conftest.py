@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -7,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from few_samples import ROUNDS, write_command
+from few_samples import FEW, write_command
 from hypothesis import HealthCheck, settings
 
 from polydl import pipeline
@@ -18,6 +19,10 @@ from polydl.frontend.child import fork_server
 from polydl.machine.call_times import CallTimes, write_call_times
 from polydl.machine.system import default_directory, find
 from polydl.microkernels.amx import AMX
+from polydl.start import collect_seldom
+
+# As in the command; thousands of collected tests are searched for cycles otherwise, again and again.
+collect_seldom()
 
 # The same examples in every run, and no failure because a machine is slow.
 settings.register_profile(
@@ -70,6 +75,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_collection_finish() -> None:
+    gc.freeze()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def caches_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Tests neither read nor change what the user's directories hold."""
@@ -108,8 +117,9 @@ def one_fork_server() -> Iterator[None]:
 def few_samples() -> Iterator[None]:
     """What tests measure is measured in few rounds: on a busy machine no number of them settles anything."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("polydl.measuring._MOST_ROUNDS", ROUNDS)
-        patch.setattr("polydl.libraries.measuring._MOST_ROUNDS", ROUNDS)
+        for name, number in FEW.items():
+            patch.setattr(f"polydl.measuring.{name}", number)
+            patch.setattr(f"polydl.libraries.measuring.{name}", number)
         yield
 
 

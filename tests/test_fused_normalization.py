@@ -102,7 +102,7 @@ def test_fused_normalization_is_right(
         assert fused
         kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused]
         built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
-        policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+        policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
         assert [each.message for each in measured if each.status != "ok"] == []
 
@@ -136,7 +136,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(
             kernels[kernel.c[kernel.c.index("polydl_row0") :].splitlines()[0]] = kernel
     assert kernels
     built = EXECUTOR.build([original(scop), *kernels.values()], Toolchain.find(), tmp_path)
-    policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, most_error=space.most_error)
     assert [each.message for each in measured if each.status != "ok"] == []
 

@@ -126,7 +126,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, bool]:
         work = tmp_path / "work"
         work.mkdir()
         [built] = EXECUTOR.build([original(scop)], Toolchain.find(), work)
-        policy = TimingPolicy(rounds=1, budget_seconds=0.1)
+        policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.1)
         [measured] = EXECUTOR.measure([], built, scop, threads=1, policy=policy)
     assert measured.status == "crash"
     assert "SIGABRT" in measured.message

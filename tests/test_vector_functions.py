@@ -103,7 +103,7 @@ def test_results_are_right_and_the_scalar_ones_the_same(tmp_path: Path) -> None:
     scop = parse(tmp_path)
     made = kernels(scop)
     built = EXECUTOR.build([original(scop), *made], Toolchain.find(), tmp_path)
-    policy = TimingPolicy(rounds=1, budget_seconds=0.2)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=5)
     assert [each.message for each in measured if each.status != "ok"] == []
     assert all("simd" in kernel.c for kernel in made)

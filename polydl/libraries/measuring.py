@@ -19,6 +19,7 @@ from polydl.unmeasured import unmeasured
 
 # Rounds in which the candidates of one shape give a sample each.
 _MOST_ROUNDS = 15
+_SAMPLE_SECONDS = 0.01
 # For all candidates of one shape.
 _BUDGET_SECONDS = 10.0
 
@@ -48,7 +49,11 @@ class ShapeMeasuring:
         if records is not False:
             self._records = (default_directory() if records is True else Path(records)) / "libraries"
         self._policy = TimingPolicy(
-            rounds=_MOST_ROUNDS, adaptive=True, budget_seconds=_BUDGET_SECONDS, timeout_seconds=timeout_seconds
+            rounds=_MOST_ROUNDS,
+            minimum_sample_seconds=_SAMPLE_SECONDS,
+            adaptive=True,
+            budget_seconds=_BUDGET_SECONDS,
+            timeout_seconds=timeout_seconds,
         )
         self._executor: Executor = registry.load("executors", "local")
         self._built: dict[str, Built] = {}
