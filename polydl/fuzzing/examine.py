@@ -23,7 +23,7 @@ from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
-from polydl.fuzzing.generator import Case
+from polydl.fuzzing.generator import LEVELS, Case
 from polydl.fuzzing.running import NoReferenceError, Reference, reference, run
 from polydl.fuzzing.unit import together
 from polydl.ir.kernel import KernelSource
@@ -52,6 +52,9 @@ _RANKED = 0.1
 _EXACT = 0.12
 # Of the clock, for a compiler on a busy machine.
 _COMPILER_SECONDS = 1200.0
+# Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
+# loops are unrolled, it takes minutes for what is compiled in a tenth of a second without.
+_LONG, _OF_LONG, _LONGEST = 12_000, 4, 30_000
 # Integers of random nests overflow.
 _WRAPPING = "-fwrapv"
 
@@ -263,14 +266,17 @@ def _run(
     tally: _Tally,
 ) -> None:
     strict = case.conditions.numerics == "strict"
-    level = settings.optimization or case.conditions.optimization
     others = [flag for flag in settings.toolchain.flags if not flag.startswith("-O")]
-    # Where the order of the source is kept, so is every bit.
-    flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
-    toolchain = replace(settings.toolchain, flags=flags)
-    numbered = [(number, source) for number, (_, source) in enumerate(chosen)]
+    levels: dict[str, list[tuple[int, KernelSource]]] = {}
+    for number, (_, source) in enumerate(chosen):
+        level = settings.optimization or _level(case.conditions.optimization, source)
+        levels.setdefault(level, []).append((number, source))
+    libraries: list[tuple[list[int], Path | None, str]] = []
     with tally.stage("compile"):
-        libraries = _compiled(numbered, toolchain, folder)
+        for level, numbered in levels.items():
+            # Where the order of the source is kept, so is every bit.
+            flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
+            libraries += _compiled(numbered, replace(settings.toolchain, flags=flags), folder, f"unit{level}")
     with tally.stage("run"):
         for numbers, library, message in libraries:
             if library is None:
@@ -333,15 +339,25 @@ def _signature(status: str, variant: Variant) -> str:
     return f"{status} with {', '.join(sorted({step.json_name for step in variant.steps}))}"
 
 
+def _level(drawn: str, source: KernelSource) -> str:
+    """The level that a variant is compiled at: the drawn one, or for most long texts the one that compiles fastest.
+
+    It depends on the variant alone, so that a replay compiles it in the same way.
+    """
+    length = len(source.c)
+    optimized = length <= _LONG or (length <= _LONGEST and int(source.id, 16) % _OF_LONG == 0)
+    return drawn if optimized else LEVELS[0]
+
+
 def _compiled(
-    numbered: Sequence[tuple[int, KernelSource]], toolchain: Toolchain, folder: Path
+    numbered: Sequence[tuple[int, KernelSource]], toolchain: Toolchain, folder: Path, identity: str
 ) -> list[tuple[list[int], Path | None, str]]:
     """One library of all kernels; if the compiler refuses that, one of each."""
-    library, message = _library(together(numbered, "unit"), toolchain, folder)
+    library, message = _library(together(numbered, identity), toolchain, folder)
     if library is not None or len(numbered) == 1:
         return [([number for number, _ in numbered], library, message)]
     return [
-        ([number], *_library(together([(number, source)], f"unit{number}"), toolchain, folder))
+        ([number], *_library(together([(number, source)], f"{identity}-{number}"), toolchain, folder))
         for number, source in numbered
     ]
 

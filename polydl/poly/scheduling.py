@@ -20,10 +20,10 @@ from polydl.ir.statement import Statement
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
 
-# Most nests need less than a tenth of a second and 100,000 operations. But where numbers in isl's scheduler grow, an
-# operation takes milliseconds: 24,000 took 10 s in one case, and 40,000 of them 35 s. So it begins with few, and gets a
-# quarter more for as long as these took less than half a second.
-_OPERATIONS = tuple(int(20_000 * 1.25**step) for step in range(13))
+# Most nests need a millisecond and less than 5,000 operations, some a tenth of a second and 100,000. But where numbers
+# in isl's scheduler grow, an operation takes milliseconds: 20,000 took 18 s in one case, and 8,000 of them 0.06 s.
+# So it begins with few, and gets a quarter more for as long as these took less than half a second.
+_OPERATIONS = tuple(int(5_000 * 1.25**step) for step in range(19))
 _SECONDS = 0.5
 # For all dependences along all rows, or without bounds; a stencil needs some ten thousand.
 _ROW_OPERATIONS = 5_000_000
