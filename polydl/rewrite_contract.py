@@ -19,6 +19,8 @@ from polydl.ir.variant import Attach, RewriteStep
 from polydl.machine import Machine
 
 if TYPE_CHECKING:
+    from random import Random
+
     # Who asks what a recorded variant's rewrites are for needs no isl.
     from polydl.match.product import GemmMatch
     from polydl.poly.dependences import Dependence
@@ -122,11 +124,27 @@ class Rewrite(Protocol[S]):
 
 
 class KnowsDependences(Protocol):
-    """What a rewrite may have beside its contract."""
+    """What a rewrite may have beside its contract: the dependences of what it makes."""
 
     def dependences(self, scop: Scop, step: Any, dependences: Sequence[Dependence]) -> tuple[Dependence, ...] | None:
         """All dependences of the scop that ``apply`` makes of ``scop``, whose own are ``dependences``.
 
         None where isl is to compute them, as it does for a rewrite without this member.
         """
+        ...
+
+
+class DrawsSteps(Protocol):
+    """What a rewrite may have beside its contract: steps at random, with which ``polydl fuzz`` tries it anywhere."""
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterable[tuple[RewriteStep, ...]]:
+        """Sequences of steps for a statement, with sizes that suit small nests, or none. They need not be legal."""
+        ...
+
+
+class VariesSteps(Protocol):
+    """What a rewrite may have beside its contract: other steps like one that it proposed, for ``polydl fuzz``."""
+
+    def varied(self, step: Any, draw: Random) -> RewriteStep:
+        """The step with other sizes, at random. It need not be legal."""
         ...

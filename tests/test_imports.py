@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from polydl.registry import GROUPS
+
 ROOT = Path(__file__).parents[1]
 PARTS = ("variants", "microkernels", "ranking", "fusion")
 PUBLIC = {
@@ -160,6 +162,14 @@ def test_no_file_imports_itself_by_way_of_others() -> None:
             del left[name]
     imported = set[str]().union(*left.values())
     assert {name: used & left.keys() for name, used in left.items() if name in imported} == {}
+
+
+def test_rewrites_and_microkernels_are_known_through_the_registry_alone() -> None:
+    plug_ins = {target.partition(":")[0] for group in ("rewrites", "microkernels") for target in GROUPS[group].values()}
+    assert plug_ins <= FILES.keys()
+    core = {name: path for name, path in FILES.items() if room(name) not in (*PARTS, "registry")}
+    known = {name: {each.module for each in imports(path)} & plug_ins for name, path in core.items()}
+    assert {name: modules for name, modules in known.items() if modules} == {}
 
 
 def test_nothing_but_the_command_line_knows_the_command_line() -> None:

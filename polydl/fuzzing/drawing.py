@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from polydl import registry
 from polydl.errors import PolydlError
+from polydl.ir.families import BILINEAR
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Interchange, NestStep, Parallel, RewriteStep, Step, Tile, Unroll, Variant, Vectors
 from polydl.machine import Machine
 from polydl.pipeline import space_on
+from polydl.plan.rewrite_steps import rewrite_of
 from polydl.plan.rewriting import rewritten
+from polydl.rewrite_contract import DrawsSteps, VariesSteps
 
 if TYPE_CHECKING:
     from polydl.variants.generate import VariantSpace
@@ -45,8 +49,8 @@ def after_rewrites(space: VariantSpace, machine: Machine, microkernel: str, draw
     heaviest = max(space.source.statements, key=lambda statement: statement.instances)
     for _ in range(_TRIES):
         statement = heaviest if draw.random() < 0.7 else draw.choice(space.source.statements)
-        transforms = list(_transforms(space.source, statement, draw))
-        others = list(small_rewrites(statement, draw))
+        transforms = _rewrites(space.source, statement, draw, bilinear=True)
+        others = _rewrites(space.source, statement, draw, bilinear=False)
         if not transforms and not others:
             continue
         steps = draw.choice(transforms if transforms and draw.random() < 0.6 else others or transforms)
@@ -70,9 +74,7 @@ def beyond_space(variant: Variant, scop: Scop, draw: Random) -> Variant:
 
 
 def _changed(steps: list[Step], scop: Scop, draw: Random) -> list[Step]:
-    from polydl.variants.rewrites.reschedule import Reschedule
-
-    kind = draw.choice(("drop", "size", "order", "parallel", "tile", "rewrite", "vectors", "unroll", "common"))
+    kind = draw.choice(("drop", "size", "order", "parallel", "tile", "rewrite", "vectors", "unroll", "vary"))
     tiles = [step for step in steps if isinstance(step, Tile)]
     orders = [step for step in steps if isinstance(step, Interchange) and len(step.order) > 1]
     if kind == "drop" and steps:
@@ -101,14 +103,15 @@ def _changed(steps: list[Step], scop: Scop, draw: Random) -> list[Step]:
     if kind == "unroll" and orders:
         order = draw.choice(orders)
         return [*steps, *(Unroll(order.nest, loop) for loop in order.order[-draw.choice((1, 1, 2, 3)) :])]
-    common = [step for step in steps if isinstance(step, Reschedule)]
-    if kind in ("common", "size") and common:
-        old_loops = draw.choice(common)
-        sizes = tuple(draw.choice((2, 3, 5, 8, 16)) if size > 1 else 1 for size in old_loops.sizes)
-        return _with(steps, old_loops, replace(old_loops, sizes=sizes, wavefront=draw.random() < 0.5))
+    varying = _varying(steps)
+    if kind in ("vary", "size") and varying:
+        step, rewrite = draw.choice(varying)
+        return _with(steps, step, rewrite.varied(step, draw))
     if kind == "rewrite":
         statement = draw.choice(scop.statements)
-        rewrites = [*small_rewrites(statement, draw), *_transforms(scop, statement, draw)]
+        rewrites = [
+            sequence for bilinear in (False, True) for sequence in _rewrites(scop, statement, draw, bilinear=bilinear)
+        ]
         kept = [step for step in steps if not isinstance(step, NestStep)]
         return [*kept, *draw.choice(rewrites)] if rewrites else steps
     return steps
@@ -118,86 +121,20 @@ def _with(steps: Sequence[Step], old: Step, new: Step) -> list[Step]:
     return [new if step is old else step for step in steps]
 
 
-def small_rewrites(statement: Statement, draw: Random) -> Iterator[tuple[RewriteStep, ...]]:
-    """Rewrites of a statement that the search would try for large sizes alone."""
-    from polydl.variants.rewrites.coalesce import Coalesce
-    from polydl.variants.rewrites.cut_triangle import CutTriangle
-    from polydl.variants.rewrites.gather import Gather
-    from polydl.variants.rewrites.pack import Pack
-    from polydl.variants.rewrites.pack_panels import PackPanels
-    from polydl.variants.rewrites.pack_tiles import PackTiles
-    from polydl.variants.rewrites.pad import Pad
-    from polydl.variants.rewrites.split import Split
-
-    loops = statement.iterators
-    name = statement.name
-    if not loops:
-        return
-    yield (Split(name, draw.choice(loops), draw.choice(_SIZES)),)
-    if len(loops) > 1:
-        at = draw.randrange(len(loops) - 1)
-        yield (Coalesce(name, loops[at], loops[at + 1]),)
-        yield (Coalesce(name, *draw.sample(loops, 2)),)
-        rows, columns = draw.sample(loops, 2)
-        yield (CutTriangle(name, rows, columns, draw.choice((2, 4, 8, 12, 16))),)
-    reads = [access for access in statement.reads if access.subscripts]
-    if not reads:
-        return
-    access = draw.choice(reads)
-    assert access.subscripts is not None
-    dimensions = len(access.subscripts)
-    yield (Pack(name, access.array, tuple(draw.sample(range(dimensions), dimensions))),)
-    yield (Pad(name, access.array),)
-    moving = [loop for place, loop in enumerate(loops) if any(form.coefficients[place] for form in access.subscripts)]
-    if moving:
-        order = tuple(draw.sample(moving, len(moving)))
-        yield (PackPanels(name, access.array, order),)
-        yield (Gather(name, access.array, order, (1,) * len(order)),)
-        shared = tuple(draw.sample(loops, draw.randint(1, len(loops))))
-        inner = tuple(loop for loop in order if loop not in shared)
-        if inner:
-            yield (PackTiles(name, access.array, shared, inner),)
+def _rewrites(scop: Scop, statement: Statement, draw: Random, *, bilinear: bool) -> list[tuple[RewriteStep, ...]]:
+    """Sequences of all rewrites that can draw some for a statement: of those for fewer products, or of the others."""
+    found: list[tuple[RewriteStep, ...]] = []
+    for name in registry.names("rewrites"):
+        rewrite: Any = registry.load("rewrites", name)
+        if hasattr(rewrite, "drawn") and (BILINEAR in rewrite.families) == bilinear:
+            drawing: DrawsSteps = rewrite
+            found += drawing.drawn(scop, statement, draw)
+    return found
 
 
-def _transforms(scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[RewriteStep, ...]]:
-    """Winograd's and Strassen's ways, with tiles and quarters of small nests, and parts of strided convolutions."""
-    from polydl.match.convolution import convolution, strided_axes
-    from polydl.variants.rewrites.polyphase import Polyphase
-    from polydl.variants.rewrites.split import Split
-    from polydl.variants.rewrites.strassen import Strassen, block_product
-    from polydl.variants.rewrites.winograd import Winograd
-
-    names = statement.iterators
-    conv = convolution(scop, statement)
-    if conv is not None and conv.axes:
-        axes = tuple((names[pixel], names[tap], draw.choice((2, 3, 4))) for pixel, tap in conv.axes)
-        yield (Winograd(statement.name, axes, draw.randint(1, max(1, len(conv.columns)))),)
-    strided = strided_axes(scop, statement)
-    if strided:
-        yield (Polyphase(statement.name, tuple((names[tap], draw.choice((2, stride))) for _, tap, stride in strided)),)
-    product = block_product(scop, statement)
-    box = statement.box
-    if product is None or box is None:
-        return
-    form = product.form
-    roles: list[list[int]] = [[], [], []]
-    for loop, moves in enumerate(zip(form.strides_c, form.strides_a, form.strides_b, strict=True)):
-        kind = tuple(map(bool, moves))
-        for role, wanted in zip(roles, ((True, True, False), (True, False, True), (False, True, True)), strict=True):
-            if kind == wanted and box[loop][0] == 0:
-                role.append(loop)
-    parts = draw.choice((2, 2, 4))
-    if not all(roles):
-        return
-    # Loops that can be cut, where there are any.
-    roles = [[loop for loop in role if not (box[loop][1] + 1) % parts] or role for role in roles]
-    cuts: list[RewriteStep] = []
-    halves = []
-    for role in roles:
-        loop = draw.choice(role)
-        extent = box[loop][1] + 1
-        if extent % parts or extent == parts:
-            return
-        cuts.append(Split(statement.name, names[loop], extent // parts))
-        halves.append(f"{names[loop]}_block")
-    yield (*cuts, Strassen(statement.name, (halves[0], halves[1], halves[2])))
+def _varying(steps: Sequence[Step]) -> list[tuple[RewriteStep, VariesSteps]]:
+    """The steps whose rewrites know others like them."""
+    rewrites: list[tuple[RewriteStep, Any]] = [
+        (step, rewrite_of(step)) for step in steps if isinstance(step, RewriteStep)
+    ]
+    return [(step, rewrite) for step, rewrite in rewrites if hasattr(rewrite, "varied")]

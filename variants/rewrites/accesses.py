@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import prod
+from random import Random
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
@@ -44,6 +45,16 @@ def walked(statement: Statement, access: Access) -> tuple[str, ...]:
         for place, name in enumerate(statement.iterators)
         if any(form.coefficients[place] for form in access.subscripts)
     )
+
+
+def drawn_read(statement: Statement, draw: Random) -> tuple[Access, tuple[str, ...]] | None:
+    """A read of the statement at random, and the loops that move it in any order; None if there is none."""
+    reads = [access for access in statement.reads if access.subscripts]
+    if not reads:
+        return None
+    access = draw.choice(reads)
+    moving = walked(statement, access)
+    return access, tuple(draw.sample(moving, len(moving)))
 
 
 def visits_once(scop: Scop, statement: Statement, access: Access) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -54,6 +55,14 @@ class CoalesceRewrite:
         """A longer loop for the microkernel, where the loop outside of one goes on through memory where that ends."""
         for step in coalescing_choices(request.statement, request.matches):
             yield Proposal((step,))
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Coalesce]]:
+        """Two loops next to each other, and any two."""
+        loops = statement.iterators
+        if len(loops) > 1:
+            at = draw.randrange(len(loops) - 1)
+            yield (Coalesce(statement.name, loops[at], loops[at + 1]),)
+            yield (Coalesce(statement.name, *draw.sample(loops, 2)),)
 
     def describe(self, scop: Scop, step: Coalesce) -> str:
         return f"{step.outer} and {step.inner} of {step.statement} as one loop"

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from random import Random
 from typing import Annotated, ClassVar
 
 import islpy as isl
@@ -79,6 +80,12 @@ class CutTriangleRewrite:
                     yield Proposal(_proposed(request, CutTriangle(statement.name, *names, size)))
         except AnalysisError:
             return
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[CutTriangle]]:
+        """Any two loops, with small squares."""
+        if statement.depth > 1:
+            rows, columns = draw.sample(statement.iterators, 2)
+            yield (CutTriangle(statement.name, rows, columns, draw.choice((2, 4, 8, 12, 16))),)
 
     def describe(self, scop: Scop, step: CutTriangle) -> str:
         line = next((each.line for each in scop.statements if each.name == step.statement), None)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -18,7 +19,7 @@ from polydl.machine import Core
 from polydl.match.product import GemmMatch, ProductForm
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.accesses import copied_along, only_read, walked
+from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_read, walked
 from polydl.variants.rewrites.coalesce import Coalesce, coalesced_loop
 from polydl.variants.rewrites.pack import order_with_last
 from polydl.variants.rewrites.row_operands import oriented_rows, pays
@@ -65,6 +66,12 @@ class GatherRewrite:
                 yield Proposal(steps)
         for step in near_column_choices(request.scop, request.statement, request.matches, request.machine.core):
             yield Proposal((step,))
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Gather]]:
+        """Any operand, with a dimension for each loop that moves it, in any order."""
+        read = drawn_read(statement, draw)
+        if read is not None and read[1]:
+            yield (Gather(statement.name, read[0].array, read[1], (1,) * len(read[1])),)
 
     def describe(self, scop: Scop, step: Gather) -> str:
         return f"a copy of what {' '.join(step.loops)} read of {step.array}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from random import Random
 from typing import Annotated, ClassVar
 
 import islpy as isl
@@ -56,6 +57,14 @@ class PackRewrite:
         if not request.preferred:
             for steps in packing_choices(request.scop, request.statement)[:MOST]:
                 yield Proposal(steps)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Pack]]:
+        """Dimensions of any array that is read, in any order."""
+        reads = [access for access in statement.reads if access.subscripts]
+        if reads and statement.iterators:
+            array = draw.choice(reads).array
+            dimensions = len(scop.array(array).extents)
+            yield (Pack(statement.name, array, tuple(draw.sample(range(dimensions), dimensions))),)
 
     def describe(self, scop: Scop, step: Pack) -> str:
         extents = {array.name: array.extents for array in scop.arrays}.get(step.array)

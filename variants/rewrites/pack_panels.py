@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -15,7 +16,7 @@ from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.accesses import copied_along, only_read, visits_once, walked
+from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_read, visits_once, walked
 from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_ROWS, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
@@ -61,6 +62,12 @@ class PackPanelsRewrite:
         for steps in panel_choices(scop, statement, matches, page_bytes):
             if not tiles or _small(scop, steps) or _constant(scop, steps):
                 yield Proposal(steps)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
+        """Any operand, as the loops that move it walk through it in any order."""
+        read = drawn_read(statement, draw)
+        if read is not None and read[1]:
+            yield (PackPanels(statement.name, read[0].array, read[1]),)
 
     def describe(self, scop: Scop, step: PackPanels) -> str:
         return f"a copy of {step.array} in panels, as {' '.join(step.loops)} walk through it"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -22,7 +23,7 @@ from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.accesses import moved_read, only_read, subscripts_by_loop, visits_once, walked
+from polydl.variants.rewrites.accesses import drawn_read, moved_read, only_read, subscripts_by_loop, visits_once, walked
 from polydl.variants.rewrites.copies import copying_statement
 from polydl.variants.rewrites.fuse import Fuse, fuse, shared_loops
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
@@ -70,6 +71,16 @@ class PackTilesRewrite:
         """Tiles of A, where its rows lie a page or more apart."""
         for steps in tile_choices(request.scop, request.statement, request.matches, request.machine.core.page_bytes):
             yield Proposal(steps)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackTiles]]:
+        """Any operand, in tiles inside any loops."""
+        read = drawn_read(statement, draw)
+        if read is None or not statement.iterators:
+            return
+        shared = tuple(draw.sample(statement.iterators, draw.randint(1, statement.depth)))
+        inner = tuple(loop for loop in read[1] if loop not in shared)
+        if inner:
+            yield (PackTiles(statement.name, read[0].array, shared, inner),)
 
     def describe(self, scop: Scop, step: PackTiles) -> str:
         return f"a copy of each tile of {step.array} inside {' '.join(step.shared)}, as {' '.join(step.loops)} walk it"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import ClassVar
 
 import islpy as isl
@@ -58,6 +59,12 @@ class PadRewrite:
         step = padding_choice(request.scop, request.statement)
         if step is not None:
             yield Proposal((step,), for_microkernel=False)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Pad]]:
+        """Any array that is read."""
+        reads = [access for access in statement.reads if access.subscripts]
+        if reads and statement.iterators:
+            yield (Pad(statement.name, draw.choice(reads).array),)
 
     def describe(self, scop: Scop, step: Pad) -> str:
         return f"a copy of {step.array} between zeros, in place of conditions"

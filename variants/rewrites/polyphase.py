@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from math import prod
+from random import Random
 from typing import Annotated, ClassVar
 
 import islpy as isl
@@ -87,6 +88,13 @@ class PolyphaseRewrite:
             if left[size] <= MOST_LEFT and tiles:
                 attached = tuple(attached_zeros(each.statement) for each in tiles)
                 yield Proposal((*blocked.steps, step, *tiles), attached)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Polyphase]]:
+        """Residues of the taps modulo two, or modulo the stride."""
+        strided = strided_axes(scop, statement)
+        if strided:
+            loops = tuple((statement.iterators[tap], draw.choice((2, stride))) for _, tap, stride in strided)
+            yield (Polyphase(statement.name, loops),)
 
     def describe(self, scop: Scop, step: Polyphase) -> str:
         loops = " and ".join(f"{loop} modulo {number}" for loop, number in step.loops)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Annotated, ClassVar
 
 import islpy as isl
@@ -127,6 +128,11 @@ class RescheduleRewrite:
                 for operand in operands(scop, scop.statement(name))
             )
             yield Proposal((step, *operands_first), for_microkernel=False)
+
+    def varied(self, step: Reschedule, draw: Random) -> Reschedule:
+        """Tiles of other sizes, with or without wavefronts of them."""
+        sizes = tuple(draw.choice((2, 3, 5, 8, 16)) if size > 1 else 1 for size in step.sizes)
+        return replace(step, sizes=sizes, wavefront=draw.random() < 0.5)
 
     def describe(self, scop: Scop, step: Reschedule) -> str:
         lines = sorted({scop.statement(name).line for name in step.statements})

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.divisors import divisors
@@ -61,6 +62,11 @@ class SplitRewrite:
         for step in batch_choices(request.statement, request.matches):
             # Of loops that walk on through memory as one, the pair that comes first is the one to be tiled for parts.
             yield Proposal((*joined[:1], step))
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Split]]:
+        """Any loop, in small blocks of any size."""
+        if statement.iterators:
+            yield (Split(statement.name, draw.choice(statement.iterators), draw.choice((2, 3, 4, 5, 8, 16))),)
 
     def describe(self, scop: Scop, step: Split) -> str:
         return f"{step.loop} of {step.statement} in blocks of {step.size}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from math import prod
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -95,6 +96,27 @@ class StrassenRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Large products, their loops in blocks of each size and these by their quarters."""
         yield from strassen_choices(request.scop, request.statement)
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[RewriteStep, ...]]:
+        """Quarters, or sixteenths, of all of a product, whose loops are split for it."""
+        product, box = block_product(scop, statement), statement.box
+        if product is None or box is None:
+            return
+        parts = draw.choice((2, 2, 4))
+        cuts: list[RewriteStep] = []
+        halves: list[str] = []
+        for loops, _ in _groups(product):
+            # Those that can be cut, where there are any.
+            candidates = [loop for loop in loops if not (box[loop][1] + 1) % parts] or loops
+            if not candidates:
+                return
+            loop = draw.choice(candidates)
+            extent = box[loop][1] + 1
+            if extent % parts or extent == parts:
+                return
+            cuts.append(Split(statement.name, statement.iterators[loop], extent // parts))
+            halves.append(f"{statement.iterators[loop]}_block")
+        yield (*cuts, Strassen(statement.name, (halves[0], halves[1], halves[2])))
 
     def describe(self, scop: Scop, step: Strassen) -> str:
         return f"fewer products, of sums of quarters of blocks, in {step.statement} (Strassen)"

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import Annotated, ClassVar
 
 from polydl.errors import IllegalVariantError
@@ -119,6 +120,14 @@ class WinogradRewrite:
             yield from (replace(each, steps=(*shaping, *each.steps)) for each in proposals)
             if proposals:
                 break
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Winograd]]:
+        """Small tiles of any convolution, and any number of column loops."""
+        conv = convolution(scop, statement)
+        if conv is not None and conv.axes:
+            names = statement.iterators
+            axes = tuple((names[pixel], names[tap], draw.choice((2, 3, 4))) for pixel, tap in conv.axes)
+            yield (Winograd(statement.name, axes, draw.randint(1, max(1, len(conv.columns)))),)
 
     def describe(self, scop: Scop, step: Winograd) -> str:
         tiles = " by ".join(f"{size} of {pixel}" for pixel, _, size in step.axes)
