@@ -68,7 +68,7 @@ def _epilogue(scop: Scop, site: CallSite, epilogue: Epilogue, vector_bytes: int)
     def statement(applied: EpilogueStatement) -> Assign:
         # The values of the statement's own iterators don't matter: its references are over those of the product.
         own = assignment(scop, applied.statement, [Integer(0)] * applied.statement.depth)
-        (made,) = with_elements_of((own,), lambda each: affine_element(applied.references[each.reference], names))
+        (made,) = with_elements_of((own,), lambda access: affine_element(applied.references[access.reference], names))
         assert isinstance(made, Assign)
         return made
 

@@ -39,9 +39,9 @@ def distributed(loop: For, iterations: int) -> Body:
     arrays: list[str] = []
     made: list[Declare | For] = []
 
-    def array(own: str) -> Element:
-        made.append(Declare(kind, (Variable(own, (iterations,)),)))
-        return Element(own, (counter,))
+    def array(variable: str) -> Element:
+        made.append(Declare(kind, (Variable(variable, (iterations,)),)))
+        return Element(variable, (counter,))
 
     def part(statement: Assign, kept: Expr) -> None:
         begin = Declare(kind, (Variable(name, initial=source),))
