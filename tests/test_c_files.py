@@ -77,6 +77,18 @@ def test_odd_c_is_accepted_or_refused_with_a_reason(name: str, tmp_path: Path) -
         assert refused.remedy
 
 
+@pytest.mark.parametrize("body", ["{ a[i] = n; if (n) f(a, n - 1); }", "a[i] = n; if (n) f(a, n - 1);"])
+def test_pet_never_sees_a_function_that_calls_itself(
+    body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would follow the calls until its stack is full."""
+    path = tmp_path / "odd.c"
+    path.write_text(f"void f(float a[8], int n) {{ for (int i = 0; i < 8; i++) {body} }}\n")
+    monkeypatch.setattr("polydl.frontend.pet.pet_pass", None)
+    refused = refusal(path, polydl.Machine.detect(cache_sizes="32K,1M", threads=1))
+    assert "the function calls itself" in str(refused)
+
+
 def refusal(path: Path, machine: polydl.Machine) -> PolydlError | None:
     try:
         nest = polydl.parse(path)

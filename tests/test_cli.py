@@ -353,7 +353,8 @@ def test_control_c_leaves_nothing_behind(matmul: str, tmp_path: Path) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     # A shell without job control starts what runs in its background with interrupts ignored.
-    command = [sys.executable, "-c", "from polydl.cli import main; main()", "optimize", matmul, "--all", "--out", "out"]
+    command = [sys.executable, "-c", "from polydl.cli import main; main()", "optimize", matmul]
+    command += ["--all", "--max-variants", "60", "--out", "out"]
     process = subprocess.Popen(
         command, cwd=tmp_path, env=os.environ | {"TMPDIR": str(temporary)}, stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

@@ -93,7 +93,7 @@ def imports(path: Path) -> tuple[Import, ...]:
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
                 yield Import(full if full in FILES else node.module, not in_function and not checked_only, checked_only)
-        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
             for statement in node.body:
                 yield from walk(statement, in_function, True)
             for statement in node.orelse:

@@ -149,11 +149,11 @@ def test_a_step_that_does_not_fit_is_refused(
 
 
 @pytest.mark.native
-def test_it_carries_a_whole_job(project: Path, tmp_path: Path) -> None:
+def test_it_carries_a_whole_job(project: Path, quick_command: Path, tmp_path: Path) -> None:
     source = tmp_path / "seidel.c"
     source.write_text(SEIDEL)
     command = [
-        *(sys.executable, "-c", "from polydl.cli import main; main()"),
+        str(quick_command),
         *("optimize", str(source), "--threads", "1", "--top-k", "3", "--max-variants", "20"),
         *("--out", str(tmp_path / "out"), "--json", "-"),
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -210,8 +209,8 @@ def test_verbose_and_quiet_together_are_refused(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.native
-def test_quiet_shows_nothing_and_verbose_all(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "polydl", "optimize", str(ROOT / "examples" / "matmul.c")]
+def test_quiet_shows_nothing_and_verbose_all(tmp_path: Path, quick_command: Path) -> None:
+    command = [str(quick_command), "optimize", str(ROOT / "examples" / "matmul.c")]
     command += ["-D", "M=16", "-D", "N=32", "-D", "K=8", "--max-variants", "6", "--top-k", "2", "--threads", "1"]
     environment = os.environ | {"COLUMNS": "80", "XDG_DATA_HOME": str(tmp_path)}
 

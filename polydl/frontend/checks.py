@@ -27,11 +27,15 @@ _TYPES = {
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:
-    """The checks of a marked region that are possible before pet reads it."""
+    """The checks of a marked region that are possible before pet reads it; without one, of what it never ends with."""
     if facts.region is not None:
         check_constructs(facts, *facts.region, place)
         check_variables(facts, *facts.region, place)
         check_sizes(facts, *facts.region, place)
+        return
+    for construct in facts.constructs:
+        if construct.endless:
+            check_constructs(facts, construct.offset, construct.offset + 1, place)
 
 
 def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) -> None:

@@ -98,6 +98,8 @@ class Construct:
     #: of the construct
     text: str
     remedy: str
+    #: whether pet follows it without end, wherever in a function without a marked region it is
+    endless: bool = False
 
 
 @dataclass(frozen=True)

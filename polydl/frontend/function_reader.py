@@ -331,7 +331,9 @@ class FunctionReader:
         if callee is None or callee.kind != CursorKind.FUNCTION_DECL:
             self._add(cursor, "a call through a pointer can't be modelled", "call the function by its name")
         elif callee.get_usr() == self.function.get_usr():
-            self._add(cursor, f"the function calls itself ({callee.spelling})", "write the recursion as loops")
+            self._add(
+                cursor, f"the function calls itself ({callee.spelling})", "write the recursion as loops", endless=True
+            )
         else:
             reason = impurity(callee, self.main_file)
             if reason is not None:
@@ -410,10 +412,10 @@ class FunctionReader:
         message, remedy = _UNSUPPORTED.get(cursor.kind, (cursor.kind.name.lower(), "write it with for loops"))
         self._add(cursor, f"{message} can't be modelled", remedy)
 
-    def _add(self, cursor: Any, message: str, remedy: str) -> None:
+    def _add(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         quoted = self.text[start : max(end, start + 1)].split("\n")[0]
-        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy))
+        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless))
 
 
 def _is_initialized(declaration: Any) -> bool:
