@@ -3,7 +3,8 @@
 A scalar orders all iterations of the loops around it. In ``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` it
 accumulates a sum, which is promoted to the array element that receives it. In ``float t = x[i]; y[i] = t * t;`` it
 names a value, which is forwarded to its uses. Any other scalar is expanded to an array with an element for each
-iteration of the loops around it. The C compiler puts values into registers again.
+iteration of the loops around it. One that several loops use, each for values of its own, is a scalar for each of them
+first. The C compiler puts values into registers again.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import islpy as isl
 from polydl.ir.affine import iterator_form
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
+from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 
 # Most bytes of an expanded scalar; one that needs more is left as it is.
@@ -33,7 +35,7 @@ def without_local_scalars(scop: Scop) -> Scop:
         for array in scop.arrays:
             if array.storage != "local" or array.extents or _is_marked(scop, array):
                 continue
-            for rewrite in (_forwarded, _promoted, _expanded):
+            for rewrite in (_forwarded, _promoted, _expanded, _separated):
                 rewritten = rewrite(scop, array)
                 if rewritten is not None:
                     scop, changed = rewritten, True
@@ -220,26 +222,58 @@ def _expanded(scop: Scop, array: Array) -> Scop | None:
     depth = first.depth
     if depth == 0 or not _is_plain_assignment(first, array) or any(a.array == array.name for a in first.reads):
         return None
-    if first.box is None or any(low < 0 for low, _ in first.box) or any(way != 1 for way in first.directions):
+    box = bounding_box(isl.Set(first.domain))
+    if any(low < 0 for low, _ in box) or any(way != 1 for way in first.directions):
         return None
-    domain = isl.Set(first.domain).set_tuple_name("")
-    for user in users[1:]:
-        if not _inside(user, first) or user.betas <= first.betas:
-            return None
-        outer = isl.Set(user.domain).project_out(isl.dim_type.set, depth, user.depth - depth).set_tuple_name("")
-        if not outer.is_subset(domain):
-            return None
-    extents = tuple(high + 1 for _, high in first.box)
+    if any(not _sees(user, first) for user in users[1:]):
+        return None
+    extents = tuple(high + 1 for _, high in box)
     if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
         return None
-    taken = {other.name for other in scop.arrays}
-    name = f"{array.name}_of"
-    while name in taken:
-        name += "_"
-    expanded = replace(array, name=name, extents=extents)
+    expanded = replace(array, name=_fresh(scop, f"{array.name}_of"), extents=extents)
     changed = {user.name: _with_element(user, array, expanded) for user in users}
     without = _without(scop, set(), changed, array)
     return replace(without, arrays=(*without.arrays, expanded))
+
+
+def _sees(user: Statement, first: Statement) -> bool:
+    """Whether ``first`` runs before ``user`` in each iteration, of the loops around it, in which that runs."""
+    if not _inside(user, first) or user.betas <= first.betas:
+        return False
+    outer = isl.Set(user.domain).project_out(isl.dim_type.set, first.depth, user.depth - first.depth)
+    return bool(outer.set_tuple_name("").is_subset(isl.Set(first.domain).set_tuple_name("")))
+
+
+def _separated(scop: Scop, array: Array) -> Scop | None:
+    """A scalar for each of the loops that use the scalar for values of their own, where there are several."""
+    lives: list[list[Statement]] = []
+    for user in scop.statements:
+        if all(access.array != array.name for access in user.accesses):
+            continue
+        if lives and _sees(user, lives[-1][0]):
+            lives[-1].append(user)
+        elif _is_plain_assignment(user, array) and all(access.array != array.name for access in user.reads):
+            lives.append([user])
+        else:
+            return None
+    if len(lives) < 2:
+        return None
+    changed: dict[str, Statement] = {}
+    added: list[Array] = []
+    for number, users in enumerate(lives):
+        own = replace(array, name=_fresh(scop, f"{array.name}_{number}"))
+        added.append(own)
+        changed.update((user.name, _with_element(user, array, own)) for user in users)
+    without = _without(scop, set(), changed, array)
+    return replace(without, arrays=(*without.arrays, *added))
+
+
+def _fresh(scop: Scop, name: str) -> str:
+    """``name`` with as many underscores after it as it takes for no array of the scop to have it."""
+    taken = {other.name for other in scop.arrays}
+    while name in taken:
+        name += "_"
+    return name
 
 
 def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:
