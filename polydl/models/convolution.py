@@ -10,7 +10,7 @@ import numpy as np
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import BLOCK, Image, Layout, Loops, brackets, declared, nest
+from polydl.models.layout import BLOCK, Image, Layout, Loops, brackets, declared, in_words, nest
 from polydl.models.layout_choice import block_of
 
 Pair = tuple[int, int]
@@ -45,8 +45,8 @@ class Convolution:
         kind = "depthwise convolution" if self.depthwise else "convolution"
         size = f"{self.kernel[0]}x{self.kernel[1]}"
         words = [f"{kind} {size}, {self.channels} to {self.filters} channels"]
-        words += [f"stride {self.stride[0]}"] if self.stride != (1, 1) else []
-        words += [f"dilation {self.dilation[0]}"] if self.dilation != (1, 1) else []
+        words += [f"stride {in_words(self.stride)}"] if self.stride != (1, 1) else []
+        words += [f"dilation {in_words(self.dilation)}"] if self.dilation != (1, 1) else []
         words += [f"{self.groups} groups"] if self.groups > 1 and not self.depthwise else []
         return ", ".join(words)
 

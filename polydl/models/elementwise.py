@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from polydl.models.epilogue import Step
+from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
@@ -63,6 +63,62 @@ class WithConstant(RowMajorKind):
 
 
 @dataclass(frozen=True)
+class ParametricRelu(PlainKind):
+    """Elements less than 0 times the constant ``slope``: of this shape, as NumPy broadcasts it, or for each channel."""
+
+    shape: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "parametric relu"
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("slope",)
+
+    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+        del channels
+        assert isinstance(inputs[0], Image)
+        return inputs[0].block
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        first, operands = inputs[0], inputs[1:]
+        block = channels_together(output, inputs)
+        if isinstance(output, Image):
+            declaration, slope = f"slope[{output.channels}]", f"slope[t * {block} + k]"
+        else:
+            constant = RowMajor(self.shape)
+            declaration, slope = declared("slope", constant), broadcast("slope", constant, output)
+        element = first.element("input", block)
+        source = f"({element} < 0.0f ? {element} * {slope} : {element})"
+        parameters = [declared("input", first), *operand_parameters(steps, operands), declaration]
+        return function_text(function, output, parameters, [element_wise(output, source, steps, operands)])
+
+
+@dataclass(frozen=True)
+class Masked(RowMajorKind):
+    """A value where a constant of this shape, which is broadcast as by NumPy, is not 0; else the element."""
+
+    value: float
+    shape: tuple[int, ...]
+
+    @property
+    def label(self) -> str:
+        return "masked"
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        return ("mask",)
+
+    def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
+        first, operands, mask = inputs[0], inputs[1:], RowMajor(self.shape)
+        condition = f"{broadcast('mask', mask, output)} > 0.0f"
+        source = f"({condition} ? {number(self.value)} : {first.element('input')})"
+        parameters = [declared("input", first), *operand_parameters(steps, operands), declared("mask", mask)]
+        return function_text(function, output, parameters, [element_wise(output, source, steps, operands)])
+
+
+@dataclass(frozen=True)
 class Reorder(PlainKind):
     """Images as PyTorch has them, [images][channels][rows][columns], into blocks of channels, or back."""
 
@@ -110,13 +166,13 @@ class Concatenate(PlainKind):
         assert not steps
         assert isinstance(output, Image)
         nests, first = [], 0
-        for number, image in enumerate(inputs):
+        for position, image in enumerate(inputs):
             assert isinstance(image, Image)
             block = min(image.block, output.block)
             target = output.element("output", block, first)
-            nests.append(nest(image.loops(block), f"{target} = {image.element(f'input{number}', block)};"))
+            nests.append(nest(image.loops(block), f"{target} = {image.element(f'input{position}', block)};"))
             first += image.channels
-        parameters = [declared(f"input{number}", image) for number, image in enumerate(inputs)]
+        parameters = [declared(f"input{position}", image) for position, image in enumerate(inputs)]
         return function_text(function, output, parameters, nests)
 
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from math import inf, isfinite, isnan
 from typing import Literal
 
-Function = Literal["relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh"]
+Function = Literal[
+    "relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh", "exp", "log", "sqrt",
+    "rsqrt", "square", "cube", "reciprocal", "abs", "erf", "softplus", "mish",
+]  # fmt: skip
+Operation = Literal["+", "-", "*", "/"]
 
 _EXPRESSIONS: dict[Function, str] = {
     # The comparison keeps NaN, as PyTorch does.
@@ -20,8 +24,23 @@ _EXPRESSIONS: dict[Function, str] = {
     "gelu": "(0.5f * {0} * (1.0f + erff({0} * 0.70710678f)))",
     "gelu_tanh": "(0.5f * {0} * (1.0f + tanhf(0.79788456f * ({0} + 0.044715f * {0} * {0} * {0}))))",
     "tanh": "tanhf({0})",
+    "exp": "expf({0})",
+    "log": "logf({0})",
+    "sqrt": "sqrtf({0})",
+    "rsqrt": "(1.0f / sqrtf({0}))",
+    "square": "({0} * {0})",
+    "cube": "({0} * {0} * {0})",
+    "reciprocal": "(1.0f / {0})",
+    "abs": "fabsf({0})",
+    "erf": "erff({0})",
+    # Beyond 20, the sum is the element to the last bit, and its exponential might be none.
+    "softplus": "({0} > 20.0f ? {0} : log1pf(expf({0} > 20.0f ? 20.0f : {0})))",
+    "mish": "({0} * tanhf({0} > 20.0f ? {0} : log1pf(expf({0} > 20.0f ? 20.0f : {0}))))",
 }
 FUNCTIONS = tuple(_EXPRESSIONS)
+#: functions by what they raise the element to
+POWERS: dict[float, Function] = {2: "square", 3: "cube", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}
+_OPERATIONS: dict[Operation, str] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
 
 
 @dataclass(frozen=True)
@@ -39,7 +58,9 @@ class Combine:
     goes with all of the element's image.
     """
 
-    operation: Literal["+", "*"]
+    operation: Operation
+    #: whether the other value stands before the operation
+    reverse: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,7 +79,24 @@ class Clamp:
     most: float
 
 
-Step = Apply | Combine | Scale | Clamp
+@dataclass(frozen=True)
+class Slope:
+    """The element, times a number where it is less than 0."""
+
+    factor: float
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """ELU and its kin: where the element x is less than 0, (exp(x / divisor) - 1) * ``alpha``; all times ``scale``."""
+
+    alpha: float
+    scale: float = 1.0
+    #: what the element is divided by in the exponent
+    divisor: float = 1.0
+
+
+Step = Apply | Combine | Scale | Clamp | Slope | Exponential
 
 
 def number(value: float) -> str:
@@ -76,13 +114,19 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
         match step:
             case Apply(function):
                 text = _EXPRESSIONS[function].format(text)
-            case Combine(operation):
-                text = f"({text} {operation} {left.pop(0)})"
+            case Combine(operation, reverse):
+                first, second = (left.pop(0), text) if reverse else (text, left.pop(0))
+                text = f"({first} {operation} {second})"
             case Scale(factor, summand):
                 text = f"({text} * {number(factor)} + {number(summand)})" if summand else f"({text} * {number(factor)})"
             case Clamp(least, most):
                 text = f"({text} < {number(least)} ? {number(least)} : {text})" if least > -inf else text
                 text = f"({text} > {number(most)} ? {number(most)} : {text})" if most < inf else text
+            case Slope(factor):
+                text = f"({text} < 0.0f ? {text} * {number(factor)} : {text})"
+            case Exponential(alpha, scale, divisor):
+                below = f"expm1f({text} * {number(1.0 / divisor)}) * {number(alpha * scale)}"
+                text = f"({text} < 0.0f ? {below} : {text} * {number(scale)})"
     assert not left
     return text
 
@@ -93,7 +137,9 @@ def in_words(steps: Sequence[Step]) -> str:
         step.function if isinstance(step, Apply)
         else "scale" if isinstance(step, Scale)
         else "clamp" if isinstance(step, Clamp)
-        else "add" if step.operation == "+" else "multiply"
+        else "leaky relu" if isinstance(step, Slope)
+        else "elu" if isinstance(step, Exponential)
+        else _OPERATIONS[step.operation]
         for step in steps
     ]  # fmt: skip
     return ", ".join(words)

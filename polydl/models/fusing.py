@@ -9,11 +9,13 @@ from polydl.models.elementwise import Concatenate, ElementWise, Enlarge, Reorder
 from polydl.models.epilogue import Combine
 from polydl.models.graph import Graph, Operator
 from polydl.models.matrices import MatrixProduct, Transposition
+from polydl.models.moving import Extend, Join
 
 # Longer expressions repeat their operands too often.
 _MOST_STEPS = 4
 # They only move elements, in loops that are not those over their output.
-_WITHOUT_STEPS = (Concatenate, Enlarge, Reorder, Select)
+_WITHOUT_STEPS = (Concatenate, Enlarge, Extend, Join, Reorder, Select)
+_COMMUTATIVE = ("+", "*")
 
 
 def with_steps(graph: Graph) -> Graph:
@@ -101,6 +103,6 @@ def _first(operator: Operator, value: str) -> tuple[str, ...] | None:
     if operator.inputs[0] == value:
         return operator.inputs
     step = operator.steps[0]
-    if isinstance(step, Combine) and operator.inputs[1] == value:
+    if isinstance(step, Combine) and step.operation in _COMMUTATIVE and operator.inputs[1] == value:
         return value, operator.inputs[0], *operator.inputs[2:]
     return None

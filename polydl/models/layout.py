@@ -16,6 +16,11 @@ def brackets(*parts: object) -> str:
     return "".join(f"[{part}]" for part in parts)
 
 
+def in_words(pair: tuple[int, int]) -> str:
+    """A number of rows and one of columns, or the one that both are."""
+    return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]}x{pair[1]}"
+
+
 def nest(loops: Loops, body: str, condition: str = "") -> str:
     """A perfect loop nest in C around one statement, which is executed where ``condition`` holds."""
     lines = [f"{'  ' * depth}for (int {name} = 0; {name} < {extent}; ++{name})"

@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Never, SupportsIndex
 
 import numpy as np
 
@@ -72,6 +73,17 @@ class LoadedModel:
     def __repr__(self) -> str:
         shapes = ", ".join(str(each.shape) for each in self.manifest.inputs)
         return f"<model {self.manifest.name} of {len(self.manifest.operators)} kernels for {shapes}>"
+
+    def __copy__(self) -> LoadedModel:
+        """Itself: no call changes it in a way that another could see."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> LoadedModel:
+        del memo
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Never:
+        raise OptionError("a compiled model can't be pickled", remedy="pass the folder that it was saved to")
 
     def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
         """Call it on addresses of row-major arrays, whose types and shapes are not checked."""

@@ -11,11 +11,11 @@ import numpy as np
 from polydl.models.epilogue import Scale, Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, brackets, declared, nest
+from polydl.models.layout import Image, Layout, brackets, declared, in_words, nest
 
 Pair = tuple[int, int]
-# Less than any finite element of a window.
-_LEAST = "-3.402823466e+38f"
+#: less than any finite element
+LEAST = "-3.402823466e+38f"
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Pooling:
 
     @property
     def label(self) -> str:
-        return f"{self.operation} of {self.kernel[0]}x{self.kernel[1]}, stride {self.stride[0]}"
+        return f"{self.operation} of {self.kernel[0]}x{self.kernel[1]}, stride {in_words(self.stride)}"
 
     @property
     def borders(self) -> tuple[Pair, ...]:
@@ -67,7 +67,7 @@ class Pooling:
         else:
             mean, shares = f"{target} * share[y][x]", ["share" + brackets(output.height, output.width)]
         nests = [
-            nest(output.loops(), f"{target} = {'0.0f' if average else _LEAST};"),
+            nest(output.loops(), f"{target} = {'0.0f' if average else LEAST};"),
             nest(loops, body, condition),
             element_wise(output, mean, after, operands),
         ]

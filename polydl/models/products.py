@@ -71,9 +71,11 @@ class Linear(RowMajorKind):
 class Softmax(RowMajorKind):
     """Over the last dimension."""
 
+    logarithm: bool = False
+
     @property
     def label(self) -> str:
-        return "softmax"
+        return "logarithm of softmax" if self.logarithm else "softmax"
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         rows, iterators = _rows(output)
@@ -82,13 +84,18 @@ class Softmax(RowMajorKind):
         at, extents = row or "[0]", "".join(f"[{extent}]" for _, extent in outer) or "[1]"
         element, most = f"input{row}[{last[0]}]", f"most{at}"
         target = f"output{row}[{last[0]}]"
+        if self.logarithm:
+            result, term = f"{target} - logf(sum{at})", f"expf({target})"
+        else:
+            result, term = f"{target} / sum{at}", target
+        difference = f"{element} - {most}"
         nests = [
             nest(outer, f"{most} = input{row}[0];"),
             nest((*outer, last), f"{most} = {most} > {element} ? {most} : {element};"),
-            nest((*outer, last), f"{target} = expf({element} - {most});"),
+            nest((*outer, last), f"{target} = {difference if self.logarithm else f'expf({difference})'};"),
             nest(outer, f"sum{at} = 0.0f;"),
-            nest((*outer, last), f"sum{at} += {target};"),
-            element_wise(output, f"{target} / sum{at}", steps, inputs[1:]),
+            nest((*outer, last), f"sum{at} += {term};"),
+            element_wise(output, result, steps, inputs[1:]),
         ]
         parameters = [declared("input", inputs[0]), *operand_parameters(steps, inputs[1:])]
         scratch = (f"most{extents}", f"sum{extents}")

@@ -60,8 +60,8 @@ def optimized_kernels(
     from polydl.records.questions import installation
 
     kernels: dict[Nest, Kernel] = {}
-    installed = installation()
     distinct = list(dict.fromkeys(nests))
+    installed = installation() if distinct else None
     for number, nest in enumerate(distinct):
         if progress is not None:
             progress(number, len(distinct))

@@ -13,15 +13,17 @@ from polydl.divisors import divisors
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
 from polydl.models.elementwise import WithConstant
-from polydl.models.epilogue import Combine, Scale
+from polydl.models.epilogue import Combine, Operation, Scale
 from polydl.models.graph import Array
+from polydl.models.group_norm import GroupNorm
 from polydl.models.matrices import MatrixProduct
+from polydl.models.moving import Repeat
 from polydl.models.products import Linear, Softmax
 from polydl.models.transposed import TransposedConvolution
 
 Pair = tuple[int, int]
-# Added to a product of a query and a key, it leaves nothing of the weight. It is finite for the sake of -ffast-math.
-_NO_WEIGHT = -1e30
+#: added to a product of a query and a key, it leaves nothing of the weight. It is finite for the sake of -ffast-math.
+NO_WEIGHT = -1e30
 
 
 class NotUnderstoodError(Exception):
@@ -35,12 +37,35 @@ def need(condition: bool, reason: str) -> None:
 
 
 def add_convolution(
-    builder: GraphBuilder, name: str, shape: tuple[int, ...], value: str, kind: Convolution, filters: Array, bias: Array
-) -> None:
-    """``filters`` are [filters][channels / groups][rows][columns], in whatever groups."""
+    builder: GraphBuilder, name: str, shape: tuple[int, ...], value: str, kind: Convolution, filters: Array,
+    bias: Array, source: str = "",
+) -> None:  # fmt: skip
+    """``filters`` are [filters][channels / groups][rows][columns], in whatever groups. ``source`` is the model's name.
+
+    A frame of zeros around the images becomes part of their padding.
+    """
+    value, kind = _with_frame(builder, value, shape, kind)
     whole, wide = in_whole_blocks(kind, filters)
     constants = [builder.constant(f"{name}.filter", wide), builder.constant(f"{name}.bias", bias)]
-    builder.add_image(name, shape, whole, [value], constants)
+    builder.add_image(name, shape, whole, [value], constants, source=source)
+
+
+def _with_frame(
+    builder: GraphBuilder, value: str, shape: tuple[int, ...], kind: Convolution
+) -> tuple[str, Convolution]:
+    """The images inside of a frame of zeros, if they have one, and the convolution of them with the same result."""
+    inner, frame = builder.unframed(value)
+    if frame is None or (*frame.before[:2], *frame.behind[:2]) != (0, 0, 0, 0):
+        return value, kind
+    extents = builder.shape(inner)
+    before, behind = [], []
+    for axis in range(2):
+        first = kind.padding[axis] - kind.first[axis] + frame.before[2 + axis]
+        last = (shape[2 + axis] - 1) * kind.stride[axis] + (kind.kernel[axis] - 1) * kind.dilation[axis] + 1
+        before.append(first)
+        behind.append(max(0, last - first - extents[2 + axis]))
+    padding, first_window = symmetric((before[0], before[1]), (behind[0], behind[1]))
+    return inner, replace(kind, padding=padding, first=first_window)
 
 
 def symmetric(before: Pair, behind: Pair) -> tuple[Pair, Pair]:
@@ -106,34 +131,49 @@ def in_whole_blocks(kind: Convolution, filters: Array) -> tuple[Convolution, Arr
 
 
 def add_channelwise(
-    builder: GraphBuilder, name: str, value: str, scale: Array, shift: Array, *, only_use: bool
-) -> None:
+    builder: GraphBuilder, name: str, value: str, scale: Array, shift: Array, *, only_use: bool,
+    source: str = "",
+) -> None:  # fmt: skip
     """Each channel of images times a number, plus another; both arrays have an element for each channel.
 
-    The convolution that computes the value does it if this is the ``only_use`` of it.
+    The convolution or normalization that computes the value does it if this is the ``only_use`` of it. Images may be
+    rows of channels.
     """
+    if len(builder.shape(value)) == 3:
+        line = builder.new_name(f"{name}.line")
+        add_channelwise(builder, line, builder.line(value), scale, shift, only_use=only_use, source=name)
+        builder.add_line(name, line)
+        return
     producer = builder.producer(value) if only_use else None
-    if producer is not None and isinstance(producer.kind, Convolution):
-        filters, bias = (builder.constant_value(each) for each in producer.constants)
+    if producer is not None and isinstance(producer.kind, Convolution | GroupNorm):
+        weight, bias = (builder.constant_value(each) for each in producer.constants)
         folded = [
-            builder.constant(f"{name}.filter", filters * scale.reshape(-1, 1, 1, 1)),
+            builder.constant(f"{name}.weight", weight * scale.reshape(-1, *(1,) * (weight.ndim - 1))),
             builder.constant(f"{name}.bias", bias * scale + shift),
         ]
-        builder.replace_constants(value, folded, name)
+        builder.replace_constants(value, folded, name, source)
         return
     shape = builder.shape(value)
     kind = Convolution(shape[1], shape[1], (1, 1), groups=shape[1])
     add_convolution(builder, name, shape, value, kind, scale.reshape(-1, 1, 1, 1), shift)
 
 
-def add_combined(builder: GraphBuilder, name: str, values: Sequence[str], operation: Literal["+", "*"]) -> None:
-    """Two values element by element, one of which is broadcast to the shape of the other as by NumPy.
-
-    Raises NotUnderstoodError for other shapes.
-    """
-    first, second = sorted(values, key=lambda value: -prod(builder.shape(value)))
-    _need_broadcast(builder.shape(second), builder.shape(first))
-    builder.add_element_wise(name, [first, second], [Combine(operation)])
+def add_combined(builder: GraphBuilder, name: str, values: Sequence[str], operation: Operation) -> None:
+    """Two values element by element, which are broadcast as by NumPy. Raises NotUnderstoodError where that fails."""
+    first, second = values
+    extents, others = builder.shape(first), builder.shape(second)
+    reverse = (prod(others), len(others)) > (prod(extents), len(extents))
+    if reverse:
+        first, second, extents, others = second, first, others, extents
+    try:
+        shape = np.broadcast_shapes(extents, others)
+    except ValueError:
+        raise NotUnderstoodError(f"its operands have the shapes {extents} and {others}") from None
+    if shape != extents:
+        repeated = builder.new_name(f"{name}.repeated")
+        builder.add_rows(repeated, shape, Repeat(), [first], source=name)
+        first = repeated
+    builder.add_element_wise(name, [first, second], [Combine(operation, reverse and operation in ("-", "/"))])
 
 
 def add_with_constant(
@@ -144,7 +184,7 @@ def add_with_constant(
     A linear layer takes a sum into its bias if this is the ``only_use`` of its result.
     """
     shape = builder.shape(value)
-    _need_broadcast(constant.shape, shape)
+    need_broadcast(constant.shape, shape)
     producer = builder.producer(value) if only_use and operation == "+" else None
     if producer is not None and isinstance(producer.kind, Linear) and constant.size in (1, *constant.shape[-1:]):
         weight, bias = producer.constants
@@ -155,7 +195,7 @@ def add_with_constant(
     builder.add_rows(name, shape, kind, [value], [builder.constant(f"{name}.constant", constant)])
 
 
-def _need_broadcast(shape: Sequence[int], whole: Sequence[int]) -> None:
+def need_broadcast(shape: Sequence[int], whole: Sequence[int]) -> None:
     """Raises NotUnderstoodError unless NumPy broadcasts ``shape`` to ``whole``."""
     extents = zip(shape[::-1], whole[::-1], strict=False)
     fits = len(shape) <= len(whole) and all(extent in (1, other) for extent, other in extents)
@@ -196,7 +236,7 @@ def add_attention(
     queries, keys = builder.shape(query), builder.shape(key)
     need(queries[:-2] == keys[:-2] == builder.shape(value)[:-2], "its operands have different outer dimensions")
     if mask is not None:
-        _need_broadcast(builder.shape(mask), (*queries[:-1], keys[-2]))
+        need_broadcast(builder.shape(mask), (*queries[:-1], keys[-2]))
     rank = len(keys)
     builder.add_transposed(f"{name}.keys", key, (*range(rank - 2), rank - 1, rank - 2))
     add_product(builder, f"{name}.products", query, f"{name}.keys", name)
@@ -206,7 +246,7 @@ def add_attention(
         scores = f"{name}.masked"
         add_combined(builder, scores, [f"{name}.scores", mask], "+")
     if causal:
-        later = np.triu(np.full((queries[-2], keys[-2]), _NO_WEIGHT), 1)
+        later = np.triu(np.full((queries[-2], keys[-2]), NO_WEIGHT), 1)
         add_with_constant(builder, f"{name}.causal", scores, later, "+", only_use=True)
         scores = f"{name}.causal"
     builder.add_rows(f"{name}.weights", builder.shape(scores), Softmax(), [scores], source=name)

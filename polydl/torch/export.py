@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import copy
 import inspect
+import operator
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch.export.graph_signature import OutputKind
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from polydl.errors import ArgumentError, OptionError, UnsupportedConstructError
+from polydl.torch.functional import folded, functional
+from polydl.torch.operators import is_known
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float64)
 
@@ -54,7 +58,10 @@ class Exported:
     """
 
     nodes: tuple[Node, ...]
+    #: those of the model, and what follows from them alone, by the names of nodes
     parameters: dict[str, torch.Tensor]
+    #: what else nodes stand for, such as the graphs of branches
+    attributes: dict[str, Any]
     inputs: tuple[Node, ...]
     outputs: tuple[Any, ...]
     form: Any
@@ -71,7 +78,7 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = torch.export.export(model, example.positional, example.named).run_decompositions({})
+            program = functional(torch.export.export(model, example.positional, example.named), is_known)
     except Exception as error:
         first = _first_line(error)
         _check_examples(model, example)
@@ -80,19 +87,27 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
             remedy='torch.compile(model, backend="polydl") takes its parts without control flow on data',
         ) from error
     signature = program.graph_signature
-    if signature.buffers_to_mutate or signature.user_inputs_to_mutate:
+    if any(each.kind is not OutputKind.USER_OUTPUT for each in signature.output_specs):
         raise UnsupportedConstructError(
-            f"{type(model).__name__} changes its buffers or its inputs", remedy="use a model that only reads them"
+            f"{type(model).__name__} changes its parameters, buffers or inputs, or a part of it is in training mode",
+            remedy="use a model that only reads them, and call its eval()",
         )
     places = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
     lifted = signature.inputs_to_lifted_tensor_constants
     state = {**program.state_dict, **program.constants}
     parameters = {name: state[place] for name, place in (*places.items(), *lifted.items())}
-    nodes = tuple(program.graph.nodes)
+    constants = folded(program.graph, parameters)
+    parameters |= {name: value for name, value in constants.items() if isinstance(value, torch.Tensor)}
+    nodes = tuple(node for node in program.graph.nodes if node.name not in constants)
     users = [node for node in nodes if node.op == "placeholder" and node.name not in parameters]
     results = next(node for node in nodes if node.op == "output").args[0]
     assert isinstance(results, tuple | list)
-    return Exported(nodes, parameters, tuple(users), tuple(results), program.call_spec.out_spec)
+    attributes = {
+        node.name: operator.attrgetter(str(node.target))(program.graph_module)
+        for node in nodes
+        if node.op == "get_attr"
+    }
+    return Exported(nodes, parameters, attributes, tuple(users), tuple(results), program.call_spec.out_spec)
 
 
 def _check(model: torch.nn.Module, example: Arguments) -> None:
@@ -124,5 +139,7 @@ def _first_line(error: Exception) -> str:
 def _check_tensor(name: str, tensor: torch.Tensor) -> None:
     if tensor.device.type != "cpu":
         raise OptionError(f"{name} is on the device {tensor.device}", remedy='move it with .to("cpu")')
+    if tensor.layout != torch.strided:
+        raise OptionError(f"{name} is stored as {tensor.layout}", remedy="convert it with .to_dense()")
     if tensor.dtype in _FLOATS:
         raise OptionError(f"{name} is of type {tensor.dtype}", remedy="convert it with .float()")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Never, SupportsIndex
 
 import torch
 from torch.utils import _pytree as pytree
@@ -20,7 +20,9 @@ from polydl.machine import Machine
 from polydl.models.kernels import Kernel, KernelOptions, Nest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
+from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
+from polydl.torch.decisions import Decision, find, keep, question
 from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.report import Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, register, run_program
@@ -50,7 +52,7 @@ class OptimizedModel:
         self._expected = [node.meta["val"] for node in program.inputs]
         self._outputs = program.outputs
         self._form = program.form
-        self._parameters = program.parameters
+        self._known = {**program.parameters, **program.attributes}
         self._steps = tuple(steps)
         self._programs = tuple(programs)
         self._folders = tuple(folders)
@@ -84,7 +86,7 @@ class OptimizedModel:
         if self._whole is not None:
             results = run_program(self._whole, given)
             return pytree.tree_unflatten(results, self._form)
-        values: dict[str, Any] = dict(self._parameters)
+        values: dict[str, Any] = dict(self._known)
         values.update(zip((node.name for node in self._inputs), given, strict=True))
         with torch.no_grad():
             for step in self._steps:
@@ -118,6 +120,19 @@ class OptimizedModel:
                 remedy = "call it under torch.no_grad(), or train the original model"
                 raise ArgumentError(f"input {node.name!r} needs a gradient, which kernels don't compute", remedy=remedy)
         return given
+
+    def __copy__(self) -> OptimizedModel:
+        """One with the same programs, which no call changes in a way that another could see."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> OptimizedModel:
+        del memo
+        return copy.copy(self)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> Never:
+        raise OptionError("an optimized model can't be pickled", remedy="save it to a folder, which polydl.load reads")
 
     def with_report(self, report: Report) -> OptimizedModel:
         """The same model, which says something else of itself."""
@@ -160,8 +175,8 @@ def optimize(
     ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
     ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
     operator. Weights are those of now: later changes to the model have no effect. With ``compare``, each operator is
-    also timed in PyTorch, and stays there if that is faster and makes the whole model faster. ``progress`` is told how
-    many of the distinct operators are ready, and of how many.
+    also timed in PyTorch, and stays there if that is faster and makes the whole model faster; with ``records``, that is
+    measured once. ``progress`` is told how many of the distinct operators are ready, and of how many.
 
     Raises OptionError for a model in training mode, of another type than float or on another device, ArgumentError for
     examples that it fails on, UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the
@@ -171,34 +186,60 @@ def optimize(
         raise OptionError(
             f"{type(model).__name__} is no torch.nn.Module", remedy="pass a model, or wrap it in a Module"
         )
+    if isinstance(model, torch.jit.ScriptModule):
+        raise OptionError("the model is one of TorchScript", remedy="pass the Module that it was made from")
     signature = inspect.signature(model.forward)
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     example = Arguments.bound(signature, given, example_keywords or {})
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     program = exported(model, example)
-    steps = segments(program.nodes, program.parameters, {})
-    kernels = _kernels(steps, {}, machine, options, progress)
+    plain = segments(program.nodes, program.parameters, {})
+    kernels = _kernels(plain, {}, machine, options, progress)
+
+    def assembled(decision: Decision) -> OptimizedModel:
+        steps = segments(program.nodes, program.parameters, decision.kept) if decision.kept else plain
+        known = _kernels(steps, kernels, machine, options, None)
+        return _assembled(signature, example, program, steps, known, decision, machine.threads)
+
     if not compare:
-        return _right(model, example, _assembled(signature, example, program, steps, kernels, {}, machine.threads))
+        return _right(model, example, assembled(Decision({}, {})))
+    directory = default_directory() if records is True else Path(records) if records else None
+    digest = None if directory is None else question(program, plain, kernels, machine)
+    decision = None if directory is None or digest is None else find(directory, digest)
+    if decision is not None:
+        return _right(model, example, assembled(decision))
+    decision, fast = _decided(example, program, plain, kernels, machine, assembled)
+    if directory is not None and digest is not None:
+        keep(directory, digest, decision)
+    return _right(model, example, fast)
+
+
+def _decided(
+    example: Arguments,
+    program: Exported,
+    steps: Sequence[Segment | Kept],
+    kernels: Mapping[Nest, Kernel],
+    machine: Machine,
+    assembled: Callable[[Decision], OptimizedModel],
+) -> tuple[Decision, OptimizedModel]:
+    """What stays PyTorch's for speed, and the model that follows from it."""
     kept, times = kept_for_speed(steps, program, kernels, machine)
-    native = _assembled(signature, example, program, steps, kernels, times, machine.threads)
+    native = assembled(Decision({}, times))
     if not kept:
-        return _right(model, example, native)
-    steps = segments(program.nodes, program.parameters, kept)
-    kernels = _kernels(steps, kernels, machine, options, None)
-    mixed = _assembled(signature, example, program, steps, kernels, times, machine.threads)
+        return Decision({}, times), native
+    mixed = assembled(Decision(kept, times))
     seconds = {
         fast: whole_seconds(partial(fast, *example.positional, **example.named), machine.threads)
         for fast in (native, mixed)
     }
     if seconds[mixed] < seconds[native]:
-        return _right(model, example, mixed)
+        return Decision(kept, times), mixed
     note = (
         f"PyTorch is faster at {len(kept)} operators by themselves, not in the whole: {seconds[native] * 1e3:.3g} ms "
         f"without them, {seconds[mixed] * 1e3:.3g} ms with them"
     )
-    return _right(model, example, native.with_report(replace(native.report(), note=note)))
+    return Decision({}, times, note), native.with_report(replace(native.report(), note=note))
 
 
 def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel) -> OptimizedModel:
@@ -232,7 +273,7 @@ def _assembled(
     program: Exported,
     steps: Sequence[Segment | Kept],
     kernels: Mapping[Nest, Kernel],
-    times: Mapping[str, float],
+    decision: Decision,
     threads: int,
 ) -> OptimizedModel:
     running: list[NativeStep | ForeignStep] = []
@@ -248,5 +289,6 @@ def _assembled(
         folders.append(folder)
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
         running.append(NativeStep(register(programs[-1]), inputs, outputs))
-    report = Report.of([each.manifest for each in programs], [step for step in steps if isinstance(step, Kept)], times)
+    kept = [step for step in steps if isinstance(step, Kept)]
+    report = Report.of([each.manifest for each in programs], kept, decision.times, decision.note)
     return OptimizedModel(signature, example, program, running, programs, folders, report)

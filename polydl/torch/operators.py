@@ -4,132 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import torch
 from torch.fx import Node
 
 from polydl.models.builder import GraphBuilder
-from polydl.models.convolution import Convolution
-from polydl.models.elementwise import Concatenate, Enlarge, Select
-from polydl.models.epilogue import FUNCTIONS, Apply, Clamp, Scale
-from polydl.models.graph import Array
-from polydl.models.group_norm import GroupNorm
-from polydl.models.pooling import Pooling
-from polydl.models.products import LayerNorm, Softmax
+from polydl.models.elementwise import Masked, ParametricRelu
+from polydl.models.epilogue import FUNCTIONS, POWERS, Apply, Clamp, Exponential, Operation, Scale, Slope, Step
+from polydl.models.normalizing import add_layer_norm, add_reduction, add_softmax
 from polydl.models.translation import (
+    NO_WEIGHT,
     NotUnderstoodError,
     add_attention,
-    add_channelwise,
     add_combined,
-    add_convolution,
     add_linear,
     add_product,
-    add_transposed_convolution,
     add_with_constant,
     need,
+    need_broadcast,
 )
+from polydl.torch import images, rearranging
+from polydl.torch.translation import Parameters, Translation
 
-Parameters = dict[str, torch.Tensor]
-
-
-class Translation:
-    """One operator of PyTorch's with its arguments, for the function that adds it to a graph."""
-
-    def __init__(self, node: Node, builder: GraphBuilder, parameters: Parameters) -> None:
-        self.name = node.name
-        self.builder = builder
-        self._node = node
-        self._parameters = parameters
-        self._schema = node.target._schema.arguments if isinstance(node.target, torch._ops.OpOverload) else ()
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        value = self._node.meta["val"]
-        return tuple(int(extent) for extent in (value[0] if isinstance(value, list | tuple) else value).shape)
-
-    def argument(self, name: str) -> Any:
-        """The argument with the name of the operator's schema, or its default."""
-        for position, known in enumerate(self._schema):
-            if known.name == name:
-                if position < len(self._node.args):
-                    return self._node.args[position]
-                return self._node.kwargs.get(name, known.default_value)
-        raise NotUnderstoodError(f"it has no argument {name}")
-
-    def value(self, name: str) -> str:
-        """A value that the graph computes or takes."""
-        node = self.argument(name)
-        if not isinstance(node, Node) or node.name not in self.builder:
-            raise NotUnderstoodError(f"{name} is no value of type float")
-        return str(node.name)
-
-    def is_parameter(self, name: str) -> bool:
-        node = self.argument(name)
-        return isinstance(node, Node) and node.name in self._parameters
-
-    def parameter(self, name: str) -> Array | None:
-        """A parameter of the model in double, None if the argument is None."""
-        node = self.argument(name)
-        if node is None:
-            return None
-        if not isinstance(node, Node) or node.name not in self._parameters:
-            raise NotUnderstoodError(f"{name} is computed, not a parameter")
-        array: Array = self._parameters[node.name].detach().double().numpy()
-        return array
-
-    def pair(self, name: str) -> tuple[int, int]:
-        value = self.argument(name)
-        values = [value] if isinstance(value, int) else list(value)
-        if not all(isinstance(each, int) for each in values):
-            raise NotUnderstoodError(f"{name} is not constant")
-        return (values[0], values[-1]) if values else (0, 0)
+# SELU's constants (Klambauer et al., 2017).
+_SELU = Exponential(1.6732632423543772, 1.0507009873554805)
 
 
-def _convolution(t: Translation) -> None:
-    value, weight, bias = t.value("input"), t.parameter("weight"), t.parameter("bias")
-    assert weight is not None
-    filters, _, *kernel = weight.shape
-    kind = Convolution(
-        t.builder.shape(value)[1], filters, (kernel[0], kernel[1]),
-        t.pair("stride"), t.pair("padding"), t.pair("dilation"), int(t.argument("groups")),
-    )  # fmt: skip
-    add_convolution(t.builder, t.name, t.shape, value, kind, weight, np.zeros(filters) if bias is None else bias)
-
-
-def _transposed_convolution(t: Translation) -> None:
-    value, weight, bias = t.value("input"), t.parameter("weight"), t.parameter("bias")
-    assert weight is not None
-    need(int(t.argument("groups")) == 1, "it has groups")
-    add_transposed_convolution(
-        t.builder, t.name, t.shape, value, weight, np.zeros(weight.shape[1]) if bias is None else bias,
-        stride=t.pair("stride"), dilation=t.pair("dilation"), before=t.pair("padding"),
-    )  # fmt: skip
-
-
-def _batch_norm(t: Translation) -> None:
-    value, mean, variance = t.value("input"), t.parameter("running_mean"), t.parameter("running_var")
-    need(len(t.shape) == 4, "it is not over images")
-    assert mean is not None
-    assert variance is not None
-    weight, bias = t.parameter("weight"), t.parameter("bias")
-    scale = (1 if weight is None else weight) / np.sqrt(variance + t.argument("eps"))
-    shift = (0 if bias is None else bias) - mean * scale
-    node = t._node.args[0]
-    only_use = isinstance(node, Node) and len(node.users) == 1
-    add_channelwise(t.builder, t.name, value, scale, shift, only_use=only_use)
-
-
-def _getitem(t: Translation) -> None:
-    source, index = t._node.args
-    part = f"{getattr(source, 'name', '')}.{index}"
-    if part in t.builder:
-        t.builder.alias(t.name, part)
-        return
-    need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
-    assert isinstance(source, Node)
-    t.builder.alias(t.name, source.name)
+def _add_steps(t: Translation, *steps: Step) -> None:
+    t.builder.add_element_wise(t.name, [t.value("self")], steps)
 
 
 def _function(name: str) -> Callable[[Translation], None]:
@@ -137,152 +41,135 @@ def _function(name: str) -> Callable[[Translation], None]:
         function = name
         if name == "gelu" and t.argument("approximate") == "tanh":
             function = "gelu_tanh"
-        assert function in FUNCTIONS
-        t.builder.add_element_wise(t.name, [t.value("self")], [Apply(function)])
+        if name == "softplus":
+            need((t.argument("beta"), t.argument("threshold")) == (1, 20), "beta is not 1, or threshold not 20")
+        _add_steps(t, Apply(next(each for each in FUNCTIONS if each == function)))
 
     return add
 
 
 def _hardtanh(t: Translation) -> None:
     limits = t.argument("min_val"), t.argument("max_val")
-    step = Apply("relu6") if limits == (0, 6) else Clamp(float(limits[0]), float(limits[1]))
-    t.builder.add_element_wise(t.name, [t.value("self")], [step])
+    _add_steps(t, Apply("relu6") if limits == (0, 6) else Clamp(float(limits[0]), float(limits[1])))
 
 
-def _combine(operation: Literal["+", "*"]) -> Callable[[Translation], None]:
+def _clamp(least: str, most: str) -> Callable[[Translation], None]:
+    """Arguments are those names; "" is none."""
+
     def add(t: Translation) -> None:
-        if operation == "+":
-            need(t.argument("alpha") == 1, "alpha is not 1")
-        other = t.argument("other")
-        if isinstance(other, int | float):
-            step = Scale(float(other)) if operation == "*" else Scale(1.0, float(other))
-            t.builder.add_element_wise(t.name, [t.value("self")], [step])
-            return
-        for one, parameter in (("self", "other"), ("other", "self")):
-            if t.is_parameter(parameter):
-                constant = t.parameter(parameter)
-                assert constant is not None
-                only_use = len(t.argument(one).users) == 1
-                add_with_constant(t.builder, t.name, t.value(one), constant, operation, only_use=only_use)
-                return
-        add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
+        limits = [None if not name else t.argument(name) for name in (least, most)]
+        need(all(each is None or isinstance(each, int | float) for each in limits), "a limit is a tensor")
+        low, high = limits
+        _add_steps(t, Clamp(-math.inf if low is None else float(low), math.inf if high is None else float(high)))
 
     return add
 
 
-def _divide(t: Translation) -> None:
-    other = t.argument("other")
-    need(isinstance(other, int | float) and other != 0, "it divides by a tensor")
-    t.builder.add_element_wise(t.name, [t.value("self")], [Scale(1.0 / float(other))])
+def _elu(t: Translation) -> None:
+    exponent = float(t.argument("input_scale"))
+    need(exponent != 0, "its exponent is 0")
+    _add_steps(t, Exponential(float(t.argument("alpha")), float(t.argument("scale")), 1 / exponent))
 
 
-def _max_pool(t: Translation) -> None:
-    need(t.pair("dilation") == (1, 1), "dilated windows")
-    kernel = t.pair("kernel_size")
-    stride = t.pair("stride")
-    kind = Pooling("maximum", kernel, kernel if stride == (0, 0) else stride, t.pair("padding"))
-    t.builder.add_image(t.name, t.shape, kind, [t.value("self")])
+def _celu(t: Translation) -> None:
+    alpha = float(t.argument("alpha"))
+    _add_steps(t, Exponential(alpha, 1.0, alpha))
 
 
-def _average_pool(t: Translation) -> None:
-    kernel, stride, padding = t.pair("kernel_size"), t.pair("stride"), t.pair("padding")
-    need(not t.argument("ceil_mode"), "windows beyond the border")
-    need(t.argument("divisor_override") is None, "another divisor")
-    counted = padding == (0, 0) or bool(t.argument("count_include_pad"))
-    steps = kernel if stride == (0, 0) else stride
-    kind = Pooling("average", kernel, steps, padding, counts_padding=counted)
-    t.builder.add_image(t.name, t.shape, kind, [t.value("self")])
-
-
-def _adaptive_average(t: Translation) -> None:
-    value = t.value("self")
-    _, _, height, width = t.builder.shape(value)
-    rows, columns = t.shape[2:]
-    need(height % rows == 0 and width % columns == 0, "windows of different sizes")
-    window = height // rows, width // columns
-    t.builder.add_image(t.name, t.shape, Pooling("average", window, window), [value])
-
-
-def _mean(t: Translation) -> None:
-    value = t.value("self")
-    shape = t.builder.shape(value)
-    axes = sorted(axis % len(shape) for axis in t.argument("dim") or range(len(shape)))
-    need(len(shape) == 4 and axes == [2, 3], "a mean over other dimensions than rows and columns")
-    window = shape[2], shape[3]
-    pooled = t.name if t.argument("keepdim") else f"{t.name}.mean"
-    t.builder.add_image(pooled, (*shape[:2], 1, 1), Pooling("average", window, window), [value])
-    if pooled != t.name:
-        t.builder.add_view(t.name, t.shape, pooled)
-
-
-def _view(t: Translation) -> None:
-    node = t._node.args[0]
-    need(isinstance(node, Node) and node.name in t.builder, "it is no value of type float")
-    assert isinstance(node, Node)
-    if t.builder.shape(node.name) == t.shape:
-        t.builder.alias(t.name, node.name)
-    else:
-        t.builder.add_view(t.name, t.shape, node.name)
-
-
-def _concatenate(t: Translation) -> None:
-    nodes = t.argument("tensors")
-    names = [each.name for each in nodes]
-    need(len(t.shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
-    need(all(name in t.builder for name in names), "an operand is no value of type float")
-    need(len(set(names)) == len(names), "an operand comes twice")
-    kind = Concatenate(tuple(t.builder.shape(name)[1] for name in names))
-    t.builder.add_image(t.name, t.shape, kind, names)
-
-
-def _select(t: Translation, name: str, value: str, first: int, channels: int) -> None:
-    shape = t.builder.shape(value)
-    t.builder.add_image(name, (shape[0], channels, *shape[2:]), Select(first, channels), [value])
-
-
-def _split(t: Translation) -> None:
-    """Parts get the name of the operator with their number."""
-    value = t.value("self")
-    shape = t.builder.shape(value)
-    need(len(shape) == 4 and int(t.argument("dim")) % 4 == 1, "it is not along the channels of images")
-    first = 0
-    for number, part in enumerate(t._node.meta["val"]):
-        channels = int(part.shape[1])
-        _select(t, f"{t.name}.{number}", value, first, channels)
-        first += channels
-
-
-def _slice(t: Translation) -> None:
-    value = t.value("self")
-    shape, start, end = t.builder.shape(value), t.argument("start"), t.argument("end")
-    axis = int(t.argument("dim")) % len(shape)
-    whole = shape[axis] == t.shape[axis]
-    if whole:
-        t.builder.alias(t.name, value)
+def _prelu(t: Translation) -> None:
+    weight = t.parameter("weight")
+    assert weight is not None
+    value, rank = t.value("self"), len(t.shape)
+    if weight.size == 1:
+        _add_steps(t, Slope(float(weight.flat[0])))
         return
-    need(len(shape) == 4 and axis == 1 and t.argument("step") == 1, "it is not along the channels of images")
-    need(all(each is None or isinstance(each, int) for each in (start, end)), "its limits are not constant")
-    first, _, _ = slice(start, end).indices(shape[1])
-    _select(t, t.name, value, first, t.shape[1])
+    shape = (weight.size,) + (1,) * (rank - 2)
+    constants = [t.builder.constant(f"{t.name}.slope", weight)]
+    if rank == 4:
+        t.builder.add_image(t.name, t.shape, ParametricRelu(shape), [value], constants)
+    else:
+        t.builder.add_rows(t.name, t.shape, ParametricRelu(shape), [value], constants)
 
 
-def _nearest(t: Translation) -> None:
-    value = t.value("input")
-    before, after = t.builder.shape(value)[2:], t.shape[2:]
-    need(all(a % b == 0 for a, b in zip(after, before, strict=True)), "its factors are not whole")
-    kind = Enlarge((after[0] // before[0], after[1] // before[1]))
-    t.builder.add_image(t.name, t.shape, kind, [value])
+def _power(t: Translation) -> None:
+    exponent = t.argument("exponent")
+    function = POWERS.get(exponent)
+    need(function is not None, f"its exponent is {exponent}")
+    assert function is not None
+    _add_steps(t, Apply(function))
 
 
-def _group_norm(t: Translation) -> None:
-    weight, bias, channels = t.parameter("weight"), t.parameter("bias"), t.shape[1]
-    need(len(t.shape) == 4, "it is not over images")
-    constants = [
-        t.builder.constant(f"{t.name}.weight", np.ones(channels) if weight is None else weight),
-        t.builder.constant(f"{t.name}.bias", np.zeros(channels) if bias is None else bias),
-    ]
-    kind = GroupNorm(channels, int(t.argument("num_groups")), float(t.argument("eps")))
-    t.builder.add_image(t.name, t.shape, kind, [t.value("input")], constants)
+def _combine(operation: Operation) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        if operation in ("+", "-"):
+            need(t.argument("alpha") == 1, "alpha is not 1")
+        if operation == "/" and any(each.name == "rounding_mode" for each in t.schema):
+            need(t.argument("rounding_mode") is None, "it rounds")
+        other = t.argument("other")
+        if isinstance(other, int | float):
+            _add_steps(t, _with_number(operation, float(other)))
+        elif t.is_parameter("other") and not t.is_parameter("self"):
+            constant = t.parameter("other")
+            assert constant is not None
+            need(operation != "/" or bool(np.all(constant != 0)), "it divides by 0")
+            signed = {"+": constant, "*": constant, "-": -constant}
+            array = 1 / constant if operation == "/" else signed[operation]
+            sign: Literal["+", "*"] = "+" if operation in ("+", "-") else "*"
+            add_with_constant(t.builder, t.name, t.value("self"), array, sign, only_use=t.only_use)
+        elif t.is_parameter("self") and operation in ("+", "*"):
+            constant = t.parameter("self")
+            assert constant is not None
+            sign = "+" if operation == "+" else "*"
+            only_use = len(other.users) == 1
+            add_with_constant(t.builder, t.name, t.value("other"), constant, sign, only_use=only_use)
+        else:
+            add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
+
+    return add
+
+
+def _with_number(operation: Operation, other: float) -> Step:
+    need(operation != "/" or other != 0, "it divides by 0")
+    match operation:
+        case "+":
+            return Scale(1.0, other)
+        case "-":
+            return Scale(1.0, -other)
+        case "*":
+            return Scale(other)
+        case "/":
+            return Scale(1.0 / other)
+
+
+def _subtract_from_number(t: Translation) -> None:
+    other = t.argument("other")
+    need(isinstance(other, int | float) and t.argument("alpha") == 1, "it subtracts from a tensor")
+    _add_steps(t, Scale(-1.0, float(other)))
+
+
+def _masked_fill(t: Translation) -> None:
+    mask, fill = t.parameter("mask"), float(t.argument("value"))
+    assert mask is not None
+    value, name = t.value("self"), t.name
+    need_broadcast(mask.shape, t.builder.shape(value))
+    if fill <= NO_WEIGHT:
+        softmax = all("softmax" in str(user.target) for user in t.node.users)
+        need(softmax, "what it writes is infinite, or nearly so, and goes into more than softmax")
+        fill = NO_WEIGHT
+    constants = [t.builder.constant(f"{name}.mask", mask != 0)]
+    t.builder.add_rows(name, t.shape, Masked(fill, mask.shape), [value], constants)
+
+
+def _reduction(operation: Literal["sum", "mean", "maximum"]) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        value = t.value("self")
+        rank = len(t.builder.shape(value))
+        some = any(each.name == "dim" for each in t.schema)
+        axes = t.dimensions("dim", rank) if some else range(rank)
+        keeps = some and bool(t.argument("keepdim"))
+        add_reduction(t.builder, t.name, value, axes, operation, keeps=keeps)
+
+    return add
 
 
 def _linear(t: Translation) -> None:
@@ -293,10 +180,8 @@ def _linear(t: Translation) -> None:
 
 def _product(second: str) -> Callable[[Translation], None]:
     def add(t: Translation) -> None:
-        if t.is_parameter(second):
-            weight = t.parameter(second)
-            assert weight is not None
-            need(weight.ndim == 2, f"its second operand has {weight.ndim} dimensions")
+        weight = t.parameter(second) if t.is_parameter(second) else None
+        if weight is not None and weight.ndim == 2:
             add_linear(t.builder, t.name, t.value("self"), weight.T, np.zeros(weight.shape[1]))
         else:
             add_product(t.builder, t.name, t.value("self"), t.value(second))
@@ -316,75 +201,110 @@ def _attention(t: Translation) -> None:
     )  # fmt: skip
 
 
-def _transpose(t: Translation) -> None:
-    rank = len(t.shape)
-    dimensions = list(range(rank))
-    first, second = (int(t.argument(name)) % rank for name in ("dim0", "dim1"))
-    dimensions[first], dimensions[second] = second, first
-    t.builder.add_transposed(t.name, t.value("self"), dimensions)
+def _softmax(*, logarithm: bool) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        axis = t.dimension("dim", len(t.shape))
+        add_softmax(t.builder, t.name, t.value("self"), axis, logarithm=logarithm)
 
-
-def _permute(t: Translation) -> None:
-    rank = len(t.shape)
-    t.builder.add_transposed(t.name, t.value("self"), [int(dimension) % rank for dimension in t.argument("dims")])
-
-
-def _softmax(t: Translation) -> None:
-    need(int(t.argument("dim")) in (-1, len(t.shape) - 1), "it is not over the last dimension")
-    t.builder.add_rows(t.name, t.shape, Softmax(), [t.value("self")])
+    return add
 
 
 def _layer_norm(t: Translation) -> None:
-    weight, bias, extents = t.parameter("weight"), t.parameter("bias"), list(t.argument("normalized_shape"))
-    need(len(extents) == 1, "it is over several dimensions")
-    constants = [
-        t.builder.constant(f"{t.name}.weight", np.ones(extents[0]) if weight is None else weight),
-        t.builder.constant(f"{t.name}.bias", np.zeros(extents[0]) if bias is None else bias),
-    ]
-    kind = LayerNorm(extents[0], float(t.argument("eps")))
-    t.builder.add_rows(t.name, t.shape, kind, [t.value("input")], constants)
+    weight, bias, dimensions = t.parameter("weight"), t.parameter("bias"), len(t.argument("normalized_shape"))
+    add_layer_norm(t.builder, t.name, t.value("input"), dimensions, weight, bias, float(t.argument("eps")))
 
 
+def _embedding(t: Translation) -> None:
+    del t
+    raise NotUnderstoodError("the rows that it reads are data, of an integer type")
+
+
+def _dropout(t: Translation) -> None:
+    need(not t.argument("train"), "it drops elements")
+    rearranging.add_view(t)
+
+
+_VIEWS = (
+    "view.default", "reshape.default", "flatten.using_ints", "unflatten.int", "_unsafe_view.default", "clone.default",
+    "contiguous.default", "detach.default", "alias.default", "lift_fresh_copy.default", "to.dtype", "to.device",
+    "to.dtype_layout", "_to_copy.default", "unsqueeze.default", "squeeze.default", "squeeze.dim", "squeeze.dims",
+)  # fmt: skip
 _HANDLERS: dict[str, Callable[[Translation], None]] = {
-    "conv2d.default": _convolution,
-    "conv_transpose2d.input": _transposed_convolution,
-    "_native_batch_norm_legit_no_training.default": _batch_norm,
-    "getitem": _getitem,
+    **dict.fromkeys(("conv1d.default", "conv2d.default", "conv1d.padding", "conv2d.padding"), images.add_conv),
+    "conv_transpose2d.input": images.add_conv_transpose,
+    **dict.fromkeys(("batch_norm.default", "_native_batch_norm_legit_no_training.default"), images.add_batch_norm),
+    "instance_norm.default": images.add_instance_norm,
+    "group_norm.default": images.add_norm_of_groups,
+    **dict.fromkeys(("max_pool1d.default", "max_pool2d.default"), images.add_max_pool),
+    **dict.fromkeys(("avg_pool1d.default", "avg_pool2d.default"), images.add_average_pool),
+    **dict.fromkeys(
+        ("adaptive_avg_pool1d.default", "adaptive_avg_pool2d.default"), images.add_adaptive_pool("average")
+    ),
+    **dict.fromkeys(
+        ("adaptive_max_pool1d.default", "adaptive_max_pool2d.default"), images.add_adaptive_pool("maximum")
+    ),
+    "upsample_nearest2d.vec": images.add_nearest,
+    "pixel_shuffle.default": images.add_pixel_shuffle,
     **{f"{name}.default": _function(name) for name in FUNCTIONS if name != "gelu_tanh"},
     "hardtanh.default": _hardtanh,
-    "add.Tensor": _combine("+"),
-    "mul.Tensor": _combine("*"),
-    "div.Tensor": _divide,
-    "max_pool2d.default": _max_pool,
-    "avg_pool2d.default": _average_pool,
-    "adaptive_avg_pool2d.default": _adaptive_average,
-    "mean.dim": _mean,
-    **dict.fromkeys(("view.default", "reshape.default", "flatten.using_ints", "_unsafe_view.default"), _view),
-    **dict.fromkeys(("clone.default", "unsqueeze.default", "squeeze.dim", "alias.default"), _view),
-    "cat.default": _concatenate,
+    "clamp.default": _clamp("min", "max"),
+    "clamp_min.default": _clamp("min", ""),
+    "clamp_max.default": _clamp("", "max"),
+    "leaky_relu.default": lambda t: _add_steps(t, Slope(float(t.argument("negative_slope")))),
+    "elu.default": _elu,
+    "celu.default": _celu,
+    "selu.default": lambda t: _add_steps(t, _SELU),
+    "prelu.default": _prelu,
+    "neg.default": lambda t: _add_steps(t, Scale(-1.0)),
+    "pow.Tensor_Scalar": _power,
+    **dict.fromkeys(("add.Tensor", "add.Scalar"), _combine("+")),
+    **dict.fromkeys(("sub.Tensor", "sub.Scalar"), _combine("-")),
+    **dict.fromkeys(("mul.Tensor", "mul.Scalar"), _combine("*")),
+    **dict.fromkeys(("div.Tensor", "div.Scalar", "div.Tensor_mode"), _combine("/")),
+    "rsub.Scalar": _subtract_from_number,
+    "masked_fill.Scalar": _masked_fill,
+    **dict.fromkeys(("mean.dim", "mean.default"), _reduction("mean")),
+    **dict.fromkeys(("sum.dim_IntList", "sum.default"), _reduction("sum")),
+    **dict.fromkeys(("amax.default", "max.default"), _reduction("maximum")),
+    **dict.fromkeys(_VIEWS, rearranging.add_view),
+    **dict.fromkeys(("dropout.default", "feature_dropout.default"), _dropout),
+    "getitem": rearranging.add_getitem,
+    "cat.default": rearranging.add_cat,
+    "stack.default": rearranging.add_stack,
+    **dict.fromkeys(("split.Tensor", "split_with_sizes.default", "chunk.default"), rearranging.add_split),
+    "unbind.int": rearranging.add_unbind,
+    "select.int": rearranging.add_select,
+    "slice.Tensor": rearranging.add_slice,
+    "index.Tensor": rearranging.add_indexed,
+    "roll.default": rearranging.add_roll,
+    "pad.default": rearranging.add_pad,
+    "expand.default": rearranging.add_expand,
+    "transpose.int": rearranging.add_transpose,
+    "t.default": rearranging.add_t,
+    "permute.default": rearranging.add_permute,
     "linear.default": _linear,
     "matmul.default": _product("other"),
     **dict.fromkeys(("mm.default", "bmm.default"), _product("mat2")),
     "scaled_dot_product_attention.default": _attention,
-    "transpose.int": _transpose,
-    "permute.default": _permute,
-    "softmax.int": _softmax,
-    "_softmax.default": _softmax,
+    **dict.fromkeys(("softmax.int", "_softmax.default"), _softmax(logarithm=False)),
+    **dict.fromkeys(("log_softmax.int", "_log_softmax.default"), _softmax(logarithm=True)),
     "layer_norm.default": _layer_norm,
-    "group_norm.default": _group_norm,
-    "upsample_nearest2d.vec": _nearest,
-    **dict.fromkeys(("split.Tensor", "split_with_sizes.default", "chunk.default"), _split),
-    "slice.Tensor": _slice,
+    "embedding.default": _embedding,
 }
+
+
+def is_known(name: str) -> bool:
+    """Whether some operators of that name become kernels."""
+    return name in _HANDLERS
 
 
 def add(node: Node, builder: GraphBuilder, parameters: Parameters) -> None:
     """Add what a node computes to a graph. Raises NotUnderstoodError, and has then added nothing that is needed."""
-    target = node.target
-    name = getattr(target, "__name__", str(target))
+    translation = Translation(node, builder, parameters)
+    name = translation.operator
     if name not in _HANDLERS:
         raise NotUnderstoodError(f"no kernel for {name.removesuffix('.default')}")
-    _HANDLERS[name](Translation(node, builder, parameters))
+    _HANDLERS[name](translation)
 
 
 def is_float(values: Sequence[object]) -> bool:

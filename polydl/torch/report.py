@@ -51,7 +51,7 @@ class Report:
     note: str = ""
 
     @staticmethod
-    def of(manifests: Sequence[Manifest], kept: Sequence[Kept], times: Mapping[str, float]) -> Report:
+    def of(manifests: Sequence[Manifest], kept: Sequence[Kept], times: Mapping[str, float], note: str = "") -> Report:
         """``times`` are PyTorch's, by kernel or, of operators that it keeps, by node."""
         native = tuple(
             OperatorReport(e.operator, tuple(e.sources), e.kernel, e.seconds, times.get(e.kernel), e.choice)
@@ -65,7 +65,7 @@ class Report:
             )
             for each in kept
         )  # fmt: skip
-        return Report(native, foreign, memory_in_words(manifests))
+        return Report(native, foreign, memory_in_words(manifests), note=note)
 
     def __str__(self) -> str:
         rows = [("operator", "kernel ms", "PyTorch ms", "chosen")]

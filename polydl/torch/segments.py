@@ -12,7 +12,8 @@ from polydl.models.builder import GraphBuilder
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Graph
 from polydl.models.translation import NotUnderstoodError
-from polydl.torch.operators import Parameters, add, is_float
+from polydl.torch.operators import add, is_float
+from polydl.torch.translation import Parameters
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def segments(nodes: Sequence[Node], parameters: Parameters, kept: Mapping[str, s
 
     def close() -> None:
         nonlocal builder, run
-        if builder.operators:
+        if run and not builder.moves_nothing:
             steps.append(_closed(builder, run))
         else:
             steps.extend(Kept(node, "it moves no element") for node in run)

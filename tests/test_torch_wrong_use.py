@@ -1,0 +1,114 @@
+"""What polydl is not made for: each is right, or an error with a remedy."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import pytest
+
+import polydl
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch_models import Computed, check, data
+from written_nests import keep_nests_as_written
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+@pytest.fixture(autouse=True)
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_nests_as_written(monkeypatch)
+
+
+def test_inputs_may_lie_in_memory_in_any_order() -> None:
+    image = data(2, 3, 6, 12)
+    model = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.Conv2d(8, 3, 1))
+    fast = check(model, image[..., ::2])
+    last = image[..., ::2].contiguous(memory_format=torch.channels_last)
+    for other in (last, image[..., ::2].contiguous(), image[:1, ..., ::2].expand(2, 3, 6, 6)):
+        with torch.no_grad():
+            torch.testing.assert_close(fast(other), model(other), rtol=1e-4, atol=1e-5)
+    check(model.to(memory_format=torch.channels_last), last)
+
+
+@pytest.mark.parametrize(
+    ("model", "inputs", "message"),
+    [
+        (nn.Linear(4, 4).bfloat16(), [data(2, 4)], "bfloat16"),
+        (nn.Linear(4, 4), [data(2, 4).half()], "float16"),
+        (nn.ReLU(), [data(3, 4).to_sparse()], "stored as torch.sparse_coo"),
+        (torch.jit.trace(nn.ReLU(), data(2)), [data(2)], "TorchScript"),
+        (Computed(lambda _, x: x.relu_()), [data(2, 4)], "only reads them"),
+        (Computed(lambda m, x: (m.weight.add_(1), x + m.weight)[1], weight=data(4)), [data(4)], "only reads them"),
+    ],
+)
+def test_what_is_refused_with_a_remedy(model: Any, inputs: list[Any], message: str) -> None:
+    from polydl.torch import optimize
+
+    with pytest.raises(polydl.PolydlError, match=message):
+        optimize(model.eval(), inputs, threads=1, records=False, compare=False)
+
+
+def test_a_part_in_training_mode_is_refused() -> None:
+    from polydl.torch import optimize
+
+    model = nn.Sequential(nn.Conv2d(3, 4, 1), nn.BatchNorm2d(4)).eval()
+    model[1].train()
+    with pytest.raises(polydl.PolydlError, match=r"training mode(?s:.*)eval\(\)"):
+        optimize(model, data(2, 3, 4, 4), threads=1, records=False, compare=False)
+
+
+def test_other_types_inside_of_a_model_stay() -> None:
+    for function in (lambda _, x: (x.half() * 2).float(), lambda _, x: x.double().mean().float() + x):
+        assert "not of type float" in str(check(Computed(function), data(2, 4)).report())
+
+
+def test_branches_that_the_graph_has_are_run() -> None:
+    def branching(_: Any, x: Any) -> Any:
+        return torch.relu(torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,)))
+
+    rows = data(2, 4)
+    fast = check(Computed(branching), rows)
+    assert "cond" in str(fast.report())
+    with torch.no_grad():
+        torch.testing.assert_close(fast(-rows), Computed(branching)(-rows))
+
+
+def test_random_numbers_stay_random() -> None:
+    from polydl.torch import optimize
+
+    fast = optimize(Computed(lambda _, x: functional.dropout(x, 0.5)).eval(), data(64), records=False, compare=False)
+    assert not torch.equal(fast(data(64)), fast(data(64)))
+
+
+def test_models_on_which_nothing_can_be_gained() -> None:
+    for function, operators in ((lambda _, x: x, 0), (lambda _, x: x.flatten(1), 1), (lambda _, x: x.sort()[0], 2)):
+        fast = check(Computed(function), data(2, 3, 4))
+        assert (fast.native_calls, fast.foreign_operators) == (0, operators)
+    constants = check(Computed(lambda m, x: (2 * m.weight, 3, x + 1, None), weight=data(2)), data(2, 4))
+    assert constants.native_calls == 1
+
+
+def test_sizes_that_are_symbols_are_pytorchs() -> None:
+    model, options = nn.Sequential(nn.Conv2d(3, 4, 3), nn.ReLU()).eval(), {"threads": 1, "records": False}
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend="polydl", options={**options, "compare": False})
+    with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for images in (2, 3, 4):
+            image = data(images, 3, 6, 6)
+            torch.testing.assert_close(compiled(image), model(image), rtol=1e-4, atol=1e-5)
+    assert any("sizes are symbols" in str(each.message) for each in caught)
+
+
+def test_other_types_are_pytorchs_in_a_compiled_model() -> None:
+    model, rows = nn.Linear(4, 4).eval().half(), data(2, 4).half()
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend="polydl")
+    with torch.no_grad(), pytest.warns(UserWarning, match="PyTorch runs the graph itself: .*float16"):
+        torch.testing.assert_close(compiled(rows), model(rows))
