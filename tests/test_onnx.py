@@ -255,9 +255,7 @@ def test_wrong_shapes_are_named() -> None:
     [
         ("Sort", {}, "damaged: No Op registered for Sort"),
         ("Sort", {"domain": "custom"}, r"node 'sort0' \(custom.Sort\): there is no kernel for custom.Sort"),
-        ("Sin", {}, r"node 'sin0' \(Sin\): there is no kernel for Sin\n  remedy: there are kernels for Add, "),
-        ("Erf", {}, r"node 'erf0' \(Erf\): there is no kernel for Erf alone"),
-        ("Softmax", {"axis": 1}, r"over dimension 1 of 4, not over the last"),
+        ("Sin", {}, r"node 'sin0' \(Sin\): there is no kernel for Sin\n  remedy: there are kernels for Abs, Add, "),
         ("MaxPool", {"kernel_shape": [2, 2], "pads": [2, 0, 0, 0]}, r"padding \(2, 0\) with windows of \(2, 2\)"),
         ("MaxPool", {"kernel_shape": [2, 2], "ceil_mode": 1, "auto_pad": "SAME_UPPER"}, "ceil_mode with an auto_pad"),
     ],

@@ -18,6 +18,8 @@ from polydl.onnx.reading import StoredModel, first_line, weights
 
 # Operators whose results differ from one run to the next.
 _RANDOM = ("Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike")
+# Inference does not tell the shape, which is that of the operand.
+_LIKE_OPERAND = ("GroupNormalization",)
 # Larger constants are no shapes, which inference has to see.
 _MOST_ELEMENTS = 64
 
@@ -32,7 +34,7 @@ def shaped(stored: StoredModel, inputs: dict[str, Shape]) -> ShapedGraph:
     folding = _Folding(stored, inputs)
     for node in needed([_node(proto) for proto in protos.values()], outputs):
         folding.add(node, protos[node.outputs[0]])
-    nodes = recognized(folding.nodes, folding.constants, outputs)
+    nodes = recognized(folding.nodes, folding.constants, folding.shapes, outputs)
     return ShapedGraph(nodes, inputs, outputs, folding.constants, folding.shapes, stored.opset)
 
 
@@ -102,6 +104,8 @@ class _Folding:
             inferred = onnx.shape_inference.infer_node_outputs(schema, proto, types, data, opset_imports=opsets)
         except (onnx.shape_inference.InferenceError, onnx.defs.SchemaError, onnx.checker.ValidationError) as error:
             raise self._error(node, error) from None
+        if node.operator in _LIKE_OPERAND and node.inputs[0] in self._types:
+            inferred = {node.outputs[0]: self._types[node.inputs[0]]}
         for name, kind in inferred.items():
             self._types[name] = kind
             self.shapes[name] = tuple(each.dim_value for each in kind.tensor_type.shape.dim)

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import inf, prod
+from typing import Literal
 
 import numpy as np
 
 from polydl.errors import UnsupportedConstructError
 from polydl.models.builder import GraphBuilder
-from polydl.models.elementwise import Concatenate
-from polydl.models.epilogue import Apply, Clamp, Function, Scale
+from polydl.models.elementwise import ParametricRelu
+from polydl.models.epilogue import POWERS, Apply, Clamp, Exponential, Function, Operation, Scale, Slope, Step
 from polydl.models.fusing import with_steps
-from polydl.models.graph import Array, Graph
-from polydl.models.pooling import Pooling
-from polydl.models.products import LayerNorm, Softmax
+from polydl.models.graph import Graph
+from polydl.models.normalizing import add_group_norm, add_layer_norm, add_reduction, add_softmax
 from polydl.models.translation import (
     NotUnderstoodError,
     add_channelwise,
@@ -24,7 +24,9 @@ from polydl.models.translation import (
     add_product,
     add_with_constant,
     need,
+    need_broadcast,
 )
+from polydl.onnx import rearranging
 from polydl.onnx.nodes import Node, ShapedGraph
 from polydl.onnx.translation import Translation
 from polydl.onnx.windows import add_average_pool, add_conv, add_conv_transpose, add_global, add_max_pool
@@ -34,8 +36,123 @@ _SOFTMAX_OF_ONE_DIMENSION = 13
 _CLIP_WITH_OPERANDS = 11
 
 
+def _clip(t: Translation) -> None:
+    if t.opset < _CLIP_WITH_OPERANDS:
+        least, most = float(t.attribute("min", -inf)), float(t.attribute("max", inf))
+    else:
+        least, most = t.number(1, -inf), t.number(2, inf)
+    # The largest number of the type stands for no limit in old files.
+    most = inf if most >= np.finfo(np.float32).max else most
+    functions: dict[tuple[float, float], Function] = {(0, 6): "relu6", (0, inf): "relu"}
+    function = functions.get((least, most))
+    _steps(t, Clamp(least, most) if function is None else Apply(function))
+
+
+def _steps(t: Translation, *steps: Step) -> None:
+    t.builder.add_element_wise(t.name, [t.value()], steps)
+
+
+def _leaky(t: Translation) -> None:
+    _steps(t, Slope(float(t.attribute("alpha", 0.01))))
+
+
+def _elu(t: Translation) -> None:
+    _steps(t, Exponential(float(t.attribute("alpha", 1.0))))
+
+
+def _selu(t: Translation) -> None:
+    scale = float(t.attribute("gamma", 1.05070102214813232421875))
+    _steps(t, Exponential(float(t.attribute("alpha", 1.67326319217681884765625)), scale))
+
+
+def _celu(t: Translation) -> None:
+    alpha = float(t.attribute("alpha", 1.0))
+    need(alpha != 0, "alpha is 0")
+    _steps(t, Exponential(alpha, 1.0, alpha))
+
+
+def _negative(t: Translation) -> None:
+    _steps(t, Scale(-1.0))
+
+
+def _power(t: Translation) -> None:
+    function = POWERS.get(t.number(1, 1.0))
+    need(function is not None, f"its exponent is {t.number(1, 1.0):g}")
+    assert function is not None
+    _steps(t, Apply(function))
+
+
+def _parametric(t: Translation) -> None:
+    """The slope is broadcast to the value, from the last dimension on."""
+    value, slope = t.value(), t.numbers(1)
+    shape = t.builder.shape(value)
+    need_broadcast(slope.shape, shape)
+    if slope.size == 1:
+        _steps(t, Slope(float(slope.flat[0])))
+        return
+    channels = (1,) * (len(shape) - slope.ndim) + slope.shape == (1, *shape[1:2], *(1,) * (len(shape) - 2))
+    constants = [t.builder.constant(f"{t.name}.slope", slope.reshape(-1) if len(shape) == 4 and channels else slope)]
+    add = t.builder.add_image if len(shape) == 4 and channels else t.builder.add_rows
+    add(t.name, shape, ParametricRelu(slope.shape), [value], constants)
+
+
+def _sum(t: Translation) -> None:
+    values = [t.value(position) for position in range(len(t.node.inputs))]
+    total = values[0]
+    for number, value in enumerate(values[1:], 2):
+        name = t.name if number == len(values) else t.builder.new_name(f"{t.name}.sum")
+        add_combined(t.builder, name, [total, value], "+")
+        total = name
+    if len(values) == 1:
+        t.builder.alias(t.name, total)
+
+
+def _reduction(operation: Literal["sum", "mean", "maximum"], t: Translation) -> None:
+    value = t.value()
+    none = not t.has(1) and not t.attribute("axes")
+    need(not (none and t.attribute("noop_with_empty_axes", 0)), "it is over no dimension")
+    axes = t.axes(1, len(t.builder.shape(value)))
+    add_reduction(t.builder, t.name, value, axes, operation, keeps=bool(t.attribute("keepdims", 1)))
+
+
+def _softmax(t: Translation, *, logarithm: bool) -> None:
+    rank = len(t.shape)
+    axis = int(t.attribute("axis", -1 if t.opset >= _SOFTMAX_OF_ONE_DIMENSION else 1)) % rank
+    several = t.opset < _SOFTMAX_OF_ONE_DIMENSION and axis != rank - 1
+    need(not several, f"it is over dimensions {axis} to {rank - 1} at once")
+    add_softmax(t.builder, t.name, t.value(), axis, logarithm=logarithm)
+
+
+def _layer_norm(t: Translation) -> None:
+    axis = int(t.attribute("axis", -1)) % len(t.shape)
+    elements = prod(t.shape[axis:])
+    weight, bias = t.numbers(1), t.numbers(2) if t.has(2) else None
+    fits = all(array is None or array.size in (1, elements) for array in (weight, bias))
+    need(fits, f"its constants have not {elements} elements each")
+    dimensions = len(t.shape) - axis
+    add_layer_norm(t.builder, t.name, t.value(), dimensions, weight, bias, float(t.attribute("epsilon", 1e-5)))
+
+
+def _group_norm(t: Translation) -> None:
+    """Weight and bias, if there are any, have an element for each channel."""
+    value, groups = t.value(), int(t.attribute("num_groups"))
+    channels = t.builder.shape(value)[1]
+    need(channels % groups == 0, f"{channels} channels are no {groups} groups")
+    weight, bias = (t.numbers(position) if t.has(position) else None for position in (1, 2))
+    fits = all(array is None or array.shape == (channels,) for array in (weight, bias))
+    need(fits, f"its constants have not {channels} elements each")
+    add_group_norm(t.builder, t.name, value, groups, weight, bias, float(t.attribute("epsilon", 1e-5)))
+
+
+def _instance_norm(t: Translation) -> None:
+    value, channels = t.value(), t.shape[1]
+    weight, bias = t.numbers(1), t.numbers(2)
+    need(weight.shape == bias.shape == (channels,), f"its constants have not {channels} elements each")
+    add_group_norm(t.builder, t.name, value, channels, weight, bias, float(t.attribute("epsilon", 1e-5)))
+
+
 def _batch_norm(t: Translation) -> None:
-    need(len(t.shape) == 4, "it is not over images")
+    need(len(t.shape) in (3, 4), "it is not over images")
     need(not t.attribute("training_mode", 0), "it is in training mode")
     weight, bias, mean, variance = (t.numbers(position) for position in range(1, 5))
     fits = all(array.shape == (t.shape[1],) for array in (weight, bias, mean, variance))
@@ -57,37 +174,19 @@ def _hard_sigmoid(t: Translation) -> None:
     t.builder.add_element_wise(t.name, [t.value()], [Scale(slope, offset), Clamp(0.0, 1.0)])
 
 
-def _clip(t: Translation) -> None:
-    if t.opset < _CLIP_WITH_OPERANDS:
-        least, most = float(t.attribute("min", -inf)), float(t.attribute("max", inf))
-    else:
-        least, most = (
-            float(t.numbers(position).reshape(-1)[0]) if t.has(position) else limit
-            for position, limit in ((1, -inf), (2, inf))
-        )
-    # The largest number of the type stands for no limit in old files.
-    most = inf if most >= np.finfo(np.float32).max else most
-    functions: dict[tuple[float, float], Function] = {(0, 6): "relu6", (0, inf): "relu"}
-    function = functions.get((least, most))
-    step = Clamp(least, most) if function is None else Apply(function)
-    t.builder.add_element_wise(t.name, [t.value()], [step])
-
-
-def _combine(operation: str, t: Translation) -> None:
+def _combine(operation: Operation, t: Translation) -> None:
     """A sum, difference, product or quotient."""
     for position in range(2):
-        if t.is_constant(position):
+        if t.is_constant(position) and not (operation == "/" and position == 0):
             _with_constant(operation, t, position)
             return
-    need(operation in ("+", "*"), "both operands are computed")
-    add_combined(t.builder, t.name, [t.value(0), t.value(1)], "+" if operation == "+" else "*")
+    add_combined(t.builder, t.name, [t.value(0), t.value(1)], operation)
 
 
-def _with_constant(operation: str, t: Translation, position: int) -> None:
+def _with_constant(operation: Operation, t: Translation, position: int) -> None:
     array, value = t.numbers(position), t.value(1 - position)
     shape = t.builder.shape(value)
     need(t.shape == shape, "its result is larger than its computed operand")
-    need(operation != "/" or position == 1, "it divides a constant")
     with np.errstate(divide="ignore"):
         inverse = 1 / array
     scale, shift = {
@@ -120,7 +219,9 @@ def _matmul(t: Translation) -> None:
         add_product(t.builder, t.name, t.value(0), t.value(1))
         return
     weight = t.numbers(1)
-    need(weight.ndim == 2, f"its second operand has {weight.ndim} dimensions")
+    if weight.ndim != 2:
+        add_product(t.builder, t.name, t.value(0), t.value(1))
+        return
     add_linear(t.builder, t.name, t.value(), weight.T, np.zeros(weight.shape[1]))
 
 
@@ -133,70 +234,16 @@ def _gemm(t: Translation) -> None:
     add_linear(t.builder, t.name, t.value(), weight, np.broadcast_to(bias.reshape(-1), weight.shape[:1]))
 
 
-def _same_elements(t: Translation) -> None:
-    """Another shape, or none."""
-    value = t.value()
-    if t.builder.shape(value) == t.shape:
-        t.builder.alias(t.name, value)
-    else:
-        t.builder.add_view(t.name, t.shape, value)
-
-
 def _dropout(t: Translation) -> None:
     need(not (t.has(2) and t.constant(2).any()), "it is in training mode")
-    _same_elements(t)
+    rearranging.add_view(t)
 
 
-def _transpose(t: Translation) -> None:
-    shape = t.builder.shape(t.value())
-    order = t.attribute("perm", list(range(len(shape)))[::-1])
-    moved = [axis for axis in order if shape[axis] > 1]
-    if moved == sorted(moved):
-        _same_elements(t)
-    else:
-        t.builder.add_transposed(t.name, t.value(), order)
-
-
-def _mean(t: Translation) -> None:
-    shape = t.builder.shape(t.value())
-    axes = t.constant(1).tolist() if t.has(1) else t.attribute("axes", list(range(len(shape))))
-    need(len(shape) == 4 and sorted(axis % 4 for axis in axes) == [2, 3], "it is not over rows and columns of images")
-    window = shape[2], shape[3]
-    pooled = t.name if len(t.shape) == 4 else t.builder.new_name(f"{t.name}.mean")
-    t.builder.add_image(pooled, (*shape[:2], 1, 1), Pooling("average", window, window), [t.value()])
-    if pooled != t.name:
-        t.builder.add_view(t.name, t.shape, pooled)
-
-
-def _concatenate(t: Translation) -> None:
-    values = [t.value(position) for position in range(len(t.node.inputs))]
-    need(len(t.shape) == 4 and int(t.attribute("axis", 1)) % 4 == 1, "it is not along the channels of images")
-    need(len(set(values)) == len(values), "an operand comes twice")
-    kind = Concatenate(tuple(t.builder.shape(value)[1] for value in values))
-    t.builder.add_image(t.name, t.shape, kind, values)
-
-
-def _softmax(t: Translation) -> None:
-    rank = len(t.shape)
-    axis = int(t.attribute("axis", -1 if t.opset >= _SOFTMAX_OF_ONE_DIMENSION else 1)) % rank
-    need(axis == rank - 1, f"it is over dimension {axis} of {rank}, not over the last")
-    t.builder.add_rows(t.name, t.shape, Softmax(), [t.value()])
-
-
-def _layer_norm(t: Translation) -> None:
-    rank, elements = len(t.shape), t.shape[-1]
-    need(int(t.attribute("axis", -1)) % rank == rank - 1, "it is over several dimensions")
-    bias: Array = t.numbers(2) if t.has(2) else np.zeros(elements)
-    fits = all(array.size in (1, elements) for array in (t.numbers(1), bias))
-    need(fits, f"its constants have not {elements} elements each")
-    constants = [
-        t.builder.constant(f"{t.name}.{what}", np.broadcast_to(array.reshape(-1), (elements,)))
-        for what, array in (("weight", t.numbers(1)), ("bias", bias))
-    ]
-    kind = LayerNorm(elements, float(t.attribute("epsilon", 1e-5)))
-    t.builder.add_rows(t.name, t.shape, kind, [t.value()], constants)
-
-
+_FUNCTIONS: dict[str, Function] = {
+    "Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "SiLU": "silu", "HardSwish": "hardswish", "Exp": "exp",
+    "Log": "log", "Sqrt": "sqrt", "Abs": "abs", "Reciprocal": "reciprocal", "Erf": "erf", "Softplus": "softplus",
+    "Mish": "mish",
+}  # fmt: skip
 _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "Conv": add_conv,
     "ConvTranspose": add_conv_transpose,
@@ -205,37 +252,53 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "AveragePool": add_average_pool,
     "GlobalAveragePool": partial(add_global, "average"),
     "GlobalMaxPool": partial(add_global, "maximum"),
-    "ReduceMean": _mean,
-    "Relu": partial(_function, "relu"),
-    "Sigmoid": partial(_function, "sigmoid"),
-    "Tanh": partial(_function, "tanh"),
-    "SiLU": partial(_function, "silu"),
-    "HardSwish": partial(_function, "hardswish"),
+    "ReduceMean": partial(_reduction, "mean"),
+    "ReduceSum": partial(_reduction, "sum"),
+    "ReduceMax": partial(_reduction, "maximum"),
+    **{operator: partial(_function, function) for operator, function in _FUNCTIONS.items()},
     "HardSigmoid": _hard_sigmoid,
     "Gelu": _gelu,
     "Clip": _clip,
+    "LeakyRelu": _leaky,
+    "Elu": _elu,
+    "Selu": _selu,
+    "Celu": _celu,
+    "PRelu": _parametric,
+    "Neg": _negative,
+    "Pow": _power,
     "Add": partial(_combine, "+"),
     "Sub": partial(_combine, "-"),
     "Mul": partial(_combine, "*"),
     "Div": partial(_combine, "/"),
+    "Sum": _sum,
     "MatMul": _matmul,
     "Gemm": _gemm,
-    "Softmax": _softmax,
+    "Softmax": partial(_softmax, logarithm=False),
+    "LogSoftmax": partial(_softmax, logarithm=True),
     "LayerNormalization": _layer_norm,
-    "Concat": _concatenate,
+    "GroupNormalization": _group_norm,
+    "InstanceNormalization": _instance_norm,
+    "Concat": rearranging.add_concat,
+    "Split": rearranging.add_split,
+    "Slice": rearranging.add_slice,
+    "Gather": rearranging.add_gather,
+    "Pad": rearranging.add_pad,
+    **dict.fromkeys(("Resize", "Upsample"), rearranging.add_resize),
+    "Expand": rearranging.add_expand,
+    "DepthToSpace": rearranging.add_depth_to_space,
     "Dropout": _dropout,
-    "Transpose": _transpose,
-    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast"), _same_elements),
+    "Transpose": rearranging.add_transpose,
+    **dict.fromkeys(("Flatten", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Cast"), rearranging.add_view),
 }
-# These stand in the place of nodes that spell them out, and Erf is among those.
+# It stands in the place of nodes that spell it out.
 _SPELLED_OUT = {"SiLU"}
-_INSIDE = {"Erf"}
+_SEVERAL_RESULTS = {"Split"}
 SUPPORTED = tuple(sorted(_HANDLERS.keys() - _SPELLED_OUT))
 
 
 def check_operator(node: Node, path: str) -> None:
     """Raises UnsupportedConstructError for an operator that never has a kernel."""
-    if node.operator not in SUPPORTED and node.operator not in _INSIDE:
+    if node.operator not in SUPPORTED:
         raise _unsupported(node, path, f"there is no kernel for {node.operator}")
 
 
@@ -248,7 +311,8 @@ def graph_of(shaped: ShapedGraph, path: str) -> Graph:
     for node in shaped.nodes:
         try:
             need(node.operator in _HANDLERS, f"there is no kernel for {node.operator} alone")
-            need(not any(uses[name] for name in node.outputs[1:]), "more than its first result is used")
+            further = node.outputs[1:] if node.operator not in _SEVERAL_RESULTS else ()
+            need(not any(uses[name] for name in further), "more than its first result is used")
             translation = Translation(node, shaped, uses, builder)
             _HANDLERS[node.operator](translation)
             need(builder.shape(translation.name) == translation.shape, "a constant changes its number of dimensions")

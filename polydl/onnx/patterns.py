@@ -1,4 +1,4 @@
-"""Functions that files spell out in several nodes: SiLU, hard-swish and GELU, recognized as products."""
+"""What files spell out in several nodes: SiLU, hard-swish and GELU as products, normalized groups of channels."""
 
 from __future__ import annotations
 
@@ -6,17 +6,45 @@ import math
 from collections.abc import Mapping, Sequence
 
 from polydl.models.graph import Array
-from polydl.onnx.nodes import Node, needed
+from polydl.onnx.nodes import Node, Shape, needed
 
 _CLOSE = 1e-4
 # 0.5 * (x * (1 + erf)) is a product in a product.
 _DEEPEST = 2
 
 
-def recognized(nodes: Sequence[Node], constants: Mapping[str, Array], outputs: Sequence[str]) -> tuple[Node, ...]:
-    """The nodes with one of operator ``SiLU``, ``HardSwish`` or ``Gelu`` in the place of those that spell it out."""
+def recognized(
+    nodes: Sequence[Node], constants: Mapping[str, Array], shapes: Mapping[str, Shape], outputs: Sequence[str]
+) -> tuple[Node, ...]:
+    """The nodes with one of operator ``SiLU``, ``HardSwish``, ``Gelu`` or ``GroupNormalization`` in the place of those
+    that spell it out.
+    """
     factors = _Factors(nodes, constants)
-    return needed([factors.function(node) or node for node in nodes], outputs)
+    producers = {node.outputs[0]: node for node in nodes}
+    return needed(
+        [factors.function(node) or _groups(node, producers, constants, shapes) or node for node in nodes], outputs
+    )
+
+
+def _groups(
+    node: Node, producers: Mapping[str, Node], constants: Mapping[str, Array], shapes: Mapping[str, Shape]
+) -> Node | None:
+    """Groups of an image's channels normalized as instances of one channel each, between two changes of shape."""
+    inner = producers.get(node.inputs[0]) if node.operator == "Reshape" else None
+    if inner is None or inner.operator != "InstanceNormalization":
+        return None
+    first = producers.get(inner.inputs[0])
+    if first is None or first.operator != "Reshape":
+        return None
+    image, result, rows = (shapes.get(name, ()) for name in (first.inputs[0], node.outputs[0], inner.inputs[0]))
+    weight, bias = (constants.get(name) for name in inner.inputs[1:3])
+    plain = weight is not None and bias is not None and bool((weight == 1).all() and (bias == 0).all())
+    if not plain or len(image) != 4 or image != result or len(rows) != 3 or rows[0] != image[0]:
+        return None
+    if image[1] % rows[1] != 0:
+        return None
+    attributes = {"num_groups": rows[1], "epsilon": inner.attributes.get("epsilon", 1e-5)}
+    return Node(node.name, "GroupNormalization", (first.inputs[0],), node.outputs, attributes)
 
 
 class _Factors:

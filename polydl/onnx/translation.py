@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from polydl.models.builder import GraphBuilder
 from polydl.models.graph import Array
+from polydl.models.rearranging import add_given
 from polydl.models.translation import need
 from polydl.onnx.nodes import Node, Shape, ShapedGraph
 
@@ -28,6 +30,10 @@ class Translation:
     def shape(self) -> Shape:
         return self._graph.shapes[self.name]
 
+    def shape_of(self, name: str) -> Shape:
+        """The shape of a value, such as a further result."""
+        return self._graph.shapes[name]
+
     def attribute(self, name: str, default: Any = None) -> Any:
         return self.node.attributes.get(name, default)
 
@@ -39,10 +45,44 @@ class Translation:
         return self.has(position) and self.node.inputs[position] in self._graph.constants
 
     def value(self, position: int = 0) -> str:
-        """An operand that is computed, or an input of the model's."""
+        """An operand that is computed, an input of the model's, or a constant as a value."""
         name = self.node.inputs[position]
-        need(name in self.builder, f"operand {position + 1} is constant")
+        if name not in self.builder:
+            add_given(self.builder, name, self.numbers(position))
         return name
+
+    def images(self) -> str:
+        """The first operand as images, of one row where it has rows of channels."""
+        value = self.value()
+        rank = len(self.builder.shape(value))
+        need(rank in (3, 4) and len(self.shape) == rank, "it is not over images")
+        return self.builder.line(value) if rank == 3 else value
+
+    @cached_property
+    def result(self) -> tuple[str, Shape]:
+        """Name and shape of the images that an operator on images gives; ``finish`` is called with the name."""
+        if len(self.shape) != 3:
+            return self.name, self.shape
+        return self.builder.new_name(f"{self.name}.line"), (*self.shape[:2], 1, self.shape[2])
+
+    def finish(self, name: str) -> None:
+        """The images of that name are the operator's result."""
+        if name != self.name:
+            self.builder.add_line(self.name, name)
+
+    def axes(self, position: int, rank: int) -> tuple[int, ...]:
+        """Dimensions, which newer versions have as an operand, older ones as an attribute; none stands for all."""
+        given = self.constant(position).tolist() if self.has(position) else self.attribute("axes", [])
+        need(all(-rank <= axis < rank for axis in given), f"its axes are {given}")
+        return tuple(sorted({axis % rank for axis in given})) if given else tuple(range(rank))
+
+    def number(self, position: int, default: float) -> float:
+        """A constant operand of one element."""
+        if not self.has(position):
+            return default
+        array = self.numbers(position)
+        need(array.size == 1, f"operand {position + 1} is no number")
+        return float(array.flat[0])
 
     def constant(self, position: int) -> Array:
         """An operand that is known beforehand, as it is stored."""

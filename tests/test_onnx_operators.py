@@ -1,0 +1,238 @@
+"""Operators of ONNX as kernels, beside the reference implementation of ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polydl
+
+pytest.importorskip("onnx")
+
+from onnx.reference import ReferenceEvaluator
+from onnx_models import ModelMaker
+from written_nests import keep_nests_as_written
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+ROWS, IMAGES, LINES = (2, 5, 6), (2, 16, 4, 6), (2, 5, 18)
+
+
+@pytest.fixture(autouse=True)
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_nests_as_written(monkeypatch)
+
+
+def optimized(model: Any) -> Any:
+    from polydl.onnx import optimize
+
+    return optimize(model, threads=1, records=False, compare=False)
+
+
+def check(maker: ModelMaker, *outputs: str) -> list[str]:
+    """The operators of a model, once its results are those of the reference implementation."""
+    model = maker.model(*outputs)
+    fast = optimized(model)
+    inputs = fast.report().manifest.inputs
+    given = {each.name: np.random.default_rng(1).standard_normal(each.shape, dtype=np.float32) for each in inputs}
+    results = fast(*given.values())
+    wanted = ReferenceEvaluator(model).run(None, given)
+    for one, other in zip(results if isinstance(results, tuple) else (results,), wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    return [each.operator for each in fast.report().manifest.operators]
+
+
+def numbers(maker: ModelMaker, *values: Any) -> list[str]:
+    """Constant operands of whole numbers."""
+    return [maker.constant(np.array(value, np.int64)) for value in values]
+
+
+@pytest.mark.parametrize(
+    ("operator", "attributes"),
+    [
+        ("LeakyRelu", {"alpha": 0.2}), ("LeakyRelu", {}), ("Elu", {"alpha": 0.7}), ("Selu", {}),
+        ("Celu", {"alpha": 2.0}), ("Softplus", {}), ("Mish", {}), ("Neg", {}), ("Exp", {}), ("Erf", {}), ("Abs", {}),
+    ],
+)  # fmt: skip
+def test_functions_of_each_element(operator: str, attributes: dict[str, Any]) -> None:
+    maker = ModelMaker(x=ROWS)
+    maker.add(operator, maker.add("Mul", "x", maker.constant(3.0)), **attributes)
+    assert len(check(maker)) == 1
+
+
+def test_roots_logarithms_and_powers() -> None:
+    maker = ModelMaker(x=ROWS)
+    positive = maker.add("Add", maker.add("Abs", "x"), maker.constant(0.1))
+    results = [maker.add(operator, positive) for operator in ("Log", "Sqrt", "Reciprocal")]
+    results += [maker.add("Pow", positive, maker.constant(float(each))) for each in (2, 3, 0.5, -0.5, -1)]
+    check(maker, *results)
+
+
+@pytest.mark.parametrize(("shape", "slope"), [(IMAGES, (16, 1, 1)), (IMAGES, (1,)), (IMAGES, (4, 6)), (ROWS, (6,))])
+def test_parametric_relu(shape: tuple[int, ...], slope: tuple[int, ...]) -> None:
+    maker = ModelMaker(x=shape)
+    maker.add("PRelu", "x", maker.weights(*slope))
+    check(maker)
+
+
+def test_differences_quotients_and_sums_of_several() -> None:
+    maker = ModelMaker(x=ROWS, y=(2, 5, 1))
+    positive = maker.add("Exp", "y")
+    results = [
+        maker.add(operator, *values) for operator in ("Sub", "Div") for values in (("x", positive), (positive, "x"))
+    ]
+    constant = maker.weights(5, 6, positive=True)
+    results += [maker.add("Div", constant, positive), maker.add("Sub", constant, "x"), maker.add("Sum", "x", "y", "x")]
+    check(maker, *results)
+
+
+@pytest.mark.parametrize("groups", [4, 16])
+def test_groups_of_channels_are_normalized(groups: int) -> None:
+    maker = ModelMaker(opset=21, x=IMAGES)
+    maker.add("GroupNormalization", "x", maker.weights(16), maker.weights(16), num_groups=groups)
+    assert any("normalization of" in each for each in check(maker))
+
+
+@pytest.mark.parametrize("shape", [IMAGES, LINES])
+def test_instances_are_normalized(shape: tuple[int, ...]) -> None:
+    maker = ModelMaker(x=shape)
+    maker.add("InstanceNormalization", "x", maker.weights(shape[1]), maker.weights(shape[1]), epsilon=1e-3)
+    check(maker)
+
+
+def test_groups_that_are_normalized_as_instances() -> None:
+    """PyTorch writes group normalization so; its weights become those of the kernel."""
+    maker = ModelMaker(x=IMAGES)
+    rows = maker.add("Reshape", "x", *numbers(maker, [0, 4, -1]))
+    plain = maker.add("InstanceNormalization", rows, maker.constant(np.ones(4)), maker.constant(np.zeros(4)))
+    images = maker.add("Reshape", plain, *numbers(maker, IMAGES))
+    scaled = maker.add("Mul", images, maker.weights(16, 1, 1))
+    maker.add("Relu", maker.add("Add", scaled, maker.weights(16, 1, 1)))
+    layout = "change of layout"
+    assert check(maker) == [layout, "normalization of 4 groups of 4 channels, relu", layout]
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_over_any_dimension(axis: int) -> None:
+    maker = ModelMaker(x=ROWS)
+    check(maker, maker.add("Softmax", "x", axis=axis), maker.add("LogSoftmax", "x", axis=axis))
+
+
+def test_layers_of_several_dimensions_are_normalized() -> None:
+    maker = ModelMaker(x=IMAGES)
+    maker.add("LayerNormalization", "x", maker.weights(4, 6), maker.weights(4, 6), axis=2)
+    check(maker)
+
+
+@pytest.mark.parametrize("keeps", [0, 1])
+def test_reductions(keeps: int) -> None:
+    maker = ModelMaker(x=ROWS, images=IMAGES)
+    results = [
+        maker.add(operator, value, *numbers(maker, axes), keepdims=keeps)
+        for operator in ("ReduceMean", "ReduceSum", "ReduceMax")
+        for value, axes in (("x", [1]), ("x", [0, -1]), ("images", [2, 3]))
+    ]
+    check(maker, *results, maker.add("ReduceMean", "x", keepdims=keeps))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_arrays_are_split_and_joined(axis: int) -> None:
+    maker = ModelMaker(x=(4, 6, 5))
+    sizes = {0: [1, 3], 1: [4, 2], 2: [2, 3]}[axis]
+    first = maker.add("Split", "x", *numbers(maker, sizes), outputs=2, axis=axis)
+    joined = maker.add("Concat", f"{first}.1", maker.add("Relu", first), f"{first}.1", axis=axis)
+    check(maker, joined, maker.add("Concat", "x", maker.weights(4, 6, 5), axis=axis))
+
+
+def test_channels_of_images_are_split() -> None:
+    maker = ModelMaker(x=(1, 3, 4, 5))
+    value = maker.add("Conv", "x", maker.weights(32, 3, 1, 1))
+    first = maker.add("Split", value, outputs=2, axis=1, num_outputs=2)
+    maker.add("Concat", f"{first}.1", first, axis=1)
+    operators = check(maker)
+    assert "channels 16 to 31" in operators
+    assert operators.count("change of layout") == 2
+
+
+def test_parts_of_arrays() -> None:
+    maker = ModelMaker(x=ROWS)
+    results = [
+        maker.add("Slice", "x", *numbers(maker, [1, 0], [5, -1], [1, 2], [2, 1])),
+        maker.add("Slice", "x", *numbers(maker, [-3], [1000], [1])),
+        maker.add("Gather", "x", *numbers(maker, 0), axis=1),
+        maker.add("Gather", "x", *numbers(maker, -1), axis=2),
+        maker.add("Gather", "x", *numbers(maker, [1, 3]), axis=1),
+        maker.add("Expand", maker.add("Slice", "x", *numbers(maker, [0], [1], [1])), *numbers(maker, [2, 3, 6])),
+    ]
+    check(maker, *results)
+
+
+def test_padding_by_itself_and_before_a_convolution() -> None:
+    maker = ModelMaker(x=(1, 3, 5, 6))
+    padded = maker.add("Pad", "x", *numbers(maker, [0, 0, 0, 1, 0, 0, 2, 1]))
+    convolved = maker.add("Conv", padded, maker.weights(8, 3, 3, 3), strides=[2, 2], pads=[1, 0, 0, 0])
+    other = maker.add("Pad", "x", *numbers(maker, [1, 0]), maker.constant(0.5), *numbers(maker, [-1]))
+    assert check(maker, convolved, other).count("padding") == 1
+
+
+@pytest.mark.parametrize(
+    ("opset", "attributes"),
+    [
+        (20, {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}), (20, {}),
+        (13, {"coordinate_transformation_mode": "pytorch_half_pixel"}),
+        (11, {"coordinate_transformation_mode": "half_pixel", "nearest_mode": "round_prefer_ceil"}),
+    ],
+)  # fmt: skip
+def test_pixels_are_repeated(opset: int, attributes: dict[str, Any]) -> None:
+    maker = ModelMaker(opset=opset, x=(1, 4, 3, 5))
+    none = maker.constant(np.zeros(0, np.float32))
+    maker.add("Resize", "x", none, maker.constant(np.array([1, 1, 2, 3], np.float32)), mode="nearest", **attributes)
+    assert "nearest neighbours, 2x3" in check(maker)
+
+
+def test_channels_become_pixels() -> None:
+    maker = ModelMaker(x=(2, 8, 3, 4))
+    maker.add("DepthToSpace", "x", blocksize=2, mode="CRD")
+    check(maker)
+
+
+def test_rows_of_channels_are_images_of_one_row() -> None:
+    maker = ModelMaker(x=LINES)
+    value = maker.add("Conv", "x", maker.weights(16, 5, 3), maker.weights(16), pads=[1, 1], strides=[2])
+    value = maker.add("Relu", maker.batch_norm(value, 16))
+    value = maker.add("MaxPool", value, kernel_shape=[3], strides=[2], pads=[1, 0])
+    value = maker.add("AveragePool", value, kernel_shape=[2], auto_pad="SAME_UPPER")
+    maker.add(
+        "GlobalAveragePool", maker.add("Conv", value, maker.weights(16, 4, 3), dilations=[2], group=4, pads=[2, 2])
+    )
+    operators = check(maker)
+    assert operators.count("change of layout") == 2
+    assert "convolution 1x3, 5 to 16 channels, stride 1x2, relu" in operators
+
+
+def _resized(maker: ModelMaker, **attributes: Any) -> None:
+    none = maker.constant(np.zeros(0, np.float32))
+    maker.add("Resize", "x", none, maker.constant(np.array([1, 1, 1.5, 2], np.float32)), **attributes)
+
+
+@pytest.mark.parametrize(
+    ("add", "message"),
+    [
+        (lambda maker: _resized(maker, mode="linear"), "its mode is linear"),
+        (lambda maker: _resized(maker), "factors are not whole"),
+        (lambda maker: _resized(maker, coordinate_transformation_mode="align_corners"), "align_corners"),
+        (lambda maker: maker.add("Pad", "x", *numbers(maker, [0, 0, 1, 1] * 2), mode="reflect"), "its mode is reflect"),
+        (lambda maker: maker.add("Pad", "x", *numbers(maker, [0, 0, -1, 1] * 2)), "cuts elements off"),
+        (lambda maker: maker.add("Slice", "x", *numbers(maker, [3], [0], [2], [-1])), "goes backwards"),
+        (lambda maker: maker.add("Gather", "x", *numbers(maker, [1, 0]), axis=2), "increase by one step"),
+        (lambda maker: maker.add("Pow", "x", maker.constant(2.5)), "its exponent is 2.5"),
+        (lambda maker: maker.add("DepthToSpace", "x", blocksize=2), "its mode is DCR"),
+    ],
+)
+def test_what_has_no_kernel_is_refused(add: Callable[[ModelMaker], Any], message: str) -> None:
+    maker = ModelMaker(x=IMAGES)
+    add(maker)
+    with pytest.raises(polydl.PolydlError, match=message):
+        optimized(maker.model())
