@@ -152,6 +152,7 @@ def _masked_fill(t: Translation) -> None:
     assert mask is not None
     value, name = t.value("self"), t.name
     need_broadcast(mask.shape, t.builder.shape(value))
+    need(fill < math.inf, "what it writes is no number")
     if fill <= NO_WEIGHT:
         softmax = all("softmax" in str(user.target) for user in t.node.users)
         need(softmax, "what it writes is infinite, or nearly so, and goes into more than softmax")
