@@ -16,7 +16,7 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Tile
+from polydl.ir.variant import Tile, Variant
 from polydl.machine import Machine
 
 
@@ -166,6 +166,31 @@ void f(float C[8][8], float A[8][16], float B[8][16]) {
     scop = parse(tmp_path, source)
     assert "s" in [array.name for array in scop.arrays]
     assert any(access.array == "s" for statement in scop.statements for access in statement.writes)
+
+
+def test_a_marked_call_finds_its_counters(tmp_path: Path) -> None:
+    source = """
+void product(float *c, const float *a, const float *b);
+void f(float C[8][6], float A[8][16], float B[6][16]) {
+#pragma scop
+  for (int i = 7; i >= 0; i--)
+    for (int j = 0; j < 6; j++) {
+#pragma polydl microkernel(for (int k = 0; k < 16; ++k) C[i][j] += A[i][k] * B[j][k];)
+      product(&C[i][j], A[i], B[j]);
+    }
+#pragma endscop
+}
+"""
+    machine = machine_with(1, 32)
+    space = pipeline.space_on(parse(tmp_path, source), machine)
+    text = emitted_text(pipeline.kernel(space.apply(Variant(())), machine.vector_bytes).c).tuned
+    call = [line.strip() for line in text.splitlines() if not line.strip().startswith("for ")]
+    # The loop counts upwards from -7; what it is called in the source has the value that it has there.
+    assert "const int polydl_i = -i;" in call
+    start = call.index("const int polydl_i = -i;")
+    assert call[start - 1 : start + 6] == [
+        "{", "const int polydl_i = -i;", "{", "const int i = polydl_i;", "product(&C[i][j], A[i], B[j]);", "}", "}",
+    ]  # fmt: skip
 
 
 @pytest.mark.native
