@@ -36,14 +36,12 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.families import WIDE_CORE
 from polydl.microkernels.amx_code import SIGNS, Writer
-from polydl.microkernels.amx_operands import FORMATS, PRODUCT_CYCLES, SIDE, SPLIT_SHARE, padded
+from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, padded
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
 _LEAST_GROUPS = 8  # of k in a tile product
-_MOST = 3 << 19  # bytes of one call's A or B, split
-# Cycles of a call, and of a tile of C.
-_OVERHEAD = 300.0
-_TILE_OF_C = 80.0
+# The part of the second-level cache that A or B, split, takes at most in one call.
+_MOST = 0.75
 # Errors over those of sums of products of floats: one more rounding of half a product's in the sum of one product, of
 # which there are fewer roundings the longer the sum.
 _SPLIT_FACTOR = 1.125
@@ -99,10 +97,11 @@ class Amx(Microkernel):
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
         width = kind.parts * kind.bytes
-        if width * shape.m * shape.k * shape.batch > _MOST:
-            return f"A, split, takes more than {_MOST >> 10} KiB"
-        if width * shape.n * shape.rows * shape.k > _MOST:
-            return f"B, split, takes more than {_MOST >> 10} KiB"
+        most = int(_MOST * self.core.second_cache_bytes)
+        if width * shape.m * shape.k * shape.batch > most:
+            return f"A, split, takes more than {most >> 10} KiB"
+        if width * shape.n * shape.rows * shape.k > most:
+            return f"B, split, takes more than {most >> 10} KiB"
         return PLAIN_C.rejects(shape)
 
     def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:  # noqa: ARG002
@@ -120,15 +119,15 @@ class Amx(Microkernel):
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
-        kind = FORMATS[shape.element]
+        kind, core = FORMATS[shape.element], self.core
         steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
         split = shape.k * shape.batch * shape.m
         if kind.parts > 1:
             split += shape.k * shape.n * shape.rows
         return (
-            _OVERHEAD
-            + along_m * along_n * (steps * kind.products * PRODUCT_CYCLES + _TILE_OF_C)
-            + SPLIT_SHARE * kind.cycles * split
+            core.tile_call_cycles
+            + along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
+            + SPLIT_SHARE * kind.cycles(core) * split
         )
 
     def panel_rows(self, vector_elements: int) -> int:  # noqa: ARG002
@@ -147,7 +146,7 @@ class Amx(Microkernel):
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
         start = ""
-        writer = Writer(site)
+        writer = Writer(site, self.core)
         if site.again_a or writer.keeps_b:
             # What was split in an earlier call of the function may have changed.
             start = (

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmSite
+from polydl.machine.core import Core
 from polydl.microkernels.amx_operands import (
     FORMATS,
-    KEPT,
     SIDE,
     Blocks,
     Configurations,
@@ -17,6 +17,7 @@ from polydl.microkernels.amx_operands import (
     c_table,
     finished_blocks,
     finished_rows,
+    kept_bytes,
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
@@ -34,10 +35,10 @@ def _support() -> str:
 
 
 class Writer:
-    def __init__(self, site: GemmSite) -> None:
+    def __init__(self, site: GemmSite, core: Core) -> None:
         self.site = site
-        self.calls = {index: blocks_of(site, shape) for index, shape in site.shapes()}
-        self.panels = all(walks_panels(site, call) for call in self.calls.values())
+        self.calls = {index: blocks_of(site, shape, core) for index, shape in site.shapes()}
+        self.panels = all(walks_panels(site, call, core) for call in self.calls.values())
         self.splits_all_a = site.again_a or self.panels
         self.keeps_b = site.again_b and not self.panels
         self.slots = 1
@@ -45,7 +46,7 @@ class Writer:
         self.more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=site.prefix) if site.after else "")
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
-            self.slots = max(1, min(_MOST_KEPT, KEPT // (2 * longest)))
+            self.slots = max(1, min(_MOST_KEPT, kept_bytes(core) // (2 * longest)))
         self.format = FORMATS[site.element]
         self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a
         if self.splits_in_passing:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
+from polydl.machine.core import Core
 from polydl.microkernels.shapes import register_blocks
 
 SIDE = 16  # rows and columns of a tile
-PRODUCT_CYCLES = 20.0
 STEP = 32  # steps of k in a tile product of bfloat16s
 _LINE_BYTES = 64  # of all processors with tile registers
 _LINE = 32  # elements of B to which its columns are padded
-# Bytes that all tiles of A together may keep split in a thread.
-KEPT = 1 << 20
+# The part of the second-level cache that all tiles of A together may take which a thread keeps split.
+_KEPT = 0.5
 # How often an operand has to be split or copied, in the mean.
 SPLIT_SHARE = 0.5
 # Runs of B that lie no further apart are split together.
@@ -34,13 +34,15 @@ class Format:
     bytes: int
     #: tile products for one product of elements
     products: int
-    #: cycles to split or copy one element
-    cycles: float
 
     @property
     def group(self) -> int:
         """Steps of k that are adjacent in a tile of A (VNNI): four bytes."""
         return 4 // self.bytes
+
+    def cycles(self, core: Core) -> float:
+        """Those of splitting or copying one element."""
+        return core.tile_split_cycles if self.parts > 1 else core.tile_copy_cycles
 
     @property
     def longest(self) -> int:
@@ -54,11 +56,16 @@ class Format:
 
 
 FORMATS = {
-    "float": Format(3, 2, 6, 0.65),
-    BFLOAT16: Format(1, 2, 1, 0.1),
-    "signed char": Format(1, 1, 1, 0.1),
-    "unsigned char": Format(1, 1, 1, 0.1),
+    "float": Format(3, 2, 6),
+    BFLOAT16: Format(1, 2, 1),
+    "signed char": Format(1, 1, 1),
+    "unsigned char": Format(1, 1, 1),
 }
+
+
+def kept_bytes(core: Core) -> int:
+    """What all tiles of A together may take that a thread keeps split."""
+    return int(_KEPT * core.second_cache_bytes)
 
 
 def padded(length: int) -> int:
@@ -247,7 +254,7 @@ def products_of_blocks(
     ]
 
 
-def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
+def blocks_of(site: GemmSite, shape: GemmShape, core: Core) -> Blocks:
     """The cheapest layout of B: splitting by column needs fewer, fuller tiles, its own layout splits fewer elements."""
     kind = FORMATS[shape.element]
     step = kind.step_of(shape.k)
@@ -260,10 +267,10 @@ def blocks_of(site: GemmSite, shape: GemmShape) -> Blocks:
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
         steps = shape.batch * shape.k / step
-        products = _products(columns) * along_m * steps * kind.products * PRODUCT_CYCLES
+        products = _products(columns) * along_m * steps * kind.products * core.tile_product_cycles
         # Split operands beyond the second-level cache are slow to load.
-        spilled = max(0, columns.length * kind.bytes * kind.parts - KEPT)
-        return products + SPLIT_SHARE * kind.cycles * columns.elements + spilled
+        spilled = max(0, columns.length * kind.bytes * kind.parts - kept_bytes(core))
+        return products + SPLIT_SHARE * kind.cycles(core) * columns.elements + spilled
 
     chosen = min(splits, key=cost)
     pieces = []

@@ -7,27 +7,28 @@ the tiles are still in the first or second cache when they are read.
 from __future__ import annotations
 
 from polydl.contracts import GemmSite
+from polydl.machine.core import Core
 from polydl.microkernels.amx_operands import (
     FORMATS,
-    KEPT,
     SIDE,
     STEP,
     Blocks,
     Configurations,
     c_table,
     finished_blocks,
+    kept_bytes,
     products_of_blocks,
 )
 from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
-# Bytes of B that are better kept split, and rows of A that hide the splitting.
-_SMALL = 256 << 10
+# The part of the second-level cache up to which B is better kept split, and rows of A that hide the splitting.
+_SMALL = 0.125
 _ROWS = 256
 
 
-def walks_panels(site: GemmSite, call: Blocks) -> bool:
+def walks_panels(site: GemmSite, call: Blocks, core: Core) -> bool:
     """Whether B is split in passing: its columns are contiguous and read by no other product, and A fits.
 
     What other calls read too is kept split instead, unless it is large and A has rows enough to hide its splitting.
@@ -37,9 +38,9 @@ def walks_panels(site: GemmSite, call: Blocks) -> bool:
         call.format.parts == _PARTS
         and call.columns.by_column
         and site.stride_bk == 1
-        and (not site.again_b or (kept > _SMALL and call.shape.m >= _ROWS))
-        and 2 * call.length_a(whole=True) <= KEPT
-        and 2 * 2 * panel_elements(call) <= KEPT
+        and (not site.again_b or (kept > _SMALL * core.second_cache_bytes and call.shape.m >= _ROWS))
+        and 2 * call.length_a(whole=True) <= kept_bytes(core)
+        and 2 * 2 * panel_elements(call) <= kept_bytes(core)
     )
 
 

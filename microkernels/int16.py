@@ -32,9 +32,8 @@ _INSTRUCTIONS = {
     32: ("__AVX2__", "__m256i", "_mm256_madd_epi16", "immintrin.h"),
     16: ("__SSE2__", "__m128i", "_mm_madd_epi16", "emmintrin.h"),
 }
-# How many times as long a product and an addition take as one multiply-add, and the cycles of copying an element.
+# How many times as long a product and an addition take as one multiply-add.
 _SLOWNESS = 1.25
-_COPY_CYCLES = 0.3
 
 
 def _steps(k: int) -> int:
@@ -252,7 +251,7 @@ class Int16(Microkernel):
         tiling = _tiling(shape, vector_elements, self.core)
         blocks = tiling_cycles(tiling, _steps(shape.k), shape.batch, self.core, reads=not shape.overwrite)
         copied = (shape.m + shape.n * shape.rows) * shape.k * shape.batch
-        return self.core.call_cycles + _SLOWNESS * blocks * shape.rows + _COPY_CYCLES * copied
+        return self.core.call_cycles + _SLOWNESS * blocks * shape.rows + self.core.pair_copy_cycles * copied
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return _tiling(shape, vector_elements, self.core).largest(vector_elements)

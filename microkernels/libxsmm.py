@@ -135,7 +135,7 @@ class Libxsmm(Microkernel):
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        return _SLOWNESS * block_cycles(shape, vector_elements, self.core, 30.0 + 2.0 * shape.batch)
+        return _SLOWNESS * block_cycles(shape, vector_elements, self.core)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return blocks_of(shape, vector_elements, self.core).largest(vector_elements)

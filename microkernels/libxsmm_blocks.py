@@ -35,21 +35,25 @@ def blocks_of(shape: GemmShape, vector_elements: int, core: Core) -> RegisterTil
     return RegisterTiling(tuple(vectors), register_blocks(shape.columns, most))
 
 
-def block_cycles(shape: GemmShape, vector_elements: int, core: Core, overhead: float) -> float:
+def block_cycles(shape: GemmShape, vector_elements: int, core: Core) -> float:
     """Core cycles of one call, operands in the first-level cache: FMA, load and latency bounds of register blocks.
 
     Per step of k a block of v vectors by u columns does v*u FMA and loads v vectors of A and u values of B;
-    per call it loads and stores C once. ``overhead`` is the cost of calling, in cycles.
+    per call it loads and stores C once.
     """
     tiling = blocks_of(shape, vector_elements, core)
     steps = shape.k * shape.batch
-    total = overhead
+    total = core.library_call_cycles + core.library_product_cycles * shape.batch
     for vectors, height in Counter(tiling.vectors).items():
         for columns, width in Counter(tiling.columns).items():
             fma = vectors * columns / core.fma_per_cycle
             load = (vectors + columns) / core.loads_per_cycle
             waiting = vectors * columns < core.fma_per_cycle * core.fma_latency_cycles
             computing = steps * max(fma, load, core.fma_latency_cycles if waiting else 0.0)
-            moving = 1.5 * vectors * columns + core.fma_latency_cycles * 2 + core.block_switch_cycles * shape.batch
+            moving = (
+                core.update_cycles * vectors * columns
+                + core.fma_latency_cycles * 2
+                + core.block_switch_cycles * shape.batch
+            )
             total += height * width * (computing + moving)
     return total

@@ -33,10 +33,10 @@ from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import tile_sizes
 
 _LONGEST_BATCH = 4096
-# Bytes of A that one call copies at most.
-_MOST_COPIED = 3 << 19
-# Cycles to copy an element, and how often it has to be, in the mean.
-_COPY_CYCLES, _COPIED_SHARE = 0.15, 0.5
+# The part of the second-level cache that the copy of A takes at most in one call.
+_MOST_COPIED = 0.75
+# How often an element has to be copied, in the mean.
+_COPIED_SHARE = 0.5
 
 
 _BFLOAT16S = Grouped("bsmm", (BFLOAT16, "float"), 2, 2, 4.2)
@@ -150,8 +150,9 @@ class LibxsmmGroups(Microkernel):
             return f"columns of B lie {shape.stride_bn} elements apart, which are not whole groups of {group}"
         if shape.batch > _LONGEST_BATCH:
             return f"a batch of {shape.batch} products is longer than {_LONGEST_BATCH}"
-        if not in_groups(shape) and shape.m * shape.k * shape.batch * width > _MOST_COPIED:
-            return f"A takes more than {_MOST_COPIED >> 10} KiB"
+        most = int(_MOST_COPIED * self.core.second_cache_bytes)
+        if not in_groups(shape) and shape.m * shape.k * shape.batch * width > most:
+            return f"A takes more than {most >> 10} KiB"
         sizes = shape.m, shape.n, shape.k
         leading = shape.m, leading_b(shape.stride_bn, shape.n, shape.k, group), shape.ldc
         if not dispatch(self.grouped, sizes, leading, shape.overwrite, shape.batch > 1):
@@ -171,12 +172,13 @@ class LibxsmmGroups(Microkernel):
         products = replace(shape, k=max(1, shape.k // group))
         if in_groups(shape):
             products = replace(products, k=shape.batch, batch=1)
-        copied = 0.0 if in_groups(shape) else _COPIED_SHARE * _COPY_CYCLES * shape.m * shape.k * shape.batch
-        overhead = 30.0 + 2.0 * products.batch
-        return self.grouped.slowness * block_cycles(products, vector_elements, self.core, overhead) + copied
+        copied = (
+            0.0 if in_groups(shape) else _COPIED_SHARE * self.core.group_copy_cycles * shape.m * shape.k * shape.batch
+        )
+        return self.grouped.slowness * block_cycles(products, vector_elements, self.core) + copied
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
-        writer = Writer(self.grouped, site)
+        writer = Writer(self.grouped, site, self.core)
         # What was copied in an earlier call of the function may have changed.
         start = f"    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);"
         includes = ("stdlib.h", "string.h") if self.grouped.bytes == 1 else ()

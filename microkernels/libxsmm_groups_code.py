@@ -9,6 +9,7 @@ from math import gcd
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
+from polydl.machine.core import Core
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, declared, dispatch_name
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops, table, widened
 
@@ -42,8 +43,8 @@ static int polydl_is_exact(polydl_bytes kernel, int m, int n, int k, int lda, in
   return exact;
 }
 #endif"""
-# Bytes that all copies which a thread keeps may take.
-_KEPT = 1 << 20
+# The part of the second-level cache that all copies which a thread keeps may take, and their number.
+_KEPT = 0.5
 _MOST_KEPT = 8
 
 
@@ -124,7 +125,7 @@ def _batch_of(site: GemmSite, group: int) -> _Batch:
 class Writer:
     """Writes the C of one site."""
 
-    def __init__(self, grouped: Grouped, site: GemmSite) -> None:
+    def __init__(self, grouped: Grouped, site: GemmSite, core: Core) -> None:
         self.grouped, self.site = grouped, site
         self.batch = _batch_of(site, grouped.group)
         self.reduces = max(site.batch) > self.batch.merged
@@ -132,7 +133,8 @@ class Writer:
         self.longest = max(shape.m * shape.k * shape.batch for _, shape in site.shapes())
         self.slots = 1
         if site.again_a:
-            self.slots = max(1, min(_MOST_KEPT, _KEPT // (self.longest * grouped.bytes)))
+            kept = int(_KEPT * core.second_cache_bytes)
+            self.slots = max(1, min(_MOST_KEPT, kept // (self.longest * grouped.bytes)))
 
     @property
     def parameters(self) -> str:

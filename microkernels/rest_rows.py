@@ -18,8 +18,6 @@ _FEW = 4
 _LONGEST = 16 * 1024
 # Accumulators that are in registers at a time.
 _SUMS = 12
-# Cycles to copy an element of a row, and to add up the lanes of a sum.
-_COPY, _ADD_UP = 1.0, 6.0
 
 
 def rest_rows(shape: GemmShape, width: int) -> int:
@@ -33,7 +31,7 @@ def rest_rows(shape: GemmShape, width: int) -> int:
 def rest_cycles(rest: int, shape: GemmShape, width: int, core: Core) -> float:
     """Core cycles that the dot products of a call take."""
     steps, columns = shape.k * shape.batch, shape.n * shape.rows
-    return rest * (steps * _COPY + columns * (steps / width / core.fma_per_cycle + _ADD_UP))
+    return rest * (steps * core.row_copy_cycles + columns * (steps / width / core.fma_per_cycle + core.lane_sum_cycles))
 
 
 def copied_rows(site: GemmSite, shape: GemmShape, rest: int) -> list[str]:

@@ -65,7 +65,7 @@ def _block_step(vectors: int, columns: int, core: Core) -> float:
 
 def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, reads: bool = True) -> float:
     """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no."""
-    transfers = 1.5 if reads else 1.0
+    transfers = core.update_cycles if reads else 1.0 / core.stores_per_cycle
 
     def block_cycles(vectors: int, columns: int) -> float:
         steps = k * batch * _block_step(vectors, columns, core)

@@ -10,7 +10,7 @@ from machines import machine_with
 from symbolic_nests import RANGES, product, symbolic
 
 from polydl.errors import UserError
-from polydl.libraries.blocking import MOST_PACKED_BYTES, Blocking, Tile, usual_blockings
+from polydl.libraries.blocking import Blocking, Tile, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
@@ -128,7 +128,9 @@ def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, thre
         assert len({each.id for each in blockings}) == len(blockings) == (16 if threads > 1 else 8)
         for each in blockings:
             assert broken_by(nest, each) == ""
-            assert all(each.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in each.packed)
+            assert all(
+                each.packed_elements(name) * element_bytes <= machine.core.packed_tile_bytes for name in each.packed
+            )
             assert each.vectors * (each.columns + 1) < machine.core.vector_registers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -28,8 +29,9 @@ from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.pad import Pad
 from polydl.variants.rewrites.split import Split
 from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
-from polydl.variants.rewrites.winograd import Winograd, winograd, winograd_choices
+from polydl.variants.rewrites.winograd import Room, Winograd, winograd, winograd_choices
 
+ROOM = Room(near=1 << 20, filters=1 << 20, points=512 << 20)
 BLOCKED = """
 void f(float out[{n}][2][{h}][{w}][16], const float flt[2][2][{r}][{s}][16][16],
        const float in[{n}][2][{h} + {r} - 1][{w} + {s} - 1][16]) {{
@@ -229,7 +231,7 @@ def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
 def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
     source = plain("nchw", k=384, w=9).replace("[20]", "[128]").replace("c < 20", "c < 128").replace("[2][", "[1][")
     scop = parse(tmp_path, source.replace("n < 2", "n < 1"))
-    (proposal, _) = winograd_choices(separate(scop), separate(scop).statements[0])
+    (proposal, _) = winograd_choices(separate(scop), separate(scop).statements[0], ROOM)
     steps = proposal.steps
     assert [type(step) for step in steps] == [Split, Split, Winograd]
     assert proposal.attached == (Attach("zero_S0", "S0", "first"),)
@@ -243,7 +245,7 @@ def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
     base = separate(scop)
-    (proposal, *_) = winograd_choices(base, base.statement("S1"), near=64 << 10)
+    (proposal, *_) = winograd_choices(base, base.statement("S1"), replace(ROOM, near=64 << 10))
     assert proposal.steps[0] == Winograd("S1", (("y", "r", 4), ("x", "s", 4)), 1, ("n", "y"))
     assert check(scop, tmp_path, threads, "4K,16K,1M") == {(4, 4), (2, 2)}
 
@@ -329,7 +331,7 @@ def test_what_is_no_convolution_in_steps_of_one_is_left_alone(before: str, after
     assert before in source
     scop = separate(parse(tmp_path, source.replace(before, after).replace("[8 + 3 - 1]", "[40]")))
     assert convolution(scop, scop.statements[0]) is None
-    assert winograd_choices(scop, scop.statements[0]) == ()
+    assert winograd_choices(scop, scop.statements[0], ROOM) == ()
 
 
 @pytest.mark.parametrize(

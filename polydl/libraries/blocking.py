@@ -17,8 +17,6 @@ from polydl.plan.apply import Applied
 Operand = Literal["a", "b"]
 #: The loops of a tile that move each operand that may be packed.
 MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
-#: Most bytes of a packed tile.
-MOST_PACKED_BYTES = 1 << 20
 # Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
 _OTHER_REGISTERS = 2
 
@@ -183,13 +181,13 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     return tuple(placed)
 
 
-def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int) -> tuple[Blocking, ...]:
-    """A blocking with each choice of operands to copy."""
+def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int, most_bytes: int) -> tuple[Blocking, ...]:
+    """A blocking with each choice of operands to copy whose tiles take no more than ``most_bytes``."""
     kept = []
     for chosen in combinations((False, True), repeat=2):
         operands: tuple[Operand, ...] = tuple(name for name, wanted in zip(MOVED_BY, chosen, strict=True) if wanted)
         if not product.copied <= set(operands):
             continue
-        if all(blocking.packed_elements(name) * element_bytes <= MOST_PACKED_BYTES for name in operands):
+        if all(blocking.packed_elements(name) * element_bytes <= most_bytes for name in operands):
             kept.append(replace(blocking, packed=operands))
     return tuple(kept)

@@ -171,7 +171,8 @@ def searched_kernels(
     if product is None or winner.blocking is None:
         return [winner]
     element = element_bytes(nest, product)
-    return [replace(winner, blocking=blocking) for blocking in packings(winner.blocking, product, element)]
+    most = machine.core.packed_tile_bytes
+    return [replace(winner, blocking=blocking) for blocking in packings(winner.blocking, product, element, most)]
 
 
 def _with_steps(steps: Sequence[NestStep]) -> Kernel | None:

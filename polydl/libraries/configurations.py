@@ -15,7 +15,7 @@ from itertools import product as combinations
 import numpy as np
 
 from polydl.libraries import extents as sums
-from polydl.libraries.blocking import MOST_PACKED_BYTES, Blocking, Operand, Tile, register_block, widest_block
+from polydl.libraries.blocking import Blocking, Operand, Tile, register_block, widest_block
 from polydl.libraries.candidates import element_bytes, kernel_of
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import INNER, SymbolicProduct
@@ -116,6 +116,7 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
     threads: list[str] = [""]
     if machine.threads > 1:
         threads += ["m", "n", *(role for role in product.outer if role in product.c.strides)]
+    most = machine.core.packed_tile_bytes
     choices: tuple[tuple[Operand, ...], ...] = ((), ("a",), ("b",), ("a", "b"))
     copies = [packed for packed in choices if product.copied <= set(packed)]
     others = {parallel: kernel_of(nest, (), parallel, product) for parallel in (False, True)}
@@ -125,9 +126,9 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
         for m, n, k in combinations(_BLOCKS, _BLOCKS, _TERMS):
             sizes = {"m": m * vectors * width, "n": n * columns, "k": k}
             for packed in copies:
-                if "a" in packed and sizes["m"] * k * element > MOST_PACKED_BYTES:
+                if "a" in packed and sizes["m"] * k * element > most:
                     continue
-                if "b" in packed and sizes["n"] * k * element > MOST_PACKED_BYTES:
+                if "b" in packed and sizes["n"] * k * element > most:
                     continue
                 for order in permutations(INNER):
                     tiles = tuple(Tile(role, sizes[role], role == shared) for role in order)

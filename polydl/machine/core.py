@@ -72,6 +72,36 @@ class Core:
     #: Cycles that each vector counts in that choice, each time it is read again. To measure: the same products.
     block_far_load_cycles: float
 
+    #: Cycles that a call of a library's kernel costs, found by way of a pointer. To measure: as ``call_cycles``.
+    library_call_cycles: float
+    #: Cycles that each product of its batch costs there. To measure: batches of ever more products.
+    library_product_cycles: float
+    #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. To measure: products of few
+    #: columns, over those that copy nothing.
+    group_copy_cycles: float
+    #: Cycles to copy a byte of A or B into pairs of shorts. To measure: the same.
+    pair_copy_cycles: float
+    #: Cycles to copy an element of a row of A that fills no vector. To measure: products with a row more than vectors
+    #: hold, over those without it, with ever more steps.
+    row_copy_cycles: float
+    #: Cycles to add up the lanes of a vector. To measure: the same with ever more columns.
+    lane_sum_cycles: float
+
+    # ---- tile registers, on processors that have them (AMX)
+
+    #: Cycles of a product of two tiles. To measure: products of operands that are split already.
+    tile_product_cycles: float
+    #: Cycles to load and store a tile of C. To measure: the same with ever fewer steps.
+    tile_output_cycles: float
+    #: Cycles that a call costs beside these: configuring the registers, finding what is split. To measure: the same,
+    #: extrapolated to none.
+    tile_call_cycles: float
+    #: Cycles to split a float into three bfloat16s, where tile products read them. To measure: calls whose operands are
+    #: new each time, over those that find them split.
+    tile_split_cycles: float
+    #: Cycles to copy an element of another type there. To measure: the same.
+    tile_copy_cycles: float
+
     # ---- registers of microkernels that don't say how they use them
 
     #: Bytes of one column of C that are taken to stay in registers: four vectors.
@@ -85,6 +115,8 @@ class Core:
     line_bytes: int
     #: Bytes of the first-level cache. The system says so.
     first_cache_bytes: int
+    #: Bytes of the second-level cache. The system says so.
+    second_cache_bytes: int
     #: Bytes that come from the second-level cache in a cycle. Measured with the machine's other speeds.
     second_cache_bytes_per_cycle: float
     #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
@@ -103,6 +135,18 @@ class Core:
     #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. To measure:
     #: calls with ever larger operands, with and without fetching them ahead.
     near_bytes: int
+
+    #: Bytes of an operand up to which it is copied into panels as a whole where its tiles could be copied in turn:
+    #: larger copies go out to memory and come back. To measure: products with ever larger operands, copied both ways.
+    panel_copy_bytes: int
+    #: Bytes of a copy of an operand that repeats elements of it. To measure: the same for convolutions.
+    gathered_copy_bytes: int
+    #: Bytes of transformed filters up to which they are made all at once, before they are used. To measure:
+    #: convolutions by fewer products with ever more channels, with filters as a whole and in blocks.
+    whole_filter_bytes: int
+    #: Bytes of a tile of an operand that is copied before it is used, in functions for a range of sizes. To measure:
+    #: their products with ever larger tiles.
+    packed_tile_bytes: int
 
     # ---- prefetchers
 
@@ -165,6 +209,11 @@ class Core:
     def cycles(self, operations: float, loads: float, stores: float) -> float:
         """Cycles for so many vector multiply-adds, loads and stores that overlap, operands in the first-level cache."""
         return max(operations / self.fma_per_cycle, loads / self.loads_per_cycle, stores / self.stores_per_cycle)
+
+    @property
+    def update_cycles(self) -> float:
+        """Cycles to load a vector and to store it again."""
+        return 1.0 / self.loads_per_cycle + 1.0 / self.stores_per_cycle
 
     def __hash__(self) -> int:
         return self._hash

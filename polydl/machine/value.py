@@ -136,7 +136,8 @@ class Machine:
         """The physical constants of a core: those published of its family, those of its caches, and ``constants``."""
         first = self.caches[0]
         found = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes)
-        found = found.having(constants({"first_cache_bytes": first.bytes}, "detected"))
+        sizes = {"first_cache_bytes": first.bytes, "second_cache_bytes": self.second_cache_bytes}
+        found = found.having(constants(sizes, "detected"))
         rates = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
         cycle_seconds = found.having(self.constants).operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
         measured = constants({"second_cache_bytes_per_cycle": rates[1] * cycle_seconds}, "measured")

@@ -23,9 +23,6 @@ from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of,
 # Columns of B in a panel, and steps of k, the preferred first.
 PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
 PANEL_DEPTHS = (256, 512, 128)
-# Whole operands up to this size are copied into panels where tiles could be packed instead: larger copies go out to
-# memory and come back.
-PANEL_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
@@ -57,10 +54,10 @@ class PackPanelsRewrite:
         Constants in any case, since their panels are made once.
         """
         scop, statement, matches = request.scop, request.statement, request.matches
-        page_bytes = request.machine.core.page_bytes
-        tiles = tile_choices(scop, statement, matches, page_bytes)
-        for steps in panel_choices(scop, statement, matches, page_bytes):
-            if not tiles or _small(scop, steps) or _constant(scop, steps):
+        core = request.machine.core
+        tiles = tile_choices(scop, statement, matches, core.page_bytes)
+        for steps in panel_choices(scop, statement, matches, core.page_bytes):
+            if not tiles or _small(scop, steps, core.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
 
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
@@ -149,6 +146,6 @@ def _constant(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:
     return all(scop.array(step.array).memory in scop.constants for step in steps if isinstance(step, PackPanels))
 
 
-def _small(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:
+def _small(scop: Scop, steps: Sequence[Split | PackPanels], most_bytes: int) -> bool:
     """Whether copies of whole arrays are small enough to be near when they are used."""
-    return all(scop.array(step.array).bytes <= PANEL_BYTES for step in steps if isinstance(step, PackPanels))
+    return all(scop.array(step.array).bytes <= most_bytes for step in steps if isinstance(step, PackPanels))

@@ -32,7 +32,7 @@ from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
 from polydl.variants.rewrites.split import extents_of
 from polydl.variants.rewrites.transform_domain import attached_zeros
-from polydl.variants.rewrites.winograd import Winograd, blocked_channels, near_bytes, tiled, winograd
+from polydl.variants.rewrites.winograd import Room, Winograd, blocked_channels, tiled, winograd
 
 # Pixels of a tile along each axis; larger tiles of two taps hardly save more and round more.
 TILES = (4, 3)
@@ -76,15 +76,16 @@ class PolyphaseRewrite:
         conv = convolution(apart, apart.statement(statement.name))
         if conv is None:
             return
+        room = Room.of(request.machine)
         # The loops of all parts are the statement's.
-        blocked = blocked_channels(request.scop, statement, conv)
+        blocked = blocked_channels(request.scop, statement, conv, room)
         apart = _apart(blocked.scop, step)
         names = part_names(blocked.scop, statement.name, prod(stride for _, _, stride in axes))
         extents = extents_of(statement)
         counts = [(extents[pixel], extents[tap], stride) for pixel, tap, stride in axes]
         left = {size: products_left(counts, size) for size in TILES}
         for size in sorted(left, key=left.__getitem__):
-            tiles = _tiled_parts(apart, names, size, near_bytes(request.machine))
+            tiles = _tiled_parts(apart, names, size, room)
             if left[size] <= MOST_LEFT and tiles:
                 attached = tuple(attached_zeros(each.statement) for each in tiles)
                 yield Proposal((*blocked.steps, step, *tiles), attached)
@@ -183,14 +184,14 @@ def products_left(axes: Sequence[tuple[int, int, int]], size: int) -> float:
     return left
 
 
-def _tiled_parts(scop: Scop, names: Sequence[str], size: int, near: int) -> tuple[Winograd, ...]:
+def _tiled_parts(scop: Scop, names: Sequence[str], size: int, room: Room) -> tuple[Winograd, ...]:
     """The parts that are convolutions in tiles of ``size``; () if one of them can't be."""
     steps: list[Winograd] = []
     for name in names:
         statement = scop.statement(name)
         conv = convolution(scop, statement)
         if conv is not None:
-            step = tiled(scop, statement, [size] * len(conv.axes), near)
+            step = tiled(scop, statement, [size] * len(conv.axes), room)
             if step is None:
                 return ()
             steps.append(step)

@@ -12,12 +12,12 @@ from collections.abc import Iterator
 
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
+from polydl.machine import Core
 from polydl.match.product import NoMatch, ProductForm, product_form
 from polydl.variants.rewrites.split import extents_of
 
-# How often each element of a copy must be used to pay for it, and how large the copy may be, in bytes.
+# How often each element of a copy must be used to pay for it.
 GATHERED_USES = 32
-GATHERED_BYTES = 64 << 20
 
 
 def oriented_rows(scop: Scop, statement: Statement) -> Iterator[tuple[ProductForm, int, int | None]]:
@@ -48,6 +48,7 @@ def _rows(statement: Statement, form: ProductForm) -> tuple[int, int | None] | N
     return m, next((loop for loop in walked_too if loop != m and c[loop] == extents[m]), None)
 
 
-def pays(statement: Statement, copied: int, array: Array) -> bool:
+def pays(statement: Statement, copied: int, array: Array, core: Core) -> bool:
     """Whether a copy of so many elements is small enough, and used often enough."""
-    return copied * array.element_bytes <= GATHERED_BYTES and statement.instances >= GATHERED_USES * copied
+    small = copied * array.element_bytes <= core.gathered_copy_bytes
+    return small and statement.instances >= GATHERED_USES * copied

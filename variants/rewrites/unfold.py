@@ -20,6 +20,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.machine import Core
 from polydl.match.product import ProductForm
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -70,7 +71,7 @@ class UnfoldRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Rows that lie along the output's, for each column of a filter (``row_operands``)."""
         for form, m, outer in oriented_rows(request.scop, request.statement):
-            steps = _rows_unfolded(request.scop, request.statement, form, m, outer, request.machine.core.line_bytes)
+            steps = _rows_unfolded(request.scop, request.statement, form, m, outer, request.machine.core)
             if steps is not None:
                 yield Proposal(steps)
 
@@ -146,7 +147,7 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
 
 
 def _rows_unfolded(
-    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None, line_bytes: int
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None, core: Core
 ) -> tuple[Unfold | Coalesce, ...] | None:
     """The copy of A, and the loops that become one over it."""
     assert form.a.subscripts is not None
@@ -157,7 +158,7 @@ def _rows_unfolded(
     above = next((d for d, loops in enumerate(moved) if outer in loops and d != dimension), None)
     if len(sums) != 1 or c[sums[0]] or outer is None or above is None or len(moved[above]) < 2:
         return None
-    line = max(1, line_bytes // scop.array(form.c.array).element_bytes)
+    line = max(1, core.line_bytes // scop.array(form.c.array).element_bytes)
     filled = extents[m] % line == 0 or extents[m] >= FULL_ROW * line
     on = form.a.subscripts[above].coefficients[outer] == 1
     lies_well = filled if on else form.strides_a[m] == 1
@@ -179,6 +180,6 @@ def _rows_unfolded(
         rows_of_filter = next(loop for loop in moved[above] if loop != outer)
         joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
     array = scop.array(form.a.array)
-    if not pays(statement, array.elements * extents[sums[0]], array):
+    if not pays(statement, array.elements * extents[sums[0]], array, core):
         return None
     return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined

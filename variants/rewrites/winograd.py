@@ -44,18 +44,34 @@ MANY_TAPS = 5
 # Lanes and sums below which transforms take longer than what they save.
 FEWEST_LANES = 8
 FEWEST_SUMMED = 16
-# Columns that a microkernel's calls want; bytes of points of the image and of the result together, and how many of
-# these there may be at most.
+# Columns that a microkernel's calls want, and the part of the memory that points of the image and of the result may
+# take together.
 COLUMNS = 12
-POINTS_NEAR = 1 << 20
-POINTS_BYTES = 512 << 20
-# Transformed filters that need not be made block by block, where these are used; what a product then sums up at least.
-WHOLE_FILTERS = 1 << 20
+POINTS_PART = 1 / 32
+# What a product sums up at least where transformed filters are made block by block.
 FEWEST_SUMMED_INSIDE = 32
 # Channels of a block, the preferred first.
 BLOCKS = (64, 48, 80, 96, 56, 32)
 # Second caches that points of an image may take where threads share them.
 PARTS_OF_THREADS = 8
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes that a machine has for what is transformed."""
+
+    #: of points of an image, before they are made and used part by part
+    near: int
+    #: of transformed filters, before they are made block by block
+    filters: int
+    #: of all points
+    points: int
+
+    @staticmethod
+    def of(machine: Machine) -> Room:
+        # Threads work on one part together, and each part is begun anew.
+        near = machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
+        return Room(near, machine.core.whole_filter_bytes, int(POINTS_PART * machine.memory_bytes))
 
 
 @dataclass(frozen=True)
@@ -114,9 +130,9 @@ class WinogradRewrite:
         shaping = dimension_steps(request.scop, request.statement)
         scop = after_dimensions(request.scop, shaping)
         statement = scop.statement(request.statement.name)
-        near = near_bytes(request.machine)
+        room = Room.of(request.machine)
         for after in (*attached_behind(request.fusions, statement.name), ()):
-            proposals = winograd_choices(scop, statement, near, after)
+            proposals = winograd_choices(scop, statement, room, after)
             yield from (replace(each, steps=(*shaping, *each.steps)) for each in proposals)
             if proposals:
                 break
@@ -137,12 +153,6 @@ class WinogradRewrite:
 
 
 WINOGRAD = WinogradRewrite()
-
-
-def near_bytes(machine: Machine) -> int:
-    """What points of an image may take before they are made and used part by part."""
-    # Threads work on one part together, and each part is begun anew.
-    return machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
 
 
 @limited
@@ -216,18 +226,16 @@ def _after(
     return tuple(found)
 
 
-def winograd_choices(
-    scop: Scop, statement: Statement, near: int = POINTS_NEAR, after: tuple[str, ...] = ()
-) -> tuple[Proposal, ...]:
+def winograd_choices(scop: Scop, statement: Statement, room: Room, after: tuple[str, ...] = ()) -> tuple[Proposal, ...]:
     """The rewrites to try for a statement: loops over many channels in blocks, and then tiles of each size.
 
-    Points of images that take more than ``near`` bytes are made and used part by part. Element-wise statements that run
-    ``after`` it are applied to the tiles; sizes for which they can't be are left out.
+    Points of images that don't stay near are made and used part by part. Element-wise statements that run ``after`` it
+    are applied to the tiles; sizes for which they can't be are left out.
     """
     conv = convolution(scop, statement)
     if conv is None:
         return ()
-    blocked = blocked_channels(scop, statement, conv)
+    blocked = blocked_channels(scop, statement, conv, room)
     scop, statement = blocked.scop, blocked.scop.statement(statement.name)
     conv = convolution(scop, statement)
     assert conv is not None
@@ -236,20 +244,20 @@ def winograd_choices(
     for points in POINTS:
         if points == MOST_POINTS and min(taps) < MANY_TAPS:
             continue
-        step = tiled(scop, statement, [points - each + 1 for each in taps], near)
+        step = tiled(scop, statement, [points - each + 1 for each in taps], room)
         step = step and replace(step, after=after)
         if step is not None and (not after or _is_legal(scop, step)):
             proposals.append(Proposal((*blocked.steps, step), (attached_zeros(statement.name),)))
     return tuple(proposals)
 
 
-def blocked_channels(scop: Scop, statement: Statement, conv: Convolution) -> Blocked:
+def blocked_channels(scop: Scop, statement: Statement, conv: Convolution, room: Room) -> Blocked:
     """Loops over many channels in blocks, where the filters that ``conv`` transforms should be made block by block.
 
     The loops of the statement are those of ``conv``.
     """
     blocked = Blocked(scop)
-    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) <= WHOLE_FILTERS:
+    if _filter_bytes(scop, conv, extents_of(statement), prod([POINTS[0]] * len(conv.axes))) <= room.filters:
         return blocked
     for name in (statement.iterators[conv.result_loop], statement.iterators[conv.sum_loop]):
         place = statement.iterators.index(name)
@@ -261,7 +269,7 @@ def blocked_channels(scop: Scop, statement: Statement, conv: Convolution) -> Blo
     return blocked
 
 
-def tiled(scop: Scop, statement: Statement, sizes: Sequence[int], near: int) -> Winograd | None:
+def tiled(scop: Scop, statement: Statement, sizes: Sequence[int], room: Room) -> Winograd | None:
     """A convolution in tiles of these sizes; None for another statement, and where it can't be or would not pay."""
     conv = convolution(scop, statement)
     if conv is None:
@@ -274,7 +282,7 @@ def tiled(scop: Scop, statement: Statement, sizes: Sequence[int], near: int) -> 
         1 < size <= extents[pixel] and size + extents[tap] - 1 <= MOST_POINTS
         for size, (pixel, tap) in zip(sizes, conv.axes, strict=True)
     )
-    return _step(scop, statement, conv, sizes, near) if fitting else None
+    return _step(scop, statement, conv, sizes, room) if fitting else None
 
 
 def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
@@ -283,7 +291,7 @@ def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points:
     return elements * scop.array(conv.form.b.array).element_bytes
 
 
-def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[int], near: int) -> Winograd | None:
+def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[int], room: Room) -> Winograd | None:
     """The rewrite with tiles of these sizes; None if its arrays were too large."""
     trips = extents_of(statement)
     points = prod(size + trips[tap] - 1 for (_, tap), size in zip(conv.axes, sizes, strict=True))
@@ -300,28 +308,28 @@ def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[i
         size += points * own * scop.array(access.array).element_bytes
     names = statement.iterators
     axes = tuple((names[pixel], names[tap], size) for (pixel, tap), size in zip(conv.axes, sizes, strict=True))
-    shared = _shared(scop, conv, trips, points)
+    shared = _shared(scop, conv, trips, points, room)
     if not shared:
         for loop in columns[:-joined]:
-            if size > near and trips[loop] > 1:
+            if size > room.near and trips[loop] > 1:
                 shared.append(loop)
                 size //= trips[loop]
-    if size > POINTS_BYTES:
+    if size > room.points:
         return None
     return Winograd(statement.name, axes, joined, tuple(names[loop] for loop in shared))
 
 
-def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int) -> list[int]:
+def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int, room: Room) -> list[int]:
     """The loops over blocks of the filters inside which these are transformed, those that move the result first.
 
-    No more of them than are needed for blocks of ``WHOLE_FILTERS``, and none that leaves little to sum up inside.
+    No more of them than are needed for blocks that are made at once, and none that leaves little to sum up inside.
     """
     moving = conv.form.strides_c
     left = _filter_bytes(scop, conv, trips, points)
     summed = prod(trips[loop] for loop in conv.filters if not moving[loop])
     shared: list[int] = []
     for loop in sorted(conv.filters, key=lambda loop: not moving[loop]):
-        if loop == conv.sum_loop or trips[loop] == 1 or left <= WHOLE_FILTERS:
+        if loop == conv.sum_loop or trips[loop] == 1 or left <= room.filters:
             continue
         if not moving[loop]:
             summed //= trips[loop]
