@@ -35,7 +35,7 @@ void f(float in[20][30], float out[20][30]) {
 #pragma endscop
 }
 """
-# Elements of two triangles, each summed in the same scalar.
+# Elements of two triangles, all summed in the same scalar.
 FACTORS = """
 void f(double A[24][24]) {
 #pragma scop
@@ -92,8 +92,16 @@ def test_loops_that_use_a_scalar_for_values_of_their_own_have_one_each(tmp_path:
     ]
 
 
+def test_sums_stand_in_their_elements_where_nothing_else_sees_these_meanwhile(tmp_path: Path) -> None:
+    """The terms are other elements of the same array, so that the factorization is that without a scalar."""
+    scop = scop_of(tmp_path, FACTORS)
+    assert scalars(scop) == {}
+    assert [statement.depth for statement in scop.statements] == [3, 2, 3]
+
+
 def test_a_scalar_in_a_triangle_has_an_element_for_each_iteration_of_the_box_around_it(tmp_path: Path) -> None:
-    assert scalars(scop_of(tmp_path, FACTORS)) == {"last_0_of": (24, 23), "last_1_of": (24, 24)}
+    seen = FACTORS.replace("A[i][k] * A[k][j]", "A[i][k] * A[i][j]")
+    assert scalars(scop_of(tmp_path, seen)) == {"last_0_of": (24, 23), "last_1_of": (24, 24)}
 
 
 def test_a_scalar_that_carries_a_value_from_loop_to_loop_stays(tmp_path: Path) -> None:

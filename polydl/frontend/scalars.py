@@ -9,6 +9,7 @@ first. The C compiler puts values into registers again.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from math import prod
 
@@ -171,7 +172,7 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
         return None
     target = outlet.access(body.arguments[0].text, "write")
     copied = body.arguments[1].kind == "access"
-    if any(access.array == target.array for access in outlet.reads):
+    if not _elsewhere(target, outlet, outlet.reads):
         return None
     if scop.array(target.array).element != array.element or not _same_block(inlet, outlet):
         return None
@@ -183,11 +184,10 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
         if update not in within or not inlet.betas[inlet.depth] < update.betas[inlet.depth] < outlet.betas[inlet.depth]:
             return None
     # Between the first value and the last, nothing else may see the element.
-    start = [access for access in inlet.reads if access.array == target.array]
-    if any(access.index != _renamed_index(target, inlet) for access in start):
-        return None
+    own = _renamed_index(target, inlet)
+    start = [access for access in inlet.reads if access.array == target.array and access.index == own]
     others = [s for s in within if s not in (inlet, outlet)]
-    if any(access.array == target.array for s in others for access in s.accesses):
+    if not all(_elsewhere(target, s, s.accesses) for s in others):
         return None
     # Two iterations must not share the element, or their sums would mix.
     if not isl.Map(target.relation).is_injective():
@@ -199,6 +199,13 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
     if inlet.body.arguments[1].kind == "access" and start:
         dropped.add(inlet.name)
     return _without(scop, dropped, changed, array)
+
+
+def _elsewhere(target: Access, statement: Statement, accesses: Iterable[Access]) -> bool:
+    """Whether accesses of a statement stay away from the element ``target`` of the iterations in which it runs."""
+    element = isl.Map(_moved(target, statement).relation)
+    others = (access for access in accesses if access.array == target.array)
+    return all(isl.Map(access.relation).intersect(element).is_empty() for access in others)
 
 
 def _renamed_index(access: Access, to: Statement) -> str:
