@@ -80,6 +80,11 @@ FILES = {module_name(path): path for folder in ("polydl", *PARTS) for path in so
 
 
 @cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
 def imports(path: Path) -> tuple[Import, ...]:
     """All imports of a file; for ``from a import b`` also ``a.b``, if that is one of our modules."""
 
@@ -103,7 +108,7 @@ def imports(path: Path) -> tuple[Import, ...]:
             for child in ast.iter_child_nodes(node):
                 yield from walk(child, inside, checked_only)
 
-    return tuple(walk(ast.parse(path.read_text(encoding="utf-8")), False, False))
+    return tuple(walk(parsed(path), False, False))
 
 
 def room(module: str) -> str:
@@ -177,7 +182,7 @@ def test_nothing_but_the_command_line_knows_the_command_line() -> None:
 
 
 def prints(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
             yield f"line {node.lineno}: print"
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
