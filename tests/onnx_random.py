@@ -24,7 +24,9 @@ _NAMES = (
     "output0",
     "x.mean",
 )
-_FUNCTIONS = ("Relu", "Sigmoid", "Tanh", "HardSigmoid", "Identity", "Dropout")
+_FUNCTIONS = ("Relu", "Sigmoid", "Tanh", "HardSigmoid", "Identity", "Dropout", "LeakyRelu", "Elu", "Softplus", "Neg")
+# From there on, shapes and places are operands, not attributes.
+_SLICE_WITH_OPERANDS, _PAD_WITH_OPERANDS, _SPLIT_WITH_OPERANDS, _REDUCTION_WITH_OPERANDS = 10, 11, 13, 18
 
 
 class RandomModel:
@@ -38,7 +40,8 @@ class RandomModel:
         self.constants: dict[str, Any] = {}
         self.names = self.draw.sample(_NAMES, len(_NAMES))
         images = (self.draw.choice((1, 2)), self.draw.choice((1, 3, 4, 16, 24)), *self.draw.choices(range(4, 10), k=2))
-        shapes: list[Shape] = [images] if self.draw.random() < 0.7 else [(3, self.draw.choice((4, 8, 12)))]
+        rows = self.draw.choice(((3, self.draw.choice((4, 8, 12))), (2, 4, 12)))
+        shapes: list[Shape] = [images] if self.draw.random() < 0.7 else [rows]
         if self.draw.random() < 0.3:
             shapes.append(shapes[0])
         self.inputs: dict[str, Shape] = dict(zip("xy", shapes, strict=False))
@@ -86,12 +89,16 @@ class RandomModel:
         draw = self.draw
         value = draw.choice(list(self.shapes))
         shape = self.shapes[value]
-        common = (self._function, self._with_constant, self._of_two, self._view)
+        common = (self._function, self._with_constant, self._of_two, self._view, self._part, self._frame, self._reduced)
         images = (self._convolution, self._transposed, self._window, self._batch_norm, self._whole, self._concatenate)
         kinds = (
             (*common, *images, self._convolution, self._window)
             if len(shape) == 4
-            else (*common, *(self._rows,) * (3 if shape else 0))
+            else (
+                *common[: None if shape else 3],
+                *(self._rows,) * (3 if shape else 0),
+                *(self._line,) * (3 if len(shape) == 3 else 0),
+            )
         )
         draw.choice(kinds)(value, shape)
 
@@ -190,6 +197,54 @@ class RandomModel:
             "Concat", *self.draw.sample(fitting, self.draw.randint(1, len(fitting))), axis=self.draw.choice((1, -3))
         )
 
+    def _part(self, value: str, shape: Shape) -> None:
+        """Elements along a dimension: some of them, or twice as many."""
+        draw, axis = self.draw, self.draw.randrange(len(shape))
+        if draw.random() < 0.4:
+            others = [name for name, other in self.shapes.items() if (*other[:axis], *other[axis + 1 :])
+                      == (*shape[:axis], *shape[axis + 1 :]) and len(other) == len(shape)]  # fmt: skip
+            self._add("Concat", value, draw.choice(others), axis=draw.choice((axis, axis - len(shape))))
+            return
+        first = draw.randrange(shape[axis])
+        last = draw.randint(first + 1, shape[axis])
+        if self.opset < _SLICE_WITH_OPERANDS:
+            self._add("Slice", value, starts=[first], ends=[last], axes=[axis])
+        else:
+            operands = [[first], [last], [axis], [draw.choice((1, 1, 2))]]
+            self._add("Slice", value, *(self._stored(np.array(each)) for each in operands))
+
+    def _frame(self, value: str, shape: Shape) -> None:
+        pads = self.draw.choices((0, 0, 1, 2), k=2 * len(shape))
+        fill = self.draw.choice((0.0, 0.0, 0.5))
+        if self.opset < _PAD_WITH_OPERANDS:
+            self._add("Pad", value, pads=pads, value=fill)
+        else:
+            self._add("Pad", value, self._stored(np.array(pads)), self._stored(np.float32(fill)))
+
+    def _reduced(self, value: str, shape: Shape) -> None:
+        draw = self.draw
+        operator = draw.choice(("ReduceMean", "ReduceSum", "ReduceMax"))
+        axes = draw.sample(range(len(shape)), draw.randint(1, len(shape)))
+        operands = self.opset >= (_SPLIT_WITH_OPERANDS if operator == "ReduceSum" else _REDUCTION_WITH_OPERANDS)
+        if operands:
+            self._add(operator, value, self._stored(np.array(axes)), keepdims=draw.choice((0, 1)))
+        else:
+            self._add(operator, value, axes=axes, keepdims=draw.choice((0, 1)))
+
+    def _line(self, value: str, shape: Shape) -> None:
+        """A convolution, a pooling or a normalization of one dimension."""
+        draw, channels = self.draw, shape[1]
+        kind = draw.choice(("Conv", "Conv", "MaxPool", "InstanceNormalization", "BatchNormalization"))
+        if kind == "Conv":
+            filters = self._constant(draw.choice((4, 16)), channels, draw.choice((1, 3)))
+            self._add("Conv", value, filters, pads=draw.choices((0, 1), k=2), strides=[draw.choice((1, 2))])
+        elif kind == "MaxPool":
+            self._add("MaxPool", value, kernel_shape=[2], strides=[draw.choice((1, 2))])
+        elif kind == "InstanceNormalization":
+            self._add(kind, value, self._constant(channels), self._constant(channels))
+        else:
+            self._batch_norm(value, shape)
+
     def _rows(self, value: str, shape: Shape) -> None:
         draw, outputs = self.draw, self.draw.choice((1, 5, 8))
         operator = draw.choice(("Gemm", "MatMul", "Softmax", "LayerNormalization"))
@@ -203,7 +258,10 @@ class RandomModel:
         elif operator == "MatMul":
             self._add("MatMul", value, self._constant(shape[-1], outputs))
         elif operator == "Softmax":
-            self._add("Softmax", value, axis=draw.choice((-1, len(shape) - 1)))
+            last = len(shape) - 1
+            self._add(
+                "Softmax", value, axis=draw.choice((-1, last, draw.randint(0, last) if self.opset >= 13 else last))
+            )
         else:
             constants = self._constant(shape[-1]), self._constant(shape[-1])
             self._add("LayerNormalization", value, *constants[: draw.choice((1, 2))])
