@@ -196,9 +196,9 @@ def library(
     A leading dimension, ``{"lda": "K.."}``, is at least a size, and has that value where shapes are measured.
     At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of
     the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
-    legal for all sizes of the ranges at once. Each kernel is
-    measured at all shapes. Of them, the fewest are taken, at most ``max_kernels``, of which one is within
-    ``max_slowdown`` of the fastest at every shape, and a decision between them is fitted.
+    legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
+    most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape, and a decision between
+    them is fitted.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
     ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
