@@ -28,7 +28,6 @@ import numpy as np
 
 from experiments.model_memory import DATA, resident_bytes
 from experiments.model_peers import Run, exported, peers
-from experiments.networks import MODELS, model
 
 _WARM_UPS = 3
 _MILLION = 2**20
@@ -40,7 +39,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("name", type=click.Choice(list(MODELS)))
+@click.argument("name")
 @click.option("--threads", default=1, show_default=True)
 @click.option("--images", default=1, show_default=True, help="images, or sequences, at once")
 @click.option("--rounds", default=20, show_default=True)
@@ -53,12 +52,16 @@ def measure(
     out: Path | None,
 ) -> None:  # fmt: skip
     """One model end to end."""
+    # Tables are printed without PyTorch.
     import torch
 
     import polydl
     import polydl.torch
+    from experiments.networks import MODELS, model
     from polydl.machine import Machine
 
+    if name not in MODELS:
+        raise click.BadParameter(f"{name} is none of {', '.join(MODELS)}", param_hint="NAME")
     torch.set_num_threads(threads)
     network, data = model(name, images)
     begin, before = time.perf_counter(), os.times()
