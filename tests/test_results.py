@@ -84,6 +84,7 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
         ("2026-11-24-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer.json"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3.json.xz"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "strided-zen3.json.xz"]),
+        ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3-later.json.xz"]),
         ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.tuners", ["--table", DATA / "tuners.jsonl"]),
