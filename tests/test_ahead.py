@@ -14,7 +14,6 @@ from machines import machine_with
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
-from polydl.machine import Machine
 
 FILTERS = 8 * 4 * 64 * 64
 CONVOLUTION = """
@@ -48,8 +47,8 @@ def kernels(tmp_path: Path, blocks: int, outer: str = "0; o < 8; o++") -> list[K
     path = tmp_path / "nest.c"
     path.write_text(CONVOLUTION.format(blocks=blocks, outer=outer))
     scop = pipeline.parse(path)
-    machine = Machine.detect(threads=1)
-    space = pipeline.space_on(scop, machine_with(1, 64), microkernel="c")
+    machine = machine_with(1, 64)
+    space = pipeline.space_on(scop, machine, microkernel="c")
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c", seed=1)
     return [pipeline.kernel(space.apply(variant), 64) for variant in variants]
 
