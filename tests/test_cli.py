@@ -231,7 +231,7 @@ def test_analyze_shows_every_dependence_with_its_level(polydl: Any, matmul: str)
         assert whole["minimum_bytes"] >= each["minimum_bytes"]
         assert whole["minimum_elements"] == each["minimum_elements"]
     assert polydl(*arguments, "--inclusive").status == 0
-    listed = polydl("variants", matmul, "--threads", "1", "--max-variants", "12", "--json", "-").document["variants"]
+    listed = polydl("variants", *arguments[1:], "--json", "-").document["variants"]
     chosen = polydl(*arguments, "--variant", listed[3]["id"][:10])
     assert chosen.status == 0
     assert listed[3]["id"] in chosen.out
