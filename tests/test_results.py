@@ -124,3 +124,12 @@ def test_the_table_of_decisions_is_that_of_the_data(monkeypatch: pytest.MonkeyPa
     shown = table_lines(ROOT / "docs" / "results" / "2026-11-24-decision-tree.md")
     assert len(rows) == 4
     assert [row for row in rows if tuple(row) not in shown] == []
+
+
+def test_the_run_that_readme_shows_is_that_of_the_data(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    *answer, _, interchanged = printed("experiments.readme", ["show", DATA / "readme.json.xz"], monkeypatch, capsys)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(answer).strip() in readme
+    assert f"{interchanged.split()[0]} times as fast as that" in readme
