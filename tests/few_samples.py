@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-#: Private numbers of `polydl.measuring` and `polydl.libraries.measuring`, in which samples last ten times as long.
-FEW = {"_MOST_ROUNDS": 4, "_SAMPLE_SECONDS": 0.001}
+#: Numbers in `polydl.measuring` and `polydl.libraries.measuring`, in which samples last ten times as long.
+FEW = {"_MOST_ROUNDS": 4, "SAMPLE_SECONDS": 0.001}
 #: Lines of Python after which kernels give so few samples.
 PRELUDE = f"import polydl.measuring\nvars(polydl.measuring).update({FEW})\n"
 

@@ -257,7 +257,7 @@ def test_a_signal_in_the_middle_leaves_nothing(number: signal.Signals, place: An
 @pytest.mark.native
 @pytest.mark.slow
 def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
-    numbers = [signal.SIGKILL] * 2 + [*SIGNALS]
+    numbers = [signal.SIGKILL] * 4 + [*SIGNALS] * 2
     document = kills.run(place, numbers, seed=1, limit_seconds=300)
     assert document["faults"] == []
     assert sum(document["strikes"].values()) == len(numbers)

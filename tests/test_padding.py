@@ -63,7 +63,7 @@ def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int
     machine = Machine.detect(threads=threads)
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=2)
-    chosen = [v for v in variants if any(isinstance(step, kind) for step in v.rewrites)][::10]
+    chosen = [v for v in variants if any(isinstance(step, kind) for step in v.rewrites)][::5]
     assert chosen
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
     check_kernels(tmp_path, scop, kernels, threads)
