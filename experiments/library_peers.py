@@ -13,8 +13,6 @@ tables.
 from __future__ import annotations
 
 import json
-import lzma
-import math
 import os
 import subprocess
 import time
@@ -26,8 +24,10 @@ from typing import Any
 
 import click
 
+from experiments.layers import keep
 from experiments.sgemm_shapes import held_out
 from experiments.tables import markdown
+from polydl.bench.ratios import geometric_mean
 
 Document = dict[str, Any]
 
@@ -78,7 +78,7 @@ def measure(shapes: int, sampled: int, max_kernels: int, folder: Path, out: Path
         document["shapes"].append({"kind": kind, **json.loads(line)})
         m, n, k = sizes
         document["shapes"][-1]["chosen"] = library.chosen(M=m, N=n, K=k)
-    out.write_bytes(lzma.compress(json.dumps(document, separators=(",", ":")).encode(), preset=9))
+    keep(document, out)
     print(*tables(document), sep="\n")
 
 
@@ -151,8 +151,7 @@ def _ratio(medians: Mapping[str, float], peers: Sequence[str]) -> float:
 
 def _cell(ratios: Sequence[float]) -> str:
     """The geometric mean, the worst, and the share at which the library is ahead."""
-    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    return f"{mean:.2f}, {min(ratios):.2f}, {100 * sum(ratio >= 1 for ratio in ratios) / len(ratios):.0f} %"
+    return f"{geometric_mean(ratios):.2f}, {min(ratios):.2f}, {100 * sum(ratio >= 1 for ratio in ratios) / len(ratios):.0f} %"
 
 
 def _rate(shape: Mapping[str, Any], name: str) -> float:

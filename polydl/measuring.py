@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from polydl.baselines import Baseline
 from polydl.clock import Clock
 from polydl.errors import IllegalVariantError, PolydlError
-from polydl.execute.contract import Built, Executor, Finished, Progress, TimingPolicy
+from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, Finished, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 
 _MOST_ROUNDS = 25
-_SAMPLE_SECONDS = 0.01
 # Of a nest that takes long, as many runs of it as its candidates may take together.
 _MOST_ORIGINALS = 20
 
@@ -75,7 +74,7 @@ def timing_policy(timeout_seconds: float, *, cold: bool, limited: bool) -> Timin
     """How candidates of a nest are timed; where ``limited``, those of one that takes long are measured a few times."""
     return TimingPolicy(
         rounds=_MOST_ROUNDS,
-        minimum_sample_seconds=_SAMPLE_SECONDS,
+        minimum_sample_seconds=SAMPLE_SECONDS,
         adaptive=True,
         timeout_seconds=timeout_seconds,
         cold=cold,

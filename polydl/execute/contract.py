@@ -14,6 +14,9 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 
+#: How long a sample lasts.
+SAMPLE_SECONDS = 0.01
+
 
 @dataclass(frozen=True)
 class TimingPolicy:
@@ -28,7 +31,7 @@ class TimingPolicy:
     #: twice the fewest rounds
     least_undisturbed: int = 0
     #: a sample repeats invocations until it lasts this long
-    minimum_sample_seconds: float = 0.01
+    minimum_sample_seconds: float = SAMPLE_SECONDS
     #: untimed invocations before each sample
     warmup: int = 1
     #: for timing all candidates together

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -218,16 +218,20 @@ def library(
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
     target = machine or Machine.detect()
+    most_operations = 1e9 * target.peak_gflops * timeout_seconds * _MOST_PEAK_PART
+
+    @cache
+    def scop_of(*values: int) -> Scop:
+        return read({each.name: value for each, value in zip(sizes, values, strict=True)})
 
     def measurable(shape: Shape) -> bool:
-        scop = read(shape)
-        most = 1e9 * target.peak_gflops * timeout_seconds * _MOST_PEAK_PART
-        return scop.flops <= most and scop.footprint <= _MOST_MEMORY_PART * target.memory_bytes
+        scop = scop_of(*shape.values())
+        return scop.flops <= most_operations and scop.footprint <= _MOST_MEMORY_PART * target.memory_bytes
 
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         sampled = sampled_shapes(sizes, shapes, seed, measurable)
-        scops = [read(shape) for shape in sampled]
+        scops = [scop_of(*shape.values()) for shape in sampled]
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     toolchain = Toolchain.find(compiler)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from polydl import registry
 from polydl.codegen.original import original
-from polydl.execute.contract import Built, Executor, TimingPolicy
+from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
@@ -19,7 +19,6 @@ from polydl.unmeasured import unmeasured
 
 # Rounds in which the candidates of one shape give a sample each.
 _MOST_ROUNDS = 15
-_SAMPLE_SECONDS = 0.01
 # For all candidates of one shape.
 _BUDGET_SECONDS = 10.0
 
@@ -50,7 +49,7 @@ class ShapeMeasuring:
             self._records = (default_directory() if records is True else Path(records)) / "libraries"
         self._policy = TimingPolicy(
             rounds=_MOST_ROUNDS,
-            minimum_sample_seconds=_SAMPLE_SECONDS,
+            minimum_sample_seconds=SAMPLE_SECONDS,
             adaptive=True,
             budget_seconds=_BUDGET_SECONDS,
             timeout_seconds=timeout_seconds,
