@@ -24,7 +24,7 @@ from typing import Any
 
 import click
 
-from experiments.layers import keep
+from experiments.layers import keep, raw
 from experiments.sgemm_shapes import held_out
 from experiments.tables import markdown
 from polydl.bench.ratios import geometric_mean
@@ -106,7 +106,7 @@ def _lines(program: Path, shapes: Sequence[tuple[int, int, int]]) -> list[str]:
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 def table(file: Path) -> None:
     """What was measured, as tables in Markdown."""
-    print(*tables(json.loads(lzma.decompress(file.read_bytes()))), sep="\n")
+    print(*tables(raw(file)), sep="\n")
 
 
 def tables(document: Document) -> list[str]:
@@ -151,7 +151,8 @@ def _ratio(medians: Mapping[str, float], peers: Sequence[str]) -> float:
 
 def _cell(ratios: Sequence[float]) -> str:
     """The geometric mean, the worst, and the share at which the library is ahead."""
-    return f"{geometric_mean(ratios):.2f}, {min(ratios):.2f}, {100 * sum(ratio >= 1 for ratio in ratios) / len(ratios):.0f} %"
+    ahead = sum(ratio >= 1 for ratio in ratios) / len(ratios)
+    return f"{geometric_mean(ratios):.2f}, {min(ratios):.2f}, {100 * ahead:.0f} %"
 
 
 def _rate(shape: Mapping[str, Any], name: str) -> float:

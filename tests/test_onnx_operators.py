@@ -212,9 +212,16 @@ def test_rows_of_channels_are_images_of_one_row() -> None:
     assert "convolution 1x3, 5 to 16 channels, stride 1x2, relu" in operators
 
 
-def _resized(maker: ModelMaker, **attributes: Any) -> None:
+def test_a_normalization_behind_another_name_of_a_value_that_is_needed_is_not_folded_into_it() -> None:
+    maker = ModelMaker(x=LINES)
+    value = maker.add("Conv", "x", maker.weights(16, 5, 3), maker.weights(16))
+    maker.add("Add", value, maker.batch_norm(maker.add("Identity", value), 16))
+    check(maker)
+
+
+def _resized(maker: ModelMaker, rows: float = 1.5, **attributes: Any) -> None:
     none = maker.constant(np.zeros(0, np.float32))
-    maker.add("Resize", "x", none, maker.constant(np.array([1, 1, 1.5, 2], np.float32)), **attributes)
+    maker.add("Resize", "x", none, maker.constant(np.array([1, 1, rows, 2], np.float32)), **attributes)
 
 
 @pytest.mark.parametrize(
@@ -222,6 +229,11 @@ def _resized(maker: ModelMaker, **attributes: Any) -> None:
     [
         (lambda maker: _resized(maker, mode="linear"), "its mode is linear"),
         (lambda maker: _resized(maker), "factors are not whole"),
+        (lambda maker: _resized(maker, rows=2.2), "scales are no whole numbers"),
+        (
+            lambda maker: maker.add("ReduceSum", "x", *numbers(maker, []), noop_with_empty_axes=1),
+            "it is over no dimension",
+        ),
         (lambda maker: _resized(maker, coordinate_transformation_mode="align_corners"), "align_corners"),
         (lambda maker: maker.add("Pad", "x", *numbers(maker, [0, 0, 1, 1] * 2), mode="reflect"), "its mode is reflect"),
         (lambda maker: maker.add("Pad", "x", *numbers(maker, [0, 0, -1, 1] * 2)), "cuts elements off"),

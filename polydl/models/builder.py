@@ -217,7 +217,9 @@ class GraphBuilder:
         if value in self._ordered:
             self._ordered[name] = self._ordered[value]
         if value in self._lines:
-            self._lines[name] = self._lines[value]
+            # Under another name as well: what folds constants into the producer of a line takes that from its value.
+            self._lines[name] = self.new_name(name + _LINE)
+            self.alias(self._lines[name], self._lines[value])
         if value in self._framed:
             self._framed[name] = self._framed[value]
 

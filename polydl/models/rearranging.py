@@ -34,11 +34,11 @@ def add_part(
     builder.add_rows(name, result, Part(tuple(begins), tuple(steps)), [value], source=source)
 
 
-def add_selected(builder: GraphBuilder, name: str, value: str, axis: int, index: int) -> None:
+def add_selected(builder: GraphBuilder, name: str, value: str, axis: int, index: int, source: str = "") -> None:
     """The elements of a value at one index of a dimension, which the result has not."""
     shape = builder.shape(value)
     part = builder.new_name(f"{name}.part")
-    add_part(builder, part, value, axis, index % shape[axis], 1, source=name)
+    add_part(builder, part, value, axis, index % shape[axis], 1, source=source or name)
     builder.add_view(name, (*shape[:axis], *shape[axis + 1 :]), part)
 
 

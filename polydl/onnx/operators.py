@@ -109,7 +109,7 @@ def _sum(t: Translation) -> None:
 
 def _reduction(operation: Literal["sum", "mean", "maximum"], t: Translation) -> None:
     value = t.value()
-    none = not t.has(1) and not t.attribute("axes")
+    none = t.constant(1).size == 0 if t.has(1) else not t.attribute("axes")
     need(not (none and t.attribute("noop_with_empty_axes", 0)), "it is over no dimension")
     axes = t.axes(1, len(t.builder.shape(value)))
     add_reduction(t.builder, t.name, value, axes, operation, keeps=bool(t.attribute("keepdims", 1)))

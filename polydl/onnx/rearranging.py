@@ -18,6 +18,8 @@ from polydl.onnx.translation import Translation
 
 # From there on, they have operands in place of attributes.
 _PAD_WITH_OPERANDS = 11
+_RESIZE_WITH_COORDINATES = 11
+_UPSAMPLE_WITH_OPERANDS = 9
 _SLICE_WITH_OPERANDS = 10
 # How a place in the result becomes one in the operand, and to which pixel that is rounded: with whole factors, each
 # pair here repeats pixels.
@@ -118,13 +120,23 @@ def add_resize(t: Translation) -> None:
     """Upsample, its old form, repeats pixels in any case."""
     mode = t.attribute("mode", "nearest")
     need(mode == "nearest", f"its mode is {mode}; there is a kernel for nearest")
-    if t.node.operator == "Resize" and t.opset >= _PAD_WITH_OPERANDS:
+    if t.node.operator == "Resize" and t.opset >= _RESIZE_WITH_COORDINATES:
         way = t.attribute("coordinate_transformation_mode", "half_pixel")
         rounding = t.attribute("nearest_mode", "round_prefer_floor")
         need((way, rounding) in _REPEATING, f"coordinates are {way}, rounded by {rounding}")
     value = t.value()
     need(t.builder.shape(value)[:2] == t.shape[:2], "it is not over rows and columns")
+    factors = [after / before for before, after in zip(t.builder.shape(value), t.shape, strict=True)]
+    need(_scales(t) in ([], factors), "its scales are no whole numbers")
     add_enlarged(t.builder, t.name, value, t.shape)
+
+
+def _scales(t: Translation) -> list[float]:
+    """The factors by which the dimensions grow; none where the result's sizes are given."""
+    if t.node.operator == "Upsample" and t.opset < _UPSAMPLE_WITH_OPERANDS:
+        return list(t.attribute("scales"))
+    place = 2 if t.node.operator == "Resize" and t.opset >= _RESIZE_WITH_COORDINATES else 1
+    return [float(each) for each in t.numbers(place)] if t.has(place) else []
 
 
 def add_expand(t: Translation) -> None:

@@ -32,7 +32,7 @@ def kept_for_speed(
     A kernel's time must exceed PyTorch's by that of leaving the native call: a call more, and its data read and written
     once more before and behind it, in another layout.
     """
-    nodes = {node.name: node for node in program.nodes}
+    nodes = {node.name: node for node in program.nodes if node.op == "call_function"}
     times: dict[str, float] = {}
     kept: dict[str, str] = {}
     measured: dict[tuple[str, ...], float] = {}

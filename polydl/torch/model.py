@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ import torch
 from torch.utils import _pytree as pytree
 
 from polydl.emit import own_directory
-from polydl.errors import ArgumentError, ExecutionError, OptionError
+from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.models.kernels import Kernel, KernelOptions, Nest
@@ -132,7 +133,10 @@ class OptimizedModel:
         return copy.copy(self)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> Never:
-        raise OptionError("an optimized model can't be pickled", remedy="save it to a folder, which polydl.load reads")
+        raise OptionError(
+            "an optimized model can't be pickled",
+            remedy="pickle the original model; if it needs no PyTorch, save it to a folder, which polydl.load reads",
+        )
 
     def with_report(self, report: Report) -> OptimizedModel:
         """The same model, which says something else of itself."""
@@ -210,9 +214,12 @@ def optimize(
     if decision is not None:
         return _right(model, example, assembled(decision))
     decision, fast = _decided(example, program, plain, kernels, machine, assembled)
+    fast = _right(model, example, fast)
     if directory is not None and digest is not None:
-        keep(directory, digest, decision)
-    return _right(model, example, fast)
+        # Without it, the next time compares again.
+        with suppress(ResourceError):
+            keep(directory, digest, decision)
+    return fast
 
 
 def _decided(

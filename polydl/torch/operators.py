@@ -147,6 +147,10 @@ def _subtract_from_number(t: Translation) -> None:
     _add_steps(t, Scale(-1.0, float(other)))
 
 
+def _is_softmax(node: Node) -> bool:
+    return getattr(node.target, "__name__", "") in ("softmax.int", "_softmax.default")
+
+
 def _masked_fill(t: Translation) -> None:
     mask, fill = t.parameter("mask"), float(t.argument("value"))
     assert mask is not None
@@ -154,8 +158,14 @@ def _masked_fill(t: Translation) -> None:
     need_broadcast(mask.shape, t.builder.shape(value))
     need(fill < math.inf, "what it writes is no number")
     if fill <= NO_WEIGHT:
-        softmax = all("softmax" in str(user.target) for user in t.node.users)
-        need(softmax, "what it writes is infinite, or nearly so, and goes into more than softmax")
+        need(
+            all(_is_softmax(user) for user in t.node.users),
+            "what it writes is infinite, or nearly so, and goes into more than softmax",
+        )
+        # Softmax of nothing but minus infinity is no number.
+        full = np.broadcast_to(mask != 0, t.shape)
+        some = all(not full.all(axis=user.args[1]).any() for user in t.node.users)
+        need(some or fill > -math.inf, "it leaves nothing of a row")
         fill = NO_WEIGHT
     constants = [t.builder.constant(f"{name}.mask", mask != 0)]
     t.builder.add_rows(name, t.shape, Masked(fill, mask.shape), [value], constants)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import torch
 from torch.fx import Node
 
 from polydl.models.rearranging import (
@@ -19,13 +20,18 @@ from polydl.torch.translation import Translation
 
 def add_getitem(t: Translation) -> None:
     source, index = t.node.args
-    part = f"{getattr(source, 'name', '')}.{index}"
+    assert isinstance(source, Node)
+    part = part_name(source, index)
     if part in t.builder:
         t.builder.alias(t.name, part)
         return
-    need(index == 0 and isinstance(source, Node) and source.name in t.builder, "a further result is used")
-    assert isinstance(source, Node)
+    need(index == 0 and source.name in t.builder, "a further result is used")
     t.builder.alias(t.name, source.name)
+
+
+def part_name(node: Node, index: object) -> str:
+    """What one of an operator's several results is called, if there is an operator for it."""
+    return f"{node.name}.{index}"
 
 
 def add_view(t: Translation) -> None:
@@ -59,7 +65,7 @@ def add_split(t: Translation) -> None:
     first = 0
     for number, part in enumerate(t.node.meta["val"]):
         count = int(part.shape[axis])
-        add_part(t.builder, f"{t.name}.{number}", value, axis, first, count, source=t.name)
+        add_part(t.builder, part_name(t.node, number), value, axis, first, count, source=t.name)
         first += count
 
 
@@ -67,7 +73,7 @@ def add_unbind(t: Translation) -> None:
     value = t.value("self")
     axis = t.dimension("dim", len(t.builder.shape(value)))
     for number in range(len(t.node.meta["val"])):
-        add_selected(t.builder, f"{t.name}.{number}", value, axis, number)
+        add_selected(t.builder, part_name(t.node, number), value, axis, number, source=t.name)
 
 
 def add_select(t: Translation) -> None:
@@ -92,6 +98,7 @@ def add_indexed(t: Translation) -> None:
     need(len(given) == 1, "it has indices of several dimensions")
     axis, node = given[0]
     indices = t.parameter_of(node, "its index")
+    need(not node.meta["val"].is_floating_point() and node.meta["val"].dtype != torch.bool, "its index is a mask")
     need(indices.ndim == 1 and indices.size > 0, "its indices are no vector")
     places = [int(index) % t.builder.shape(value)[axis] for index in indices]
     steps = {second - first for first, second in pairwise(places)} or {1}

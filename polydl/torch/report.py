@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 import torch
@@ -107,6 +108,10 @@ def _error(results: Any, exact: Any) -> float:
     worst = 0.0
     for given, wanted in zip(pytree.tree_leaves(results), pytree.tree_leaves(exact), strict=True):
         if isinstance(wanted, torch.Tensor) and wanted.is_floating_point():
-            norm = float(torch.linalg.vector_norm(wanted))
-            worst = max(worst, float(torch.linalg.vector_norm(given.double() - wanted)) / (norm or 1.0))
+            # What is infinite or no number in both is no error; in one alone, it is the largest.
+            alike = (given == wanted) | (given.isnan() & wanted.isnan())
+            difference = torch.where(alike, 0.0, given.double() - wanted)
+            norm = float(torch.linalg.vector_norm(wanted[wanted.isfinite()]))
+            error = float(torch.linalg.vector_norm(difference)) / (norm or 1.0)
+            worst = max(worst, error if isfinite(error) else inf)
     return worst

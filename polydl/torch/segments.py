@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +14,7 @@ from polydl.models.fusing import with_steps
 from polydl.models.graph import Graph
 from polydl.models.translation import NotUnderstoodError
 from polydl.torch.operators import add, is_float
+from polydl.torch.rearranging import part_name
 from polydl.torch.translation import Parameters
 
 
@@ -60,6 +62,7 @@ def segments(nodes: Sequence[Node], parameters: Parameters, kept: Mapping[str, s
                 _checked(node)
                 _declare_inputs(node, builder, parameters)
                 add(node, builder, parameters)
+                _check_results(node, builder)
                 run.append(node)
                 continue
             except NotUnderstoodError as error:
@@ -75,6 +78,18 @@ def _checked(node: Node) -> None:
     values = list(value) if isinstance(value, list | tuple) else [value]
     if not is_float(values[:1]):
         raise NotUnderstoodError("its result is not of type float")
+
+
+def _check_results(node: Node, builder: GraphBuilder) -> None:
+    """Whether all that is used of a node's results is there, and has the shape that PyTorch says."""
+    value = node.meta.get("val")
+    several = isinstance(value, list | tuple)
+    if not several and builder.shape(node.name) != tuple(value.shape):
+        raise NotUnderstoodError(f"its result is not of shape {builder.shape(node.name)}")
+    for user in node.users if several else ():
+        index = user.args[1] if user.target is operator.getitem else None
+        if part_name(node, index) not in builder and not (index == 0 and node.name in builder):
+            raise NotUnderstoodError("a further result of it is used")
 
 
 def _declare_inputs(node: Node, builder: GraphBuilder, parameters: Parameters) -> None:

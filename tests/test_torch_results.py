@@ -1,0 +1,81 @@
+"""PyTorch models of which part of what an operator gives has no kernel, or is no number: results are PyTorch's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch_models import Computed, check, data, with_statistics
+from written_nests import keep_nests_as_written
+
+from polydl.torch import optimize
+from polydl.torch.report import _error
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+@pytest.fixture(autouse=True)
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_nests_as_written(monkeypatch)
+
+
+def test_a_parameter_that_is_a_value_is_no_operator_to_be_timed() -> None:
+    model = Computed(lambda self, x: torch.cat([self.token - x, self.token], 1), token=data(2, 3))
+    fast = optimize(model.eval(), (data(2, 3),), threads=1, records=False)
+    torch.testing.assert_close(fast(data(2, 3)), model(data(2, 3)).detach())
+
+
+def test_a_normalization_behind_another_name_of_a_value_that_is_needed_is_not_folded_into_it() -> None:
+    class Twice(nn.Module):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.convolution, self.normalization = nn.Conv1d(3, 4, 3), nn.BatchNorm1d(4)
+
+        def forward(self, x: Any) -> Any:
+            result = self.convolution(x)
+            return self.normalization(functional.dropout(result, training=False)) + result
+
+    check(with_statistics(Twice()), data(2, 3, 9))
+
+
+def test_a_pooling_whose_indices_are_used_stays_pytorchs() -> None:
+    model = Computed(lambda _, x: functional.adaptive_max_pool2d(x, 2, return_indices=True))
+    fast = check(model, data(1, 2, 4, 4))
+    assert fast(data(1, 2, 4, 4))[1].dtype == torch.int64
+    assert "a further result of it is used" in [each.reason for each in fast.report().kept]
+    assert check(Computed(lambda _, x: functional.adaptive_max_pool2d(x, 2)), data(1, 2, 4, 4)).foreign_operators == 0
+
+
+@pytest.mark.parametrize("function", [torch.log_softmax, torch.softmax])
+def test_minus_infinity_where_it_shows_stays_pytorchs(function: Any) -> None:
+    mask = torch.tensor([[False, True, False], [False, False, False]])
+    model = Computed(lambda self, x: function(x.masked_fill(self.mask, float("-inf")), -1), mask=mask)
+    assert (check(model, data(2, 3)).foreign_operators == 0) == (function is torch.softmax)
+
+
+def test_softmax_of_nothing_is_no_number() -> None:
+    mask = torch.tensor([[True, True, True], [False, False, True]])
+    model = Computed(lambda self, x: x.masked_fill(self.mask, float("-inf")).softmax(-1), mask=mask)
+    result = optimize(model.eval(), (data(2, 3),), threads=1, records=False, compare=False)(data(2, 3))
+    torch.testing.assert_close(result, model(data(2, 3)), equal_nan=True)
+    assert result[0].isnan().all()
+
+
+def test_a_mask_is_no_index() -> None:
+    model = Computed(lambda self, x: x[:, self.mask], mask=torch.tensor([False, True]))
+    check(model, data(3, 2))
+
+
+def test_what_is_no_number_on_one_side_alone_is_the_largest_error() -> None:
+    nothing, infinite = float("nan"), float("inf")
+    exact = torch.tensor([1.0, nothing, infinite], dtype=torch.float64)
+    assert _error(torch.tensor([1.0, nothing, infinite]), exact) == 0
+    assert _error(torch.tensor([1.0, 2.0, infinite]), exact) == infinite
+    assert _error(torch.tensor([nothing, nothing, infinite]), exact) == infinite
+    assert _error(torch.tensor([1.0, nothing, -infinite]), exact) == infinite
