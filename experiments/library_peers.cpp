@@ -1,17 +1,21 @@
 // A library of products of any size beside OpenBLAS and oneDNN, in one process, in turns. Shapes are read from standard input, a
-// line each: M N K. For each one a line of JSON with the seconds of a call, sample by sample, or with "wrong", which names who
-// computed something else than OpenBLAS. C += A * B, all matrices by rows without gaps.
+// line each: M N K. For each one a line of JSON with the seconds of a call, sample by sample, or with "wrong", which names all that
+// computed something else than OpenBLAS, the reference. C += A * B, all matrices by rows without gaps. In each round all take a
+// sample in a new random order. Descriptors of memory are made once for a shape, also where a primitive is made in each call.
 #include "memory.h"
 
 #include <cblas.h>
 #include <dnnl.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <memory>
+#include <numeric>
+#include <random>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -70,6 +74,7 @@ int main() {
   stream queue(cpu);
   // A primitive that is asked for anew is made anew.
   set_primitive_cache_capacity(0);
+  std::mt19937 generator(1);
   long m, n, k;
   while (std::scanf("%ld %ld %ld", &m, &n, &k) == 3) {
     matrix a = random_matrix(m * k, 1), b = random_matrix(k * n, 2);
@@ -107,19 +112,20 @@ int main() {
         {"oneDNN, sgemm",
          [&] { dnnl_sgemm('N', 'N', m, n, k, 1.0f, a.get(), k, b.get(), n, 1.0f, c.get(), n); }},
     };
+    // C begins with ones, so that a product that is not added is seen.
+    std::fill(c.get(), c.get() + m * n, 1.0f);
     ways[1].second();
     std::swap(right, c);
+    arguments.at(DNNL_ARG_DST).set_data_handle(c.get());
     std::string wrong;
     for (const auto &[name, call] : ways) {
-      std::fill(c.get(), c.get() + m * n, 0.0f);
-      arguments.at(DNNL_ARG_DST).set_data_handle(c.get());
+      std::fill(c.get(), c.get() + m * n, 1.0f);
       call();
-      for (long i = 0; i < m * n; ++i)
-        // The sum of k products of numbers up to 1, in two orders.
-        if (!(std::fabs(c.get()[i] - right.get()[i]) <= 4e-6 * std::sqrt((double)k) * 4 + 1e-6)) {
-          wrong = name;
-          break;
-        }
+      // The sum of k products of numbers up to 1, in two orders.
+      const double tolerance = 4e-6 * std::sqrt((double)k) * 4 + 1e-6;
+      if (!std::equal(c.get(), c.get() + m * n, right.get(),
+                      [&](float one, float other) { return std::fabs(one - other) <= tolerance; }))
+        wrong += (wrong.empty() ? "" : "; ") + name;
     }
     std::printf("{\"sizes\": [%ld, %ld, %ld], ", m, n, k);
     if (!wrong.empty()) {
@@ -129,11 +135,13 @@ int main() {
       for (const auto &way : ways)
         repeats.push_back(repeats_of(way.second));
       std::vector<std::vector<double>> samples(ways.size());
-      for (int round = 0; round < rounds; ++round)
-        for (std::size_t place = 0; place < ways.size(); ++place) {
-          const std::size_t turn = (place + (std::size_t)round) % ways.size();
+      std::vector<std::size_t> order(ways.size());
+      std::iota(order.begin(), order.end(), 0);
+      for (int round = 0; round < rounds; ++round) {
+        std::shuffle(order.begin(), order.end(), generator);
+        for (const std::size_t turn : order)
           samples[turn].push_back(timed(ways[turn].second, repeats[turn]));
-        }
+      }
       std::printf("\"seconds\": {");
       for (std::size_t way = 0; way < ways.size(); ++way) {
         std::printf("%s\"%s\": [", way ? ", " : "", ways[way].first.c_str());
