@@ -31,6 +31,8 @@ from experiments.model_peers import Run, exported, peers
 
 _WARM_UPS = 3
 _MILLION = 2**20
+#: the models of ``experiments.networks``, which imports PyTorch
+NAMES = ("resnet50", "vgg16", "mobilenet_v2", "googlenet", "yolo", "unet_block", "bert_layer")
 
 
 @click.group()
@@ -39,7 +41,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("name")
+@click.argument("name", type=click.Choice(NAMES))
 @click.option("--threads", default=1, show_default=True)
 @click.option("--images", default=1, show_default=True, help="images, or sequences, at once")
 @click.option("--rounds", default=20, show_default=True)
@@ -57,11 +59,9 @@ def measure(
 
     import polydl
     import polydl.torch
-    from experiments.networks import MODELS, model
+    from experiments.networks import model
     from polydl.machine import Machine
 
-    if name not in MODELS:
-        raise click.BadParameter(f"{name} is none of {', '.join(MODELS)}", param_hint="NAME")
     torch.set_num_threads(threads)
     network, data = model(name, images)
     begin, before = time.perf_counter(), os.times()
