@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
+from machines import machine_with
 
 from polydl import pipeline
 from polydl.codegen.linear_maps import linear
@@ -382,6 +383,12 @@ def test_sums_whose_order_is_kept_are_not_factored(tmp_path: Path) -> None:
     base = separate(scop)
     with pytest.raises(IllegalVariantError, match="every sum keeps its order"):
         rewritten(base, (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1),), numerics="strict")
+
+
+def test_the_size_of_the_memory_changes_no_rewrite() -> None:
+    """Kept answers are found again whatever the memory."""
+    machine = machine_with(threads=1, vector_bytes=32)
+    assert Room.of(replace(machine, memory_bytes=1 << 30)) == Room.of(machine)
 
 
 def test_both_ways_to_multiply_are_among_the_picks(tmp_path: Path) -> None:

@@ -144,6 +144,9 @@ class Core:
     #: Bytes of transformed filters up to which they are made all at once, before they are used. To measure:
     #: convolutions by fewer products with ever more channels, with filters as a whole and in blocks.
     whole_filter_bytes: int
+    #: Bytes of a transformed image and result together beyond which a convolution is not computed by fewer products. To
+    #: measure: convolutions by fewer products with ever more images, against those by as many products as they have.
+    transformed_points_bytes: int
     #: Bytes of a tile of an operand that is copied before it is used, in functions for a range of sizes. To measure:
     #: their products with ever larger tiles.
     packed_tile_bytes: int

@@ -120,6 +120,7 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "panel_copy_bytes": 8 << 20,
         "gathered_copy_bytes": 64 << 20,
         "whole_filter_bytes": 1 << 20,
+        "transformed_points_bytes": 512 << 20,
         "packed_tile_bytes": 1 << 20,
         "second_cache_bytes_per_cycle": 32.0,
         "page_bytes": 4096,

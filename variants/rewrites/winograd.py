@@ -44,10 +44,8 @@ MANY_TAPS = 5
 # Lanes and sums below which transforms take longer than what they save.
 FEWEST_LANES = 8
 FEWEST_SUMMED = 16
-# Columns that a microkernel's calls want, and the part of the memory that points of the image and of the result may
-# take together.
+# Columns that a microkernel's calls want.
 COLUMNS = 12
-POINTS_PART = 1 / 32
 # What a product sums up at least where transformed filters are made block by block.
 FEWEST_SUMMED_INSIDE = 32
 # Channels of a block, the preferred first.
@@ -64,14 +62,14 @@ class Room:
     near: int
     #: of transformed filters, before they are made block by block
     filters: int
-    #: of all points
+    #: of the points of an image and of the result together
     points: int
 
     @staticmethod
     def of(machine: Machine) -> Room:
         # Threads work on one part together, and each part is begun anew.
         near = machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
-        return Room(near, machine.core.whole_filter_bytes, int(POINTS_PART * machine.memory_bytes))
+        return Room(near, machine.core.whole_filter_bytes, machine.core.transformed_points_bytes)
 
 
 @dataclass(frozen=True)
