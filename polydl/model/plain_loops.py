@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from math import prod
 
 from polydl.bfloat16 import CONVERSIONS
@@ -32,8 +32,8 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     The innermost loop is run with vectors where no dependence forbids it and its accesses are contiguous or
     constant; each of its executions costs a start. One vector of a sum waits for the one before; of several iterations
     run at once, each has a sum of its own, and what they have in common is loaded once. An iteration that reads what
-    the one before has written waits for all operations on the way. Several loops that are unrolled together are a
-    register block.
+    the one before has written waits for all operations on the way, and no other one waits. Several loops that are
+    unrolled together are a register block.
     """
     statements = [scop.statement(name) for name in plan.nest.statements]
     instances = max(statement.instances for statement in statements)
@@ -68,7 +68,7 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         work = max(max(statement.flops_per_instance, 1) / core.fma_per_cycle, loads / core.loads_per_cycle)
         work = max(work, core.fma_latency_cycles / together) if waits else work
         if not legal:
-            work = max(work, core.fma_latency_cycles * chain(statement, loops[last].iterator))
+            work = max(work, core.fma_latency_cycles * chain(statement, loops[last].iterator, statements))
         width = 1 if not legal or scalar else min(vector_elements, counts[last])
         per_vector = work + scattered * width
         total += statement.instances * (per_vector + calls * core.call_cycles) / width
@@ -80,26 +80,44 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     return total + executions * core.loop_start_cycles
 
 
-def chain(statement: Statement, iterator: int) -> int:
-    """How many operations of an iteration wait for the previous one, of the loop over ``iterator``; at least 1.
+def chain(statement: Statement, iterator: int, together: Sequence[Statement] = ()) -> int:
+    """How many operations of an iteration wait for the previous one, of the loop over ``iterator``; 0 if none does.
 
-    Those between a read of what the previous iteration wrote and the result, along the longest way.
+    Those between a read of what the previous iteration wrote and the result, along the longest way, and at least 1 if
+    there is such a read. 1 as well where it can't be told from subscripts whether there is one, and where a statement
+    that runs ``together`` with this one writes what it reads.
     """
-    read = {each.reference for each in statement.reads if _written_before(statement, each, iterator)}
-    return max(1, _operations_above(statement.body, read) or 0)
+    sees = {read.reference: _sees(statement, read, iterator) for read in statement.reads}
+    operations = _operations_above(statement.body, {reference for reference, seen in sees.items() if seen})
+    if operations is not None:
+        return max(1, operations)
+    others = {write.array for other in together if other.name != statement.name for write in other.writes}
+    return int(None in sees.values() or any(read.array in others for read in statement.reads))
 
 
-def _written_before(statement: Statement, read: Access, iterator: int) -> bool:
-    """Whether an access reads the element that the previous iteration of a loop, of the same others, wrote."""
+def _sees(statement: Statement, read: Access, iterator: int) -> bool | None:
+    """Whether an access reads the element that the previous iteration of a loop, of the same others, wrote.
+
+    False if it reads no element that any earlier iteration wrote; None if that can't be told from subscripts.
+    """
+    known: bool | None = False
     for write in statement.writes:
-        if write.array != read.array or write.subscripts is None or read.subscripts is None:
+        if write.array != read.array:
+            continue
+        if write.subscripts is None or read.subscripts is None:
+            known = None
             continue
         pairs = list(zip(write.subscripts, read.subscripts, strict=True))
+        if any(one.coefficients != other.coefficients for one, other in pairs):
+            known = None
+            continue
         behind = [one.constant - other.constant for one, other in pairs]
         steps = [statement.directions[iterator] * one.coefficients[iterator] for one, _ in pairs]
-        if behind == steps and all(one.coefficients == other.coefficients for one, other in pairs):
+        if behind == steps:
             return True
-    return False
+        if all(distance * step > 0 or distance == step == 0 for distance, step in zip(behind, steps, strict=True)):
+            known = None  # of an iteration before the previous one
+    return known
 
 
 def _operations_above(node: Expression, references: Set[str]) -> int | None:
