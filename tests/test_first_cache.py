@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +76,23 @@ def test_long_batches_cost_what_their_operands_need_from_the_second_cache(kernel
     assert repeated_cycles(here, call(64, 96, 64, 8), 8) == pytest.approx(2 * eight, rel=0.2)
     roomy = kernel.on(replace(AVX2, first_cache_bytes=1 << 20))
     assert repeated_cycles(roomy, call(64, 48, 64, 8), 8) == 0.0
+
+
+def test_a_kernel_that_does_not_say_its_registers_is_taken_to_have_four_vectors_by_six_columns() -> None:
+    @dataclass(frozen=True)
+    class Silent(type(PLAIN_C)):  # type: ignore[misc]
+        def register_block(self, shape: GemmShape, vector_elements: int) -> None:
+            return None
+
+    assert WIDE_CORE.usual_block(128, 24, 4) == (64, 6)
+    wide = Silent(core=replace(WIDE_CORE, second_cache_bytes_per_cycle=1.0))
+    long = call(128, 24, 64, 8)
+    # A is read again for each of four blocks of columns, and B for both blocks of rows.
+    a, b, strip = 4 * 128 * 512, 4 * 24 * 512, 4 * 6 * 512
+    lost_b = (a // 2 + strip) / wide.core.first_cache_bytes - 1
+    assert lost_b > 1
+    filled = 4 * a + 2 * b
+    assert repeated_cycles(wide, long, 16) == pytest.approx(waiting_cycles(filled, wide.core))
 
 
 def test_kernels_that_copy_their_operands_wait_while_they_copy() -> None:

@@ -19,12 +19,17 @@ def waiting_cycles(filled_bytes: float, core: Core) -> float:
 
 
 def repeated_cycles(kernel: Microkernel, shape: GemmShape, vector_elements: int) -> float:
-    """Those of a call with packed operands that is made again and again with the same ones; 0 if they are predicted."""
+    """Those of a call with packed operands that is made again and again with the same ones.
+
+    0 if the microkernel's own prediction has them, and for elements outside of ``REAL_BYTES``, which are not predicted
+    here.
+    """
     if not kernel.waits(shape.element, vector_elements) or shape.element not in REAL_BYTES:
         return 0.0
     core = kernel.core
-    rows, columns = kernel.register_block(shape, vector_elements) or (shape.m, shape.columns)
     width, steps = REAL_BYTES[shape.element], shape.k * shape.batch
+    block = kernel.register_block(shape, vector_elements)
+    rows, columns = core.usual_block(shape.m, shape.columns, width) if block is None else block
     a, b = width * shape.m * steps, width * shape.columns * steps
     panel, strip = width * min(rows, shape.m) * steps, width * min(columns, shape.columns) * steps
     filled = a * -(-shape.columns // columns) * _lost(a + strip, core)

@@ -79,7 +79,8 @@ class Core:
     #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. To measure: products of few
     #: columns, over those that copy nothing.
     group_copy_cycles: float
-    #: Cycles to copy a byte of A or B into pairs of shorts. To measure: the same.
+    #: Cycles to copy an element of A or B into pairs of shorts. To measure: products of few columns against many,
+    #: since ``c-int16`` copies in all of them.
     pair_copy_cycles: float
     #: Cycles to copy an element of a row of A that fills no vector. To measure: products with a row more than vectors
     #: hold, over those without it, with ever more steps.
@@ -213,6 +214,11 @@ class Core:
         """Cycles for so many vector multiply-adds, loads and stores that overlap, operands in the first-level cache."""
         return max(operations / self.fma_per_cycle, loads / self.loads_per_cycle, stores / self.stores_per_cycle)
 
+    def usual_block(self, m: int, n: int, element_bytes: int) -> tuple[int, int]:
+        """Rows and columns that ``m`` by ``n`` of C are taken to keep in registers, where a microkernel doesn't say."""
+        rows = _even_piece(m, max(1, self.column_bytes // element_bytes))
+        return rows, _even_piece(n, max(1, self.accumulator_bytes // (rows * element_bytes)))
+
     @property
     def update_cycles(self) -> float:
         """Cycles to load a vector and to store it again."""
@@ -264,6 +270,11 @@ class Constant:
             right = type(self.value) is int or (declared == "float" and isinstance(self.value, float))
         if not right:
             raise MachineError(f"{self.name} = {self.value!r} is not of type {declared}")
+
+
+def _even_piece(length: int, largest: int) -> int:
+    """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
+    return -(-length // -(-length // largest))
 
 
 def constants(values: Mapping[str, Any], source: Source) -> tuple[Constant, ...]:

@@ -50,8 +50,7 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     if block is None:
         element = scop.array(scop.statement(plan.nest.statements[0]).writes[0].array).element_bytes
-        rows = _even_piece(lengths[0], max(1, core.column_bytes // element))
-        block = rows, _even_piece(lengths[1], max(1, core.accumulator_bytes // (rows * element)))
+        block = core.usual_block(lengths[0], lengths[1], element)
     rows, columns = (min(each) for each in zip(block, lengths, strict=True))
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
@@ -59,11 +58,6 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     outer = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
     inner = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
     return (*outer, Walked(n.iterator, columns), Walked(m.iterator, rows), *inner)
-
-
-def _even_piece(length: int, largest: int) -> int:
-    """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
-    return -(-length // -(-length // largest))
 
 
 def repeated_loops(
