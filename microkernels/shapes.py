@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -55,20 +56,38 @@ class RegisterTiling:
         return max(self.vectors) * vector_elements, max(self.columns)
 
 
-def _block_step(vectors: int, columns: int, core: Core) -> float:
-    """Core cycles of one step of k in a block: bound by FMA or by latency, and slowed a little by loads."""
-    fma = vectors * columns / core.fma_per_cycle
-    loads = vectors + columns
-    bound = max(fma, loads / core.loads_per_cycle, core.fma_latency_cycles)
-    return bound + core.block_step_cycles + core.block_load_cycles * loads
+def step_bound(vectors: int, columns: int, core: Core) -> float:
+    """Core cycles of one step of k in a block that FMA, loads or latency bind, as nearly as well-arranged code does.
+
+    It does ``vectors`` times ``columns`` FMA, and loads the vectors of A and as many values of B as there are columns.
+    """
+    return max(
+        vectors * columns / core.fma_per_cycle, (vectors + columns) / core.loads_per_cycle, core.fma_latency_cycles
+    )
 
 
-def tiling_cycles(tiling: RegisterTiling, k: int, batch: int, core: Core, *, reads: bool = True) -> float:
-    """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no."""
+def block_step(vectors: int, columns: int, core: Core) -> float:
+    """Core cycles of one step of k in a block as compilers arrange it: slowed a little by the step and its loads."""
+    return step_bound(vectors, columns, core) + core.block_step_cycles + core.block_load_cycles * (vectors + columns)
+
+
+def tiling_cycles(
+    tiling: RegisterTiling,
+    k: int,
+    batch: int,
+    core: Core,
+    *,
+    reads: bool = True,
+    step: Callable[[int, int, Core], float] = block_step,
+) -> float:
+    """Core cycles of all blocks of a tile with operands in the first-level cache; C is read unless ``reads`` is no.
+
+    ``step`` says what a step of k takes in a block of so many vectors and columns.
+    """
     transfers = core.update_cycles if reads else 1.0 / core.stores_per_cycle
 
     def block_cycles(vectors: int, columns: int) -> float:
-        steps = k * batch * _block_step(vectors, columns, core)
+        steps = k * batch * step(vectors, columns, core)
         return steps + transfers * vectors * columns + 2 * core.fma_latency_cycles + core.block_switch_cycles * batch
 
     total = 0.0
