@@ -134,14 +134,12 @@ class Machine:
     @cached_property
     def core(self) -> Core:
         """The physical constants of a core: those published of its family, those of its caches, and ``constants``."""
-        first = self.caches[0]
-        found = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes)
+        first, *further = self.caches
+        known = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes).having(self.constants)
+        rate = further[0].bandwidth_bytes_per_second if further else self.memory_bandwidth_bytes_per_second
         sizes = {"first_cache_bytes": first.bytes, "second_cache_bytes": self.second_cache_bytes}
-        found = found.having(constants(sizes, "detected"))
-        rates = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
-        cycle_seconds = found.having(self.constants).operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
-        measured = constants({"second_cache_bytes_per_cycle": rates[1] * cycle_seconds}, "measured")
-        return found.having(measured).having(self.constants)
+        rates = {"second_cache_bytes_per_cycle": rate * self._cycle_seconds_of(known)}
+        return known.having((*constants(sizes, "detected"), *constants(rates, "measured"), *self.constants))
 
     @property
     def second_cache_bytes(self) -> int:
@@ -151,7 +149,10 @@ class Machine:
     @property
     def cycle_seconds(self) -> float:
         """Seconds of a cycle in which a core at its peak does as many multiply-adds of floats as it can."""
-        return self.core.operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
+        return self._cycle_seconds_of(self.core)
+
+    def _cycle_seconds_of(self, core: Core) -> float:
+        return core.operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
 
     def bandwidths(self) -> tuple[float, ...]:
         """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
