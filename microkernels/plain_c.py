@@ -197,14 +197,14 @@ class Writer:
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
         rest = 0 if self.site.copied or self.site.ordered else rest_rows(shape, width)
-        whole = replace(shape, m=shape.m - rest)
+        whole = shape.m - rest
         tiling = tiling_of(shape, self.width, self.core, rest)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.
         second = max(0, shape.m - width // 2) if shape.m < width else 0
         pieces: list[tuple[int, tuple[int, ...]]] = []
         row = 0
         for vectors in tiling.vectors:
-            rows = min(vectors * width, whole.m - row)
+            rows = min(vectors * width, whole - row)
             pieces.append((row, (0,) if second else vectors_of(width, rows)))
             row += rows
         blocks = len(pieces) * len(tiling.columns)
@@ -255,8 +255,8 @@ class Writer:
                 lines.append(f"{indent}{call}(a + {at_a}, b + {b}, c + {at} + {c}, {shape.k}, count{more});")
             if rest:
                 dots = self._dots(width, rest, shape.k * shape.batch, columns_b, columns_c)
-                more = self.more + (f", last, operands, {in_tile}, {whole.m}" if self.site.after else "")
-                lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole.m} + {c}, {shape.k}, count{more});")
+                more = self.more + (f", last, operands, {in_tile}, {whole}" if self.site.after else "")
+                lines.append(f"{indent}{dots}(rest, b + {b}, c + {whole} + {c}, {shape.k}, count{more});")
             number += len(calls) * len(same_offsets)
             if len(same_offsets) > 1:
                 lines.append("  }")

@@ -91,8 +91,10 @@ class Calibrated(Microkernel):
 
     def waits(self, element: str, vector_elements: int) -> bool:
         """Not if a table covers such calls: it was measured with operands in the first two caches."""
-        tables = {(table.element, table.vector_elements) for table in self.throughputs}
-        return (element, vector_elements) not in tables and self.kernel.waits(element, vector_elements)
+        covered = any(
+            (table.element, table.vector_elements) == (element, vector_elements) for table in self.throughputs
+        )
+        return not covered and self.kernel.waits(element, vector_elements)
 
     @cached_property
     def _factors(self) -> dict[tuple[str, int], CallFactors]:

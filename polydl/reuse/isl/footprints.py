@@ -31,7 +31,7 @@ class _Image:
     #: computes the set
     computed: Callable[[], isl.Set]
     #: key for caches: images with equal keys are equal sets
-    identity: object = None
+    identity: object
 
     @cached_property
     def points(self) -> isl.Set:
@@ -92,8 +92,6 @@ class _Lines:
 
     def of(self, image: _Image) -> _Image:
         """The lines of a set of elements."""
-        if image.identity is None:
-            return self._of(image)
         if image.identity not in self._known:
             if len(self._known) >= _MOST_KEPT:
                 self._known.clear()
@@ -105,7 +103,7 @@ class _Lines:
             return image.points.apply(self._map)
 
         alone = self._first == len(self._strides) - 1
-        identity = None if image.identity is None else (self._per_line, image.identity)
+        identity = self._per_line, image.identity
         if image.product is None:
             return _Image(_product(points()) if alone else None, points, identity)
         ranges = [values for values in image.product if not isinstance(values, int)]
@@ -196,16 +194,13 @@ class IslFootprints:
         products = [image.product for image in images if image.product is not None]
         if len(products) == len(images):
             return union_size(tuple(products))
-        named = {image.identity: image for image in images if image.identity is not None}
-        nameless = [image for image in images if image.identity is None]
-        key = None if nameless else frozenset(named)
-        if key is None or key not in self._counts:
-            first, *others = [image.points for image in (*named.values(), *nameless)]
+        distinct = {image.identity: image for image in images}
+        key = frozenset(distinct)
+        if key not in self._counts:
+            first, *others = [image.points for image in distinct.values()]
             for other in others:
                 first = first.union(other)
             counted = count(first.coalesce())
-            if key is None:
-                return counted
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
             self._counts[key] = counted
