@@ -16,6 +16,7 @@ from math import prod
 import islpy as isl
 
 from polydl.ir.affine import iterator_form
+from polydl.ir.construct import fresh_name
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.boxes import bounding_box
@@ -56,6 +57,10 @@ def _uses(scop: Scop, array: Array, kind: str) -> list[Statement]:
     return [s for s in scop.statements if any(a.array == array.name and a.kind == kind for a in s.accesses)]
 
 
+def _users(scop: Scop, array: Array) -> list[Statement]:
+    return [s for s in scop.statements if any(a.array == array.name for a in s.accesses)]
+
+
 def _same_block(left: Statement, right: Statement) -> bool:
     return left.depth == right.depth and left.betas[:-1] == right.betas[:-1] and left.directions == right.directions
 
@@ -82,6 +87,11 @@ def _is_plain_assignment(statement: Statement, array: Array | None = None) -> bo
     if body.kind != "op" or body.text != "=" or body.arguments[0].kind != "access":
         return False
     return array is None or statement.access(body.arguments[0].text, "write").array == array.name
+
+
+def _starts_anew(statement: Statement, array: Array) -> bool:
+    """Whether a plain assignment gives the scalar a value that doesn't depend on the one before."""
+    return _is_plain_assignment(statement, array) and all(access.array != array.name for access in statement.reads)
 
 
 def _same_instances(left: Statement, right: Statement) -> bool:
@@ -184,7 +194,7 @@ def _promoted(scop: Scop, array: Array) -> Scop | None:
         if update not in within or not inlet.betas[inlet.depth] < update.betas[inlet.depth] < outlet.betas[inlet.depth]:
             return None
     # Between the first value and the last, nothing else may see the element.
-    own = _renamed_index(target, inlet)
+    own = _moved(target, inlet).index
     start = [access for access in inlet.reads if access.array == target.array and access.index == own]
     others = [s for s in within if s not in (inlet, outlet)]
     if not all(_elsewhere(target, s, s.accesses) for s in others):
@@ -208,10 +218,6 @@ def _elsewhere(target: Access, statement: Statement, accesses: Iterable[Access])
     return all(isl.Map(access.relation).intersect(element).is_empty() for access in others)
 
 
-def _renamed_index(access: Access, to: Statement) -> str:
-    return _moved(access, to).index
-
-
 def _retargeted(statement: Statement, array: Array, target: Access) -> Statement:
     """The statement with the array element in place of the scalar; reference ids stay the same."""
     moved = _moved(target, statement)
@@ -224,10 +230,10 @@ def _retargeted(statement: Statement, array: Array, target: Access) -> Statement
 
 def _expanded(scop: Scop, array: Array) -> Scop | None:
     """Expand the scalar to one element per iteration of the loops around it, if each iteration assigns it first."""
-    users = [s for s in scop.statements if any(a.array == array.name for a in s.accesses)]
+    users = _users(scop, array)
     first = users[0]
     depth = first.depth
-    if depth == 0 or not _is_plain_assignment(first, array) or any(a.array == array.name for a in first.reads):
+    if depth == 0 or not _starts_anew(first, array):
         return None
     box = bounding_box(isl.Set(first.domain))
     if any(low < 0 for low, _ in box) or any(way != 1 for way in first.directions):
@@ -237,7 +243,7 @@ def _expanded(scop: Scop, array: Array) -> Scop | None:
     extents = tuple(high + 1 for _, high in box)
     if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
         return None
-    expanded = replace(array, name=_fresh(scop, f"{array.name}_of"), extents=extents)
+    expanded = replace(array, name=fresh_name(scop, f"{array.name}_of"), extents=extents)
     changed = {user.name: _with_element(user, array, expanded) for user in users}
     without = _without(scop, set(), changed, array)
     return replace(without, arrays=(*without.arrays, expanded))
@@ -254,12 +260,10 @@ def _sees(user: Statement, first: Statement) -> bool:
 def _separated(scop: Scop, array: Array) -> Scop | None:
     """A scalar for each of the loops that use the scalar for values of their own, where there are several."""
     lives: list[list[Statement]] = []
-    for user in scop.statements:
-        if all(access.array != array.name for access in user.accesses):
-            continue
+    for user in _users(scop, array):
         if lives and _sees(user, lives[-1][0]):
             lives[-1].append(user)
-        elif _is_plain_assignment(user, array) and all(access.array != array.name for access in user.reads):
+        elif _starts_anew(user, array):
             lives.append([user])
         else:
             return None
@@ -268,19 +272,11 @@ def _separated(scop: Scop, array: Array) -> Scop | None:
     changed: dict[str, Statement] = {}
     added: list[Array] = []
     for number, users in enumerate(lives):
-        own = replace(array, name=_fresh(scop, f"{array.name}_{number}"))
+        own = replace(array, name=fresh_name(scop, f"{array.name}_{number}"))
         added.append(own)
         changed.update((user.name, _with_element(user, array, own)) for user in users)
     without = _without(scop, set(), changed, array)
     return replace(without, arrays=(*without.arrays, *added))
-
-
-def _fresh(scop: Scop, name: str) -> str:
-    """``name`` with as many underscores after it as it takes for no array of the scop to have it."""
-    taken = {other.name for other in scop.arrays}
-    while name in taken:
-        name += "_"
-    return name
 
 
 def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:
