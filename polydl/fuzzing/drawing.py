@@ -49,8 +49,7 @@ def after_rewrites(space: VariantSpace, machine: Machine, microkernel: str, draw
     heaviest = max(space.source.statements, key=lambda statement: statement.instances)
     for _ in range(_TRIES):
         statement = heaviest if draw.random() < 0.7 else draw.choice(space.source.statements)
-        transforms = _rewrites(space.source, statement, draw, bilinear=True)
-        others = _rewrites(space.source, statement, draw, bilinear=False)
+        transforms, others = (_drawn(rewrites, space.source, statement, draw) for rewrites in _drawing())
         if not transforms and not others:
             continue
         steps = draw.choice(transforms if transforms and draw.random() < 0.6 else others or transforms)
@@ -109,11 +108,10 @@ def _changed(steps: list[Step], scop: Scop, draw: Random) -> list[Step]:
         return _with(steps, step, rewrite.varied(step, draw))
     if kind == "rewrite":
         statement = draw.choice(scop.statements)
-        rewrites = [
-            sequence for bilinear in (False, True) for sequence in _rewrites(scop, statement, draw, bilinear=bilinear)
-        ]
+        transforming, further = _drawing()
+        sequences = _drawn((*further, *transforming), scop, statement, draw)
         kept = [step for step in steps if not isinstance(step, NestStep)]
-        return [*kept, *draw.choice(rewrites)] if rewrites else steps
+        return [*kept, *draw.choice(sequences)] if sequences else steps
     return steps
 
 
@@ -121,15 +119,22 @@ def _with(steps: Sequence[Step], old: Step, new: Step) -> list[Step]:
     return [new if step is old else step for step in steps]
 
 
-def _rewrites(scop: Scop, statement: Statement, draw: Random, *, bilinear: bool) -> list[tuple[RewriteStep, ...]]:
-    """Sequences of all rewrites that can draw some for a statement: of those for fewer products, or of the others."""
-    found: list[tuple[RewriteStep, ...]] = []
+def _drawing() -> tuple[list[DrawsSteps], list[DrawsSteps]]:
+    """The rewrites that can draw steps: those for fewer products, and the others."""
+    transforming: list[DrawsSteps] = []
+    others: list[DrawsSteps] = []
     for name in registry.names("rewrites"):
         rewrite: Any = registry.load("rewrites", name)
-        if hasattr(rewrite, "drawn") and (BILINEAR in rewrite.families) == bilinear:
-            drawing: DrawsSteps = rewrite
-            found += drawing.drawn(scop, statement, draw)
-    return found
+        if hasattr(rewrite, "drawn"):
+            (transforming if BILINEAR in rewrite.families else others).append(rewrite)
+    return transforming, others
+
+
+def _drawn(
+    rewrites: Sequence[DrawsSteps], scop: Scop, statement: Statement, draw: Random
+) -> list[tuple[RewriteStep, ...]]:
+    """Sequences of steps that rewrites draw for a statement."""
+    return [steps for rewrite in rewrites for steps in rewrite.drawn(scop, statement, draw)]
 
 
 def _varying(steps: Sequence[Step]) -> list[tuple[RewriteStep, VariesSteps]]:

@@ -48,13 +48,16 @@ def walked(statement: Statement, access: Access) -> tuple[str, ...]:
 
 
 def drawn_read(statement: Statement, draw: Random) -> tuple[Access, tuple[str, ...]] | None:
-    """A read of the statement at random, and the loops that move it in any order; None if there is none."""
+    """A read of the statement at random, and the loops that move it in any order.
+
+    None if there is no read, and if no loop moves the one that was drawn.
+    """
     reads = [access for access in statement.reads if access.subscripts]
     if not reads:
         return None
     access = draw.choice(reads)
     moving = walked(statement, access)
-    return access, tuple(draw.sample(moving, len(moving)))
+    return (access, tuple(draw.sample(moving, len(moving)))) if moving else None
 
 
 def visits_once(scop: Scop, statement: Statement, access: Access) -> bool:

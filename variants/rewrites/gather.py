@@ -70,7 +70,7 @@ class GatherRewrite:
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[Gather]]:
         """Any operand, with a dimension for each loop that moves it, in any order."""
         read = drawn_read(statement, draw)
-        if read is not None and read[1]:
+        if read is not None:
             yield (Gather(statement.name, read[0].array, read[1], (1,) * len(read[1])),)
 
     def describe(self, scop: Scop, step: Gather) -> str:

@@ -63,7 +63,7 @@ class PackPanelsRewrite:
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
         """Any operand, as the loops that move it walk through it in any order."""
         read = drawn_read(statement, draw)
-        if read is not None and read[1]:
+        if read is not None:
             yield (PackPanels(statement.name, read[0].array, read[1]),)
 
     def describe(self, scop: Scop, step: PackPanels) -> str:

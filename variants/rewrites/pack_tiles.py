@@ -75,7 +75,7 @@ class PackTilesRewrite:
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackTiles]]:
         """Any operand, in tiles inside any loops."""
         read = drawn_read(statement, draw)
-        if read is None or not statement.iterators:
+        if read is None:
             return
         shared = tuple(draw.sample(statement.iterators, draw.randint(1, statement.depth)))
         inner = tuple(loop for loop in read[1] if loop not in shared)
