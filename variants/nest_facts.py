@@ -16,7 +16,7 @@ from polydl.ir.statement import Statement
 from polydl.machine import Machine
 from polydl.plan.nest_plan import loop_bounds
 from polydl.poly.domains import sums_run_alike
-from polydl.poly.legality import Directions, order_is_legal
+from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
 from polydl.poly.reductions import moves, reduction_array
 from polydl.variants.layout_order import contiguous, layout_order
@@ -209,11 +209,8 @@ class NestFacts:
 
     def _waits(self, loop: str) -> bool:
         """Whether an iteration of the loop, innermost, needs what the one before has computed."""
-        place = self._positions[loop]
-        return any(
-            signs[place] and not any(sign for other, sign in enumerate(signs) if other != place)
-            for signs in self.directions.ordering
-        )
+        order = [self._positions[name] for name in (*(other for other in self.nest.loops if other != loop), loop)]
+        return not sums_are_legal(self.directions, order, len(order) - 1)
 
     # ----------------------------------------------------------------------------------
     # What the statements do
