@@ -326,6 +326,24 @@ def test_dependences_of_a_stencil_go_on_beyond_its_bounds(scops: dict[str, Scop]
             assert order.extract_map(between).domain().is_bounded() != alike
 
 
+def test_dependences_that_have_no_bounds_to_lose_are_scheduled_once(tmp_path: Path) -> None:
+    source = """
+void f(float A[40], float B[40][30]) {
+#pragma scop
+  for (int i = 0; i < 40; i++) {
+    A[i] = 2.0f;
+    for (int j = 0; j < 30; j++)
+      B[i][j] = A[i];
+  }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    found = dependences(scop)
+    assert found
+    assert without_bounds(scop.statements, found) is None
+
+
 def test_many_relations_between_few_statements_are_scheduled_within_the_quota(tmp_path: Path) -> None:
     """isl's scheduler takes minutes for all of the relations."""
     scop = parse(tmp_path, MANY_RELATIONS)

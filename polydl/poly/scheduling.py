@@ -75,7 +75,7 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
 def without_bounds(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
     """The dependences of a stencil, those between as many loops without bounds.
 
-    None where distances differ, and where isl gives up.
+    None where distances differ, where that adds no pair to any of them, and where isl gives up.
     """
     try:
         with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
@@ -87,7 +87,7 @@ def without_bounds(members: Sequence[Statement], dependences: Sequence[Dependenc
 def _everywhere(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
     domains = {member.name: isl.Set(member.domain) for member in members}
     depths = {member.name: member.depth for member in members}
-    order = isl.UnionMap("{ }")
+    order, grew = isl.UnionMap("{ }"), False
     for dependence in dependences:
         relation = isl.Map(dependence.relation)
         if depths[dependence.source] == depths[dependence.target]:
@@ -95,9 +95,10 @@ def _everywhere(members: Sequence[Statement], dependences: Sequence[Dependence])
             source, target = domains[dependence.source], domains[dependence.target]
             if not everywhere.intersect_domain(source).intersect_range(target).is_equal(relation):
                 return None
+            grew = grew or not everywhere.is_subset(relation)
             relation = everywhere
         order = order.union(isl.UnionMap.from_map(relation))
-    return order
+    return order if grew else None
 
 
 def _at_its_distances(relation: isl.Map) -> isl.Map:
@@ -222,10 +223,8 @@ def _forms(relation: isl.Map) -> tuple[Affine, ...] | None:
 def inverse(rows: Sequence[Affine], depth: int) -> tuple[Affine, ...] | None:
     """The iterators of a statement of so many loops as affine forms of its places; None if they are no such forms."""
     inputs = [f"i{number}" for number in range(depth)]
-    outputs = [
-        " + ".join([*(f"{c}{i}" for c, i in zip(r.coefficients, inputs, strict=True)), f"{r.constant}"]) for r in rows
-    ]
-    relation = isl.Map(f"{{ [{', '.join(inputs)}] -> [{', '.join(outputs)}] }}")
+    outputs = ", ".join(row.text(inputs) for row in rows)
+    relation = isl.Map(f"{{ [{', '.join(inputs)}] -> [{outputs}] }}")
     return _forms(relation.reverse()) if relation.is_injective() else None
 
 

@@ -114,20 +114,22 @@ class RescheduleRewrite:
             return
         band = _contiguous_last(scop, band)
         members = [scop.statement(name) for name in band.statements]
-        for way in (band, *_by_diagonals(band, inside)):
-            rows, loops = _numbers(way), loop_names(members, way.rows)
+        wavefront = request.machine.threads > 1
+        untiled = {
+            way: Reschedule(way.statements, loop_names(members, way.rows), _numbers(way), (), wavefront)
+            for way in (band, *_by_diagonals(band, inside))
+        }
+        for way, step in untiled.items():
             for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
-                step = Reschedule(way.statements, loops, rows, sizes, request.machine.threads > 1)
-                yield Proposal((step,), for_microkernel=False)
-        rows, loops = _numbers(band), loop_names(members, band.rows)
-        for sizes, separated_names in _product_tiles(scop, members, band):
-            step = Reschedule(band.statements, loops, rows, sizes, request.machine.threads > 1, separated_names)
+                yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
+        for sizes, products in _product_tiles(scop, members, band):
             operands_first = (
                 Materialize(name, operand.access.array)
-                for name in separated_names
+                for name in products
                 for operand in operands(scop, scop.statement(name))
             )
-            yield Proposal((step, *operands_first), for_microkernel=False)
+            full_tiles = replace(untiled[band], sizes=sizes, separated=products)
+            yield Proposal((full_tiles, *operands_first), for_microkernel=False)
 
     def varied(self, step: Reschedule, draw: Random) -> Reschedule:
         """Tiles of other sizes, with or without wavefronts of them."""
@@ -287,8 +289,7 @@ class _Loops:
         """isl's map from the statement's instances to the new iterators."""
         conditions = []
         for place, row in enumerate(rows):
-            terms = [f"{factor}{name}" for factor, name in zip(row.coefficients, statement.iterators, strict=True)]
-            conditions.append(f"p{self.points[place]} = {' + '.join([*terms, str(row.constant)])}")
+            conditions.append(f"p{self.points[place]} = {row.text(statement.iterators)}")
         for place, tile in self.tiles.items():
             first = self.step.wavefront and tile + 1 == self.parallel
             number, size = f"(p{tile} - p{tile + 1})" if first else f"p{tile}", self.step.sizes[place]
