@@ -21,6 +21,7 @@ from polydl.calibration.programs import grid_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import CallArguments, GemmSite, Microkernel
 from polydl.execute.toolchain import Toolchain
+from polydl.fuzzing.generator import generated
 from polydl.model.calibrated import calibrated
 
 PAGE = "docs/guide/adding-a-microkernel.md"
@@ -70,6 +71,14 @@ def test_it_has_every_member_of_the_contract(installed: Path) -> None:
     assert [name for name in vars(Microkernel) if not name.startswith("_") and not hasattr(kernel, name)] == []
     ranker = registry.load("rankers", "least-memory")
     assert ranker.rank((), None).ranker == "least-memory"
+
+
+def test_random_nests_are_tried_with_it(installed: Path) -> None:
+    cases = [generated(1, number)[1] for number in range(300)]
+    drawn = {case.conditions.microkernel for case in cases}
+    assert {"outer-product", "c", "auto", "none"} <= drawn
+    names = registry.names("microkernels")
+    assert all(registry.load("microkernels", name).unavailable() is None for name in drawn if name in names)
 
 
 @pytest.mark.native

@@ -13,6 +13,7 @@ from polydl.fuzzing.windows import triangle, windows
 from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.machine import CacheLevel, Machine
 from polydl.machine.system import System
+from polydl.pipeline import AUTOMATIC, NO_MICROKERNEL, microkernels
 
 _KINDS: tuple[tuple[str, Callable[[Random], Program], float], ...] = (
     ("general", general_nest, 6),
@@ -76,7 +77,7 @@ class Case:
 
 
 def generated(seed: int, number: int, numerics: Numerics | None = None) -> tuple[Program, Case]:
-    """The same program and case for the same seed and number, on every machine.
+    """The same program and case for the same seed and number, on all machines that run the same microkernels.
 
     ``numerics`` is a level in place of the one that is drawn.
     """
@@ -96,12 +97,19 @@ def generated(seed: int, number: int, numerics: Numerics | None = None) -> tuple
         threads=draw.choices((1, 2, 4), (5, 3, 1))[0],
         vector_bytes=draw.choices((64, 32, 16), (8, 1, 1))[0],
         cache_bytes=draw.choice(_CACHES),
-        microkernel=draw.choices(("auto", "c", "libxsmm", "none"), (12, 3, 2, 3))[0],
+        microkernel=_microkernel(draw),
         numerics=draw.choices(NUMERICS, (2, 2, 8, 4))[0],
         optimization=draw.choices(LEVELS, (12, 5, 1))[0],
     )
     conditions = replace(drawn, numerics=numerics or drawn.numerics)
     return program, Case(name, kind, c_text(program), dict(program.defines), conditions)
+
+
+def _microkernel(draw: Random) -> str:
+    """All that fit as a rule; otherwise none at all, or one of those that run here, other distributions' included."""
+    runnable = [kernel.name for kernel in microkernels() if kernel.unavailable() is None]
+    weights = (12.0, 3.0, *(5 / len(runnable) for _ in runnable))
+    return draw.choices((AUTOMATIC, NO_MICROKERNEL, *runnable), weights)[0]
 
 
 def _with_counter(loop: Loop, counter: str) -> Loop:
