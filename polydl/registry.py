@@ -40,6 +40,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "regression": "polydl.ranking.training:REGRESSION",
     },
     "rewrites": {
+        "expand": "polydl.variants.rewrites.expand:EXPAND",
         "dimensions": "polydl.variants.rewrites.dimensions:DIMENSIONS",
         "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",
         "split": "polydl.variants.rewrites.split:SPLIT",

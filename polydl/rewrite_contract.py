@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 class Phase(Enum):
     """For what a rewrite is proposed, and after which others."""
 
+    #: once for each outermost loop of the source, by its first statement, before every other rewrite; nests need not
+    #: come one after the other. Others are tried on what it makes as on the source
+    PREPARATION = "preparation"
     #: for every statement; all that it is proposed for get it at once, and others are tried before and after that
     NORMALIZATION = "normalization"
     #: for one statement at a time, in the source, after a fusion and after each normalization
@@ -59,7 +62,8 @@ class Request:
     #: its nests come one after the other
     scop: Scop
     #: alone in its nest, unless a rewrite of the phase ``NORMALIZATION`` is asked; the first one in an outermost
-    #: loop, for one of the phase ``OUTERMOST_LOOP``, which nests need not come one after the other for
+    #: loop, for those of the phases ``PREPARATION`` and ``OUTERMOST_LOOP``, which nests need not come one after the
+    #: other for
     statement: Statement
     #: of the scop
     dependences: Sequence[Dependence]

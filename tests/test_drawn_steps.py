@@ -37,8 +37,19 @@ void f(float out[6][6][16], const float in[13][13][16], const float w[3][3][16][
 #pragma endscop
 }
 """
+ROWS = """
+void f(float C[8][12], float row[12], const float B[8][12]) {
+#pragma scop
+  for (int i = 0; i < 8; i++) {
+    for (int j = 0; j < 12; j++) row[j] = B[i][j] * 2;
+    for (int j = 0; j < 12; j++) C[i][j] = row[j] + row[11 - j];
+  }
+#pragma endscop
+}
+"""
 NESTS = {
     "product": PRODUCT,
+    "rows": ROWS,
     "convolution": CONVOLUTION.replace("STRIDE", "1"),
     "strided": CONVOLUTION.replace("STRIDE", "2"),
     "pixels": PRODUCT.replace("[8]", "[2][4]")

@@ -157,10 +157,14 @@ def build_space(
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
     others = tuple(_alternatives(space, about))
     fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
-    bases = (space, *(each for each in others if _is_normalized(each)))
     products = [each for each in rewrites_of(Phase.PRODUCT) if fewer_products or BILINEAR not in each.families]
-    multiplied = (made for each in bases for made in _with_other_products(each, products, about))
-    return replace(space, alternatives=(*fused, *others, *multiplied, *_rescheduled(space, about)))
+    multiplied = _multiplied(space, others, products, about)
+    prepared: list[VariantSpace] = []
+    for first in _of_outermost_loops(space, Phase.PREPARATION, about):
+        after = tuple(_alternatives(first, about))
+        prepared += (first, *after, *_multiplied(first, after, products, about))
+    rescheduled = _of_outermost_loops(space, Phase.OUTERMOST_LOOP, about)
+    return replace(space, alternatives=(*fused, *others, *multiplied, *prepared, *rescheduled))
 
 
 def _fused(
@@ -300,9 +304,10 @@ def _legal(space: VariantSpace, steps: tuple[RewriteStep, ...]) -> bool:
 
 
 def _is_normalized(space: VariantSpace) -> bool:
-    """Whether all of a space's rewrites are those of one normalization."""
+    """Whether all of a space's rewrites, but for what it was prepared by, are those of one normalization."""
     names = {step.json_name: step for step in space.rewrites if isinstance(step, RewriteStep)}
-    return len(names) == 1 and all(phase_of(rewrite_of(step)) is Phase.NORMALIZATION for step in names.values())
+    phases = [phase for step in names.values() if (phase := phase_of(rewrite_of(step))) is not Phase.PREPARATION]
+    return phases == [Phase.NORMALIZATION]
 
 
 def rewrites_of(phase: Phase) -> tuple[Rewrite[Any], ...]:
@@ -359,15 +364,23 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
                 yield made
 
 
-def _rescheduled(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
-    """Spaces of other orders of all statements that share an outermost loop."""
-    installed = rewrites_of(Phase.OUTERMOST_LOOP)
+def _of_outermost_loops(space: VariantSpace, phase: Phase, about: _About) -> Iterator[VariantSpace]:
+    """Spaces after a rewrite of a phase that takes all statements that share an outermost loop."""
+    installed = rewrites_of(phase)
     outermost = {statement.betas[0]: statement for statement in reversed(space.scop.statements)}
     for statement in reversed(outermost.values()):
         for proposal in _proposals(space, statement, installed, about):
             made = _after(space, proposal, about)
             if made is not None:
                 yield made
+
+
+def _multiplied(
+    space: VariantSpace, others: Sequence[VariantSpace], products: Sequence[Rewrite[Any]], about: _About
+) -> Iterator[VariantSpace]:
+    """Spaces of other products in a space, and in those of its alternatives ``others`` that one normalization makes."""
+    for base in (space, *(each for each in others if _is_normalized(each))):
+        yield from _with_other_products(base, products, about)
 
 
 def _with_other_products(

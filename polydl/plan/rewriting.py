@@ -106,12 +106,12 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
     sequences begin with alike is worked out once.
     """
     if not rewrites:
-        source = as_written(scop, numerics=numerics)
-        apart = distributed(scop, source.nests)
-        return source if apart is None or apart == scop else RewrittenScop(apart, numerics)
+        return _apart(as_written(scop, numerics=numerics))
     *others, last = rewrites
     before = rewritten(scop, tuple(others), numerics=numerics)
-    needs_distribution = not others and phase_of(rewrite_of(last)) is not Phase.OUTERMOST_LOOP
+    phase = phase_of(rewrite_of(last))
+    prepared = all(phase_of(rewrite_of(each)) is Phase.PREPARATION for each in others)
+    needs_distribution = prepared and phase not in (Phase.PREPARATION, Phase.OUTERMOST_LOOP)
     if needs_distribution and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
     try:
@@ -127,4 +127,11 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
     if len({statement.name for statement in scop.statements}) < len(scop.statements):
         # Everything that isl says of instances goes by the names of their statements.
         raise IllegalVariantError(f"`{last.json_name}` gives two statements the same name")
-    return RewrittenScop(scop, numerics, rounding, carried)
+    made = RewrittenScop(scop, numerics, rounding, carried)
+    return _apart(made) if phase is Phase.PREPARATION else made
+
+
+def _apart(left: RewrittenScop) -> RewrittenScop:
+    """The same with its nests one after the other, where none share loops that can't be taken apart."""
+    apart = distributed(left.scop, left.nests)
+    return left if apart is None or apart == left.scop else replace(left, scop=apart)
