@@ -14,6 +14,8 @@ from hypothesis import HealthCheck, settings
 from polydl import pipeline
 from polydl.calibration.first_use import ELEMENTS, versions_of
 from polydl.errors import MissingComponentError
+from polydl.execute import local
+from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
 from polydl.machine.call_times import CallTimes, write_call_times
@@ -120,6 +122,18 @@ def few_samples() -> Iterator[None]:
         for name, number in FEW.items():
             patch.setattr(f"polydl.measuring.{name}", number)
             patch.setattr(f"polydl.libraries.measuring.{name}", number)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def two_threads_on_one_core() -> Iterator[None]:
+    """Where this process may use one core alone, two threads share it: what they compute is the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        allowed = tuple(sorted(os.sched_getaffinity(0)))
+        if len(allowed) == 1:
+            patch.setattr(
+                local, "choose_cores", lambda threads: (*allowed, *allowed) if threads == 2 else choose_cores(threads)
+            )
         yield
 
 

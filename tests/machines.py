@@ -1,6 +1,8 @@
-"""Machines that no test runs on: round numbers, and as many threads and as long vectors as asked for."""
+"""Machines of tests: round numbers, or the one at hand, with as many threads as asked for."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from polydl.machine import CacheLevel, Machine
 
@@ -18,3 +20,9 @@ def machine_with(threads: int, vector_bytes: int, rates: tuple[float, ...] = RAT
     return Machine(
         "example", "example", max(2, threads), threads, isa, vector_bytes, caches, 1e-7, rates[-1], 1 << 34, peak
     )
+
+
+def detected(cache_sizes: str | None = None, *, threads: int) -> Machine:
+    """The machine at hand with so many threads, whether this process may use as many of its cores or not."""
+    here = Machine.detect(cache_sizes)
+    return replace(here, cores=max(here.cores, threads), threads=threads)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from machines import detected
 
 import polydl
 import polydl.baselines
@@ -225,9 +225,7 @@ def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, m
     )
     monkeypatch.setattr("polydl.optimized.fastest", polydl.baselines.fastest)
     scop = parsed(tmp_path, COUNTERS_OUTSIDE)
-    machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=min(2, len(os.sched_getaffinity(0))))
-    if machine.threads == 1:
-        pytest.skip("one core")
+    machine = detected("32K,1M", threads=2)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=False, out=tmp_path / "out")
     assert result.plain is result.baseline is not None
     assert result.speedup == 1.0

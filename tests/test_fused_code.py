@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from computed import parse
 from emitted_text import emitted_text
+from machines import detected
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -17,7 +18,6 @@ from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Interchange, Tile, UseMicrokernel, Variant
-from polydl.machine import Machine
 from polydl.plan.rewriting import rewritten
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
@@ -82,7 +82,7 @@ FUSED = (
 
 
 def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     text = pipeline.kernel(space.apply(variant), machine.vector_bytes).c
     return emitted_text(text).tuned
@@ -92,7 +92,7 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
 @pytest.mark.parametrize("source", [PRODUCT, CONVOLUTION], ids=["product", "convolution"])
 def test_fused_variants_are_legal_and_compute_the_same(source: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=3)
     fused = [variant for variant in variants if variant.attached]

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import detected
 
 from polydl import pipeline
 from polydl.cli import main
@@ -95,7 +96,7 @@ def test_fused_normalization_is_right(
         path = Path(directory, "nest.c")
         path.write_text(nests(layout, training, residual, extents))
         scop = pipeline.parse(path)
-        machine = Machine.detect(threads=2)
+        machine = detected(threads=2)
         space = pipeline.space_on(scop, machine)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
         fused = [variant for variant in made if is_fused(scop, variant)][:3]

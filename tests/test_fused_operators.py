@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machines import detected
 
 from polydl import pipeline
 from polydl.codegen.original import original
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
-from polydl.machine import Machine
 from polydl.plan.rewrite_steps import is_fused
 
 pytestmark = pytest.mark.native
@@ -79,7 +79,7 @@ def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int
         path = Path(directory, "nest.c")
         path.write_text(source(name, shape))
         scop = pipeline.parse(path)
-        machine = Machine.detect(threads=2)
+        machine = detected(threads=2)
         space = pipeline.space_on(scop, machine)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
         fused = [variant for variant in made if is_fused(scop, variant)]
@@ -105,7 +105,7 @@ def test_a_chain_of_operators_joins_a_product_whose_loops_are_coalesced(tmp_path
         f"  {loops}\n    y[t][h][w][c] = y[t][h][w][c] > 0 ? y[t][h][w][c] : 0;\n#pragma endscop\n}}\n"
     )
     scop = pipeline.parse(path)
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     space = pipeline.space_on(scop, machine)
     made = pipeline.generate_variants(scop, machine=machine, max_variants=60)
     wanted = {"fuse", "coalesce", "attach"}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from emitted_text import emitted_text
 from generated_nests import NESTS
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -32,7 +32,7 @@ def parse(tmp_path: Path, source: str, **defines: int) -> Scop:
 
 
 def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microkernel: str, count: int) -> list[str]:
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=count, seed=5, microkernel=microkernel)
     assert variants
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
@@ -61,7 +61,7 @@ def test_loops_that_bound_each_other_stay_outside_of_calls(
     name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain
 ) -> None:
     scop = parse(tmp_path, NESTS[name])
-    space = pipeline.space_on(scop, Machine.detect(threads=2), microkernel=microkernel)
+    space = pipeline.space_on(scop, detected(threads=2), microkernel=microkernel)
     assert space.reports[-1].kernel == microkernel
     # With the pass of zeros attached, too, where sums begin elsewhere for each row.
     assert bool(space.alternatives) == name.startswith("convolution")
@@ -82,7 +82,7 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     if subprocess.run(["which", compiler], capture_output=True, check=False).returncode:
         pytest.skip(f"{compiler} is not installed")
     scop = parse(tmp_path, NESTS[name], **({"n": 24} if "linear" in name else {}))
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     space = pipeline.space_on(scop, machine)
     (variant,) = pipeline.generate_variants(scop, machine=machine, max_variants=1)
     path = tmp_path / "emitted.c"
@@ -208,7 +208,7 @@ def test_products_are_found_through_sums_in_scalars_and_initialisations(tmp_path
 
 def test_the_same_seed_gives_the_same_variants(tmp_path: Path) -> None:
     scop = parse(tmp_path, NESTS["strided and dilated convolution"])
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     first = pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=9)
     assert pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=9) == first
     other = pipeline.generate(pipeline.space_on(scop, machine), max_variants=40, seed=10)

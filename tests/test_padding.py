@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels, parse, separate
+from machines import detected
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
-from polydl.machine import Machine
 from polydl.plan.rewriting import rewritten
 from polydl.variants.rewrites.pack import Pack, pack
 from polydl.variants.rewrites.pad import Pad, pad, padding_choice
@@ -60,7 +60,7 @@ void f(float out[40][24], float mid[40][32], const float a[40][50], const float 
 
 def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int) -> None:
     """Variants with a rewrite of this kind compute what the source does."""
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=2)
     chosen = [v for v in variants if any(isinstance(step, kind) for step in v.rewrites)][::5]
@@ -78,7 +78,7 @@ def test_a_convolution_that_tests_for_its_border(
     element: str, stride: int, microkernel: str, threads: int, tmp_path: Path
 ) -> None:
     scop = parse(tmp_path, CONVOLUTION.format(element=element, stride=stride))
-    space = pipeline.space_on(scop, Machine.detect(threads=threads), microkernel=microkernel)
+    space = pipeline.space_on(scop, detected(threads=threads), microkernel=microkernel)
     assert {report.kernel for report in space.reports} == {None}, "its loops bound each other"
     check(scop, tmp_path, Pad, microkernel, threads)
 

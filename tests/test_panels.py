@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels, parse, separate
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
-from polydl.machine import Machine
 from polydl.match.product import NoMatch, match
 from polydl.plan.rewriting import rewritten
 from polydl.poly.dependences import dependences
@@ -130,7 +129,7 @@ def test_proposals_ask_for_the_names_of_loops_over_blocks(taken: str, tmp_path: 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = parse(tmp_path, PRODUCT)
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=4)
     packed: dict[object, list[Variant]] = {}

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Parallel, Variant
-from polydl.machine import Machine
 from polydl.plan.execution_counts import parallel_iterations
 
 # Three blocks of filters, and five rows: neither is even for two threads.
@@ -59,7 +58,7 @@ def generated(tmp_path: Path, source: str, threads: int = 2) -> tuple[Scop, list
     path = tmp_path / "nest.c"
     path.write_text(source)
     scop = pipeline.parse(path)
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
     for variant in variants:

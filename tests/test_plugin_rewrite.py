@@ -13,11 +13,11 @@ import jsonschema
 import pytest
 from computed import check_kernels, parse
 from documents import install, write_files
+from machines import detected
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError, OptionError
 from polydl.ir.variant import Interchange, Tile, Variant
-from polydl.machine import Machine
 from polydl.plan.apply import apply
 from polydl.plan.rewrite_steps import description, families, is_fused
 from polydl.rewrite_contract import Rewrite
@@ -121,7 +121,7 @@ def test_a_skewed_stencil_can_be_tiled_and_computes_the_same(installed: Path, tm
 @pytest.mark.native
 def test_it_is_proposed_and_described(installed: Path, tmp_path: Path) -> None:
     scop = parse(tmp_path, SEIDEL)
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     space = pipeline.space_on(scop, machine)
     ours = [each for each in space.alternatives if "skewing" in families(each.rewrites)]
     assert [[step.json_name for step in each.rewrites] for each in ours] == [["skew"] * 3]

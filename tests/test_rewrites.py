@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels, parse, separate
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -87,7 +87,7 @@ needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LI
 
 def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object) -> list[Variant]:
     """Compile and check variants that begin with a rewrite, one of them of that kind; they are returned."""
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
     alone = [v for v in variants if v.rewrites and not v.attached]
@@ -186,7 +186,7 @@ def test_calls_may_sum_over_a_part_of_many_channels(tmp_path: Path) -> None:
     splits = {step for variant in chosen for step in variant.rewrites if isinstance(step, Split)}
     assert splits == {Split("S0", "ct", 5)}
     # Which of them are drawn depends on the machine; among many, some sum over the blocks alone.
-    many_variants = pipeline.generate_variants(scop, machine=Machine.detect(threads=2), max_variants=200, seed=2)
+    many_variants = pipeline.generate_variants(scop, machine=detected(threads=2), max_variants=200, seed=2)
     parts = [variant for variant in many_variants if any(isinstance(step, Split) for step in variant.rewrites)]
     summed = {step.batch for variant in parts for step in variant.steps if isinstance(step, UseMicrokernel)}
     assert ("ct",) in summed

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.cli import main
@@ -66,7 +66,7 @@ def test_the_best_combination_is_the_expected_one(path: Path) -> None:
 def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
     scop = pipeline.parse(path, defines={"N": size})
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=12, seed=1)[:8]
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
@@ -115,7 +115,7 @@ def test_a_block_that_the_second_cache_holds_is_read_once(height: int, tensors: 
 
 def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
     scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
-    machine = Machine.detect(threads=2)
+    machine = detected(threads=2)
     for strict in (True, False):
         level: Numerics = "strict" if strict else "bounded"
         space = pipeline.space_on(scop, machine, numerics=level)

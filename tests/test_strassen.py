@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
+from machines import detected
 
 from polydl import pipeline
 from polydl.cli import main
@@ -75,7 +76,7 @@ def quarters(variant: Variant) -> tuple[Strassen, ...]:
 
 def check(scop: Scop, tmp_path: Path, threads: int = 1) -> set[tuple[RewriteStep, ...]]:
     """Compile and check a variant with each way of cutting; the ways."""
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, seed=1)
     chosen = {variant.rewrites: variant for variant in variants if quarters(variant)}

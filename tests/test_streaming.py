@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -77,7 +77,7 @@ def space_of(path: Path, source: str, threads: int, *, numerics: Numerics = DEFA
     path.write_text(source)
     scop = pipeline.parse(path)
     # Nothing fits the second cache.
-    machine = Machine.detect(threads=threads).with_cache_sizes((1, 2, 4))
+    machine = detected(threads=threads).with_cache_sizes((1, 2, 4))
     return build_space(scop, [], machine, numerics=numerics)
 
 

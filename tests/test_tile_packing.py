@@ -8,14 +8,13 @@ import computed
 import islpy as isl
 import pytest
 from computed import check_kernels, separate
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Variant
-from polydl.machine import Machine
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.variant_json import variant_from_json
@@ -136,7 +135,7 @@ def test_the_step_survives_json() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=100, seed=4)
     found: dict[object, list[Variant]] = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
-from machines import machine_with
+from machines import detected, machine_with
 
 from polydl import pipeline
 from polydl.codegen.linear_maps import linear
@@ -118,7 +118,7 @@ def tiles(variant: Variant) -> tuple[int, ...]:
 
 def check(scop: Scop, tmp_path: Path, threads: int = 1, caches: str | None = None) -> set[tuple[int, ...]]:
     """Compile and check a variant with each size of tiles; the sizes."""
-    machine = Machine.detect(caches, threads)
+    machine = detected(caches, threads=threads)
     space = pipeline.space_on(scop, machine, numerics="fast")
     variants = pipeline.generate(space, max_variants=40, seed=1).variants
     chosen: dict[tuple[int, ...], Variant] = {}
@@ -282,7 +282,7 @@ def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int,
     source = source.replace("#pragma endscop", more).replace("void f(", f"void f(const float {bias}, ")
     scop = parse(tmp_path, source)
     check(scop, tmp_path, threads, "4K,16K,1M" if layout.endswith("parts") else None)
-    space = pipeline.space_on(scop, Machine.detect(threads=threads))
+    space = pipeline.space_on(scop, detected(threads=threads))
     steps = [step for each in space.alternatives for step in each.rewrites if isinstance(step, Winograd)]
     assert steps
     assert all(len(step.after) == 2 for step in steps)

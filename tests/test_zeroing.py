@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels
 from emitted_text import emitted_text
+from machines import detected
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -47,7 +48,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
     path = tmp_path / "nest.c"
     path.write_text(source)
     scop = pipeline.parse(path)
-    machine = Machine.detect(threads=threads)
+    machine = detected(threads=threads)
     space = pipeline.space_on(scop, machine, microkernel=microkernel)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel=microkernel, seed=1)
     attached = [v for v in variants if v.attached]
