@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import fields, replace
 from pathlib import Path
@@ -241,6 +242,19 @@ def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
         # A worker pins its process, which here is that of all tests.
         os.sched_setaffinity(0, cores)
     assert reply["failed"] == "unsupported"
+
+
+def test_operands_of_timed_calls_begin_at_different_places_of_their_pages() -> None:
+    worker = Worker()
+    cores = os.sched_getaffinity(0)
+    try:
+        worker.start([], "float", [5000, 3000, 10], min(cores))
+    finally:
+        os.sched_setaffinity(0, cores)
+    assert [operand.size for operand in worker._operands] == [5000, 3000, 10]
+    places = [operand.ctypes.data % 4096 for operand in worker._operands]
+    assert all(place % 64 == 0 for place in places)
+    assert all(1024 <= (two - one) % 4096 <= 3072 for one, two in itertools.combinations(places, 2))
 
 
 # --- profiles ---------------------------------------------------------------------------

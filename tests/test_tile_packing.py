@@ -19,7 +19,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 from polydl.variant_json import variant_from_json
 from polydl.variants.rewrites.pack_panels import PackPanels
-from polydl.variants.rewrites.pack_tiles import PackTiles, pack_tiles
+from polydl.variants.rewrites.pack_tiles import PackTiles, far_apart, pack_tiles
 from polydl.variants.rewrites.split import Split, split
 
 PRODUCT = """
@@ -157,6 +157,29 @@ def test_large_operands_are_packed_by_tiles_only(tmp_path: Path, k: int, whole: 
     kinds = {type(step) for each in space.alternatives for step in each.rewrites}
     assert PackTiles in kinds
     assert (PackPanels in kinds) == whole
+
+
+@pytest.mark.parametrize(
+    ("stride_bytes", "rows", "apart"),
+    [(4096, 2, True), (4095, 2, False), (3072, 64, False), (3072, 128, True), (1024, 5000, False), (1088, 5000, True)],
+)
+def test_rows_are_far_apart_that_need_a_page_each_or_more_pages_than_the_first_table_holds(
+    stride_bytes: int, rows: int, apart: bool
+) -> None:
+    core = machine_with(1, 32).core
+    assert (core.page_bytes, core.first_tlb_entries) == (4096, 64)
+    assert far_apart(stride_bytes, rows, core) == apart
+
+
+@pytest.mark.parametrize(("vector_bytes", "rows"), [(32, 32), (64, 64)])
+def test_panels_are_four_vectors_wide(tmp_path: Path, vector_bytes: int, rows: int) -> None:
+    # B's rows are 3072 bytes long.
+    scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "128").format(n=768, k=1024)))
+    space = pipeline.space_on(scop, machine_with(1, vector_bytes))
+    packed = [each.rewrites for each in space.alternatives if any(isinstance(s, PackTiles) for s in each.rewrites)]
+    assert packed
+    for steps in packed:
+        assert [step.size for step in steps if isinstance(step, Split) and step.loop == "j"][-1] == rows
 
 
 def _written(folder: Path, source: str) -> Path:

@@ -15,6 +15,7 @@ from polydl.native import runtime
 
 _PROBE_ITERATIONS = 20_000
 _SAMPLE_SECONDS = 2.5e-4
+_PAGE_BYTES, _APART_BYTES = 4096, 1344
 _TYPES = {"float": np.float32, "double": np.float64}
 
 
@@ -38,10 +39,12 @@ class Worker:
             return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
         generator = np.random.default_rng(0)
         self._operands = []
-        for length in lengths:
-            # One page of alignment, so that no run is luckier than another.
-            space = np.empty(length * 8 + 8192, np.uint8)
-            first = -space.ctypes.data % 4096
+        for number, length in enumerate(lengths):
+            # So many bytes after the beginning of a page, so that no run is luckier than another. Operands at the same
+            # place of their pages would wait for each other: a load that differs from a store before it in its page
+            # alone is taken for one of what that stores.
+            space = np.empty(length * 8 + 3 * _PAGE_BYTES, np.uint8)
+            first = -space.ctypes.data % _PAGE_BYTES + number * _APART_BYTES
             operand = space[first : first + length * np.dtype(_TYPES[element]).itemsize].view(_TYPES[element])
             operand[:] = generator.uniform(-1, 1, operand.size)
             self._operands.append(operand)

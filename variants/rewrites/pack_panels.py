@@ -13,11 +13,12 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.machine import Machine
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_read, visits_once, walked
-from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_ROWS, tile_choices
+from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_VECTORS, far_apart, lanes_of, multiples, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
 # Columns of B in a panel, and steps of k, the preferred first.
@@ -49,15 +50,14 @@ class PackPanelsRewrite:
         return pack_panels(scop, step)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
-        """Operands whose rows lie a page or more apart, in panels; large ones only where no tiles can be packed.
+        """Operands whose rows lie far apart, in panels; large ones only where no tiles can be packed.
 
         Constants in any case, since their panels are made once.
         """
-        scop, statement, matches = request.scop, request.statement, request.matches
-        core = request.machine.core
-        tiles = tile_choices(scop, statement, matches, core.page_bytes)
-        for steps in panel_choices(scop, statement, matches, core.page_bytes):
-            if not tiles or _small(scop, steps, core.panel_copy_bytes) or _constant(scop, steps):
+        scop, statement, matches, machine = request.scop, request.statement, request.matches, request.machine
+        tiles = tile_choices(scop, statement, matches, machine)
+        for steps in panel_choices(scop, statement, matches, machine):
+            if not tiles or _small(scop, steps, machine.core.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
 
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
@@ -86,9 +86,9 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
 
 
 def panel_choices(
-    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], page_bytes: int
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], machine: Machine
 ) -> tuple[tuple[Split | PackPanels, ...], ...]:
-    """Copies of a product's operands in panels, where the microkernel would step over a page from row to row.
+    """Copies of a product's operands in panels, where the microkernel would walk through too many pages.
 
     The loop along the panel's rows is split into blocks, in all statements that write the output. An operand is
     copied only if each of its elements is used ``PANEL_REUSE`` times, which pays for the copy, or if it is a constant,
@@ -100,21 +100,26 @@ def panel_choices(
     extents = extents_of(statement)
     bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
     blocks = {
-        "m": block_of(extents[match.m], PANEL_ROWS),
+        "m": block_of(extents[match.m], multiples(lanes_of(scop.array(match.form.a.array), machine), PANEL_VECTORS)),
         "n": block_of(extents[match.n], PANEL_COLUMNS),
         "k": block_of(extents[match.k], PANEL_DEPTHS),
     }
 
-    def worthwhile(access: Access, stride: int) -> bool:
+    def worthwhile(access: Access, stride: int, rows: int) -> bool:
         array = scop.array(access.array)
         often = statement.instances >= PANEL_REUSE * array.elements
-        pays = often and stride * bytes_of[access.array] >= page_bytes
+        pays = often and far_apart(stride * bytes_of[access.array], rows, machine.core)
         return (pays or array.memory in scop.constants) and visits_once(scop, statement, access)
 
     wanted = []
-    if blocks["m"] and worthwhile(match.form.a, match.lda):
+    if blocks["m"] and worthwhile(match.form.a, match.lda, extents[match.k]):
         wanted.append("a")
-    if blocks["n"] and blocks["k"] and match.stride_bk == 1 and worthwhile(match.form.b, match.stride_bn):
+    if (
+        blocks["n"]
+        and blocks["k"]
+        and match.stride_bk == 1
+        and worthwhile(match.form.b, match.stride_bn, extents[match.n])
+    ):
         wanted.append("b")
     found: list[tuple[Split | PackPanels, ...]] = []
     m, n, k = (statement.iterators[loop] for loop in (match.m, match.n, match.k))

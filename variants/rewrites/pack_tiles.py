@@ -20,6 +20,8 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.machine import Machine
+from polydl.machine.core import Core
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -28,13 +30,16 @@ from polydl.variants.rewrites.copies import copying_statement
 from polydl.variants.rewrites.fuse import Fuse, fuse, shared_loops
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
-# Rows of A in a panel, the preferred first, and the uses of each element that pay for a copy.
-PANEL_ROWS = (64, 128, 96, 48, 32)
+# Vectors of A's rows in a panel, the preferred first, and the uses of each element that pay for a copy.
+PANEL_VECTORS = (4, 8, 6, 3, 2)
 PANEL_REUSE = 64
 # Tiles that are packed where they are used: widths along m and depths along k that go together, the preferred first.
 TILES = (((256, 192, 320), (1024, 768, 512)), ((512, 384, 448), (512, 384, 256)))
-# Tiles of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well.
-SINGLE_TILES = (((64, 48, 32), (1024, 768, 512, 384, 448, 256)),)
+# The same of a single panel, all of which one call of a microkernel reads, so that it can copy the next one as well:
+# vectors along m and depths along k.
+SINGLE_VECTORS, SINGLE_DEPTHS = (4, 3, 2), (1024, 768, 512, 384, 448, 256)
+# Rows of an operand that a call is taken to walk through without a copy.
+WALKED_ROWS = 256
 # With this many columns of B, a block of them runs through all tiles before the next one, so that it stays near.
 MANY_COLUMNS = 640
 SINGLE_COLUMNS = (320, 256, 384, 192)
@@ -68,8 +73,8 @@ class PackTilesRewrite:
         return pack_tiles(scop, step, dependences, reassociate=reassociate)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
-        """Tiles of A, where its rows lie a page or more apart."""
-        for steps in tile_choices(request.scop, request.statement, request.matches, request.machine.core.page_bytes):
+        """Tiles of A, where its rows lie far apart."""
+        for steps in tile_choices(request.scop, request.statement, request.matches, request.machine):
             yield Proposal(steps)
 
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackTiles]]:
@@ -149,12 +154,31 @@ def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reas
     )
 
 
+def lanes_of(array: Array, machine: Machine) -> int:
+    """Elements of an array in a vector."""
+    return max(1, machine.vector_bytes // array.element_bytes)
+
+
+def multiples(lanes: int, vectors: Sequence[int]) -> tuple[int, ...]:
+    """So many vectors each, in elements."""
+    return tuple(lanes * count for count in vectors)
+
+
+def far_apart(stride_bytes: int, rows: int, core: Core) -> bool:
+    """Whether a microkernel that walks through so many rows of an operand meets too many pages.
+
+    Each row lies in a page of its own, or those of a call in more than the first table of pages holds at a time.
+    """
+    together = min(rows, WALKED_ROWS) * stride_bytes
+    return stride_bytes >= core.page_bytes or together > core.first_tlb_entries * core.page_bytes
+
+
 def tile_choices(
-    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], page_bytes: int
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], machine: Machine
 ) -> tuple[tuple[Split | PackTiles, ...], ...]:
     """Copies of a product's A one tile at a time, inside loops over blocks of m and k that become the outermost.
 
-    As for whole panels, its rows lie a page or more apart, and each element is used ``PANEL_REUSE`` times. A tile
+    As for whole panels, its rows lie far apart, and each element is used ``PANEL_REUSE`` times. A tile
     is so many columns of m wide and of k deep that it stays in the second-level cache beside what is used with it.
     """
     if statement.box is None or not matches:
@@ -163,18 +187,23 @@ def tile_choices(
     access = match.form.a
     array = scop.array(access.array)
     often = statement.instances >= PANEL_REUSE * array.elements
-    if not often or match.lda * array.element_bytes < page_bytes or not visits_once(scop, statement, access):
-        return ()
     extents = extents_of(statement)
+    if not often or not far_apart(match.lda * array.element_bytes, extents[match.k], machine.core):
+        return ()
+    if not visits_once(scop, statement, access):
+        return ()
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     found: list[tuple[Split | PackTiles, ...]] = []
-    for widths, depths in (*SINGLE_TILES, *TILES):
+    lanes = lanes_of(array, machine)
+    for single, widths, depths in (
+        (True, multiples(lanes, SINGLE_VECTORS), SINGLE_DEPTHS),
+        *((False, *sizes) for sizes in TILES),
+    ):
         wide, deep = block_of(extents[match.m], widths), block_of(extents[match.k], depths)
         if not wide or not deep:
             continue
         wide_splits = splits_of(scop, statement, match.m, wide)
-        single = (widths, depths) in SINGLE_TILES
-        narrow = 0 if single else next((size for size in PANEL_ROWS if wide % size == 0 and size < wide), 0)
+        narrow = 0 if single else block_of(wide, multiples(lanes, PANEL_VECTORS))
         narrow_splits = splits_of(scop, statement, match.m, narrow) if narrow else []
         many = single and extents[match.n] >= MANY_COLUMNS
         columns = block_of(extents[match.n], SINGLE_COLUMNS) if many else 0
