@@ -10,10 +10,13 @@ import pytest
 from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
 from symbolic_nests import product, symbolic
 
+from polydl.codegen.loop_ir import expressions
+from polydl.codegen.values import Apply
 from polydl.errors import ArgumentError
 from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
+from polydl.libraries.tile_code import register_blocks, tile
 from polydl.libraries.unit import unit
 
 pytestmark = pytest.mark.native
@@ -52,6 +55,18 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
         if not np.allclose(result, expected, rtol=1e-5):
             wrong.append((m, n, k))
     assert wrong == []
+
+
+@pytest.mark.parametrize(("vectors", "width", "columns"), [(2, 8, 3), (4, 4, 6), (3, 1, 1), (2, 16, 8)])
+def test_a_tile_calls_its_register_blocks_and_no_others(vectors: int, width: int, columns: int) -> None:
+    calls = {
+        value.function
+        for value in expressions(tile(vectors, width, columns, scaled=False).body)
+        if isinstance(value, Apply) and value.function.startswith("polydl_block")
+    }
+    blocks = {block.name for block in register_blocks(vectors, width, columns, scaled=False)}
+    assert len(blocks) >= vectors
+    assert calls == blocks
 
 
 def test_a_size_that_is_fixed_for_the_whole_library_is_checked(tmp_path: Path) -> None:

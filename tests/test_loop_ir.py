@@ -22,6 +22,7 @@ from polydl.codegen.loop_ir import (
     ParallelRegion,
     Pragma,
     Structure,
+    Switch,
     Table,
     Variable,
     While,
@@ -193,7 +194,11 @@ def test_what_calls_need_at_file_scope_is_there_once() -> None:
     inner = For(
         "l", Integer(0), Binary("<", Name("l"), Name("count")), (Evaluate(COUNTER),), type="long", along=(moved,)
     )
-    scope = (Structure("given", pointers), Table("rows", (0, 7)), Function("after", pointers, (inner,), inlined=True))
+    scope = (
+        Structure("given", pointers),
+        Table("rows", (0, 7)),
+        Function("after", pointers, (inner,), inlining="always"),
+    )
     run = Call(Written("run();"), "S", definitions=scope)
     found = at_file_scope((loop("i", 0, 7, run), run))
     assert [definition(each).splitlines() for each in found] == [
@@ -207,6 +212,22 @@ def test_what_calls_need_at_file_scope_is_there_once() -> None:
             "}",
         ],
     ]
+
+
+def test_one_of_several_bodies_runs() -> None:
+    one, other = sets("S", at("a", "i"), Integer(1)), sets("S", at("a", "j"), Integer(2))
+    chosen = Switch(COUNTER, ((4, (one,)), (2, (other,))))
+    body = (If(COUNTER, (one,), (If(OTHER, (other,), (chosen,)),)),)
+    shown = [
+        *("if (i) {", "a[i] = 1;", "} else if (j) {", "a[j] = 2;", "} else {"),
+        *("switch (i) {", "case 4:", "a[i] = 1;", "break;", "case 2:", "a[j] = 2;", "break;", "}", "}"),
+    ]
+    assert [line.strip() for line in c(body)] == shown
+    assert statements((chosen,)) == {"S"}
+    assert with_values_of(body, {"k": OTHER}) is body
+    assert [line.strip() for line in c(with_values_of((chosen,), {"i": Integer(3)}))][:3] == [
+        "switch (3) {", "case 4:", "a[3] = 1;",
+    ]  # fmt: skip
 
 
 def test_what_no_pass_changes_is_the_same_object() -> None:

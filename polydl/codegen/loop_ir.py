@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
 from polydl.poly.reductions import Operation
@@ -76,8 +76,10 @@ class Function:
     name: str
     parameters: tuple[tuple[str, str], ...]
     body: Body
-    #: Whether compilers must make it part of what calls it.
-    inlined: bool = False
+    #: Whether compilers make it part of what calls it: as they see fit, rather so, or always.
+    inlining: Literal["", "inline", "always"] = "inline"
+    #: What stands above it, in words.
+    comment: str = ""
 
 
 Definition = Structure | Table | Function
@@ -198,6 +200,17 @@ class If:
 
 
 @dataclass(frozen=True)
+class Switch:
+    """The body of the case that an integer is; none where it is another number.
+
+    Declarations of a case stand in a block.
+    """
+
+    value: Expr
+    cases: tuple[tuple[int, Body], ...]
+
+
+@dataclass(frozen=True)
 class Let:
     """A loop of one iteration."""
 
@@ -220,7 +233,7 @@ class ParallelRegion:
     body: Body
 
 
-Node = For | While | If | Let | Block | ParallelRegion | Assign | Declare | Evaluate | Call
+Node = For | While | If | Switch | Let | Block | ParallelRegion | Assign | Declare | Evaluate | Call
 Body = tuple[Node, ...]
 
 
@@ -231,6 +244,8 @@ def bodies(node: Node) -> tuple[Body, ...]:
             return node.before, node.body, node.along, node.after
         case If():
             return node.then, node.otherwise
+        case Switch():
+            return tuple(body for _, body in node.cases)
         case While() | Let() | Block() | ParallelRegion():
             return (node.body,)
     return ()
@@ -248,6 +263,10 @@ def with_bodies(node: Node, change: Callable[[Body], Body]) -> Node:
             then, otherwise = change(node.then), change(node.otherwise)
             same = then is node.then and otherwise is node.otherwise
             return node if same else replace(node, then=then, otherwise=otherwise)
+        case Switch():
+            cases = tuple((number, change(body)) for number, body in node.cases)
+            same = all(new is old for (_, new), (_, old) in zip(cases, node.cases, strict=True))
+            return node if same else replace(node, cases=cases)
         case While() | Let() | Block() | ParallelRegion():
             body = change(node.body)
             return node if body is node.body else replace(node, body=body)
@@ -269,7 +288,7 @@ def values(node: Node) -> tuple[Expr, ...]:
             return node.first, node.condition, node.step
         case While() | If():
             return (node.condition,)
-        case Let() | Evaluate():
+        case Let() | Evaluate() | Switch():
             return (node.value,)
         case Assign():
             return node.target, node.value
@@ -290,7 +309,7 @@ def with_values(node: Node, change: Callable[[Expr], Expr]) -> Node:
         case While() | If():
             condition = change(node.condition)
             return node if condition is node.condition else replace(node, condition=condition)
-        case Let() | Evaluate():
+        case Let() | Evaluate() | Switch():
             value = change(node.value)
             return node if value is node.value else replace(node, value=value)
         case Assign():

@@ -20,6 +20,7 @@ from polydl.codegen.loop_ir import (
     ParallelRegion,
     Pragma,
     Structure,
+    Switch,
     Table,
     Variable,
     While,
@@ -149,6 +150,9 @@ def _named(kind: str, name: str) -> str:
     return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
 
 
+_INLINING = {"": "", "inline": "inline ", "always": "inline __attribute__((always_inline)) "}
+
+
 def definition(value: Definition) -> str:
     """What stands at file scope."""
     match value:
@@ -157,9 +161,11 @@ def definition(value: Definition) -> str:
         case Table():
             return f"static const long {value.name}[] = {{{', '.join(map(str, value.numbers))}}};"
         case Function():
-            inlined = "__attribute__((always_inline)) " if value.inlined else ""
+            above = [f"/* {value.comment} */"] if value.comment else []
             head = f"{value.name}({', '.join(_named(*each) for each in value.parameters)})"
-            return "\n".join([f"static inline {inlined}void {head}", "{", *lines(value.body, 1), "}"])
+            return "\n".join(
+                [*above, f"static {_INLINING[value.inlining]}void {head}", "{", *lines(value.body, 1), "}"]
+            )
 
 
 def _head(node: For) -> str:
@@ -184,7 +190,17 @@ def _node(node: Node, depth: int) -> _Lines:
             return [(depth, f"while ({whole(node.condition)}) {{"), *_inside(node.body, depth), (depth, "}")]
         case If():
             made = [(depth, f"if ({whole(node.condition)}) {{"), *_inside(node.then, depth)]
-            made += [(depth, "} else {"), *_inside(node.otherwise, depth)] if node.otherwise else []
+            match node.otherwise:
+                case (If() as other,):
+                    (level, head), *rest = _node(other, depth)
+                    return [*made, (level, f"}} else {head}"), *rest]
+                case ():
+                    return [*made, (depth, "}")]
+            return [*made, (depth, "} else {"), *_inside(node.otherwise, depth), (depth, "}")]
+        case Switch():
+            made = [(depth, f"switch ({whole(node.value)}) {{")]
+            for number, body in node.cases:
+                made += [(depth, f"case {number}:"), *_inside(body, depth), (depth + 1, "break;")]
             return [*made, (depth, "}")]
         case Let(name):
             return [

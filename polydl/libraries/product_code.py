@@ -1,87 +1,35 @@
-"""C of products of any size: register blocks, tiles of what they fit into, copies, and loops over tiles.
-
-What remains of a tile is no loop over elements. Rows that don't fill a vector are computed together with some before
-them: the last vector of a register block overlaps the one before, and all of C is read before any of it is written. A
-tile with fewer rows than a vector takes narrower vectors. Columns that don't fill a register block are split into
-powers of two.
-"""
+"""C of products of any size: loops over tiles, copies of what these read, and the product of each tile."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.codegen.values import Expr
+from polydl.codegen import print_c
+from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, Node, Pragma, Variable
+from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
+from polydl.libraries.panel_code import WIDENED, copies, copy_call, panel, panel_memory
 from polydl.libraries.product import INNER, Role, SymbolicProduct
+from polydl.libraries.tile_code import (
+    ELEMENT,
+    NEXT_BLOCK,
+    added,
+    below,
+    difference,
+    register_blocks,
+    tile,
+    tile_function,
+    times,
+    unused,
+    vector_type,
+    vector_widths,
+)
 
-_SUPPORT = """\
-/* Rows of the next register block of a tile with so many left: never so that fewer than a vector remain of it. */
-static inline long polydl_rows(long left, long block, long width)
-{
-  if (left <= block)
-    return left;
-  return left < block + width ? block - width : block;
-}
-/* Columns of the next register block. */
-static inline long polydl_columns(long left, long block)
-{
-  long columns = 1;
-  if (left >= block)
-    return block;
-  while (2 * columns <= left)
-    columns *= 2;
-  return columns;
-}"""
-# By the operand's name and the type of its elements, which become those of C.
-_PACK_BLOCK = """\
-/* Copies what a register block reads of {name}: its rows, or columns, all of one k together. */
-static void polydl_pack_block_{name}(long count, long k, const {type} *from, long step, long along_k,
-                                     polydl_element *panel)
-{{
-  if (step == 1) {{
-    for (long l = 0; l < k; ++l)
-      for (long i = 0; i < count; ++i)
-        panel[l * count + i] = {convert}(from[i + l * along_k]);
-  }} else {{
-    for (long i = 0; i < count; ++i)
-      for (long l = 0; l < k; ++l)
-        panel[l * count + i] = {convert}(from[i * step + l * along_k]);
-  }}
-}}"""
-_PACK = {
-    "a": """\
-/* Copies a tile of A: its register blocks one after the other. */
-static void polydl_pack_a(long m, long k, long block, long width, const {type} *a, long am, long ak,
-                          polydl_element *to)
-{{
-  for (long row = 0, rows; row < m; row += rows) {{
-    rows = polydl_rows(m - row, block, width);
-    polydl_pack_block_a(rows, k, a + row * am, am, ak, to + row * k);
-  }}
-}}""",
-    "b": """\
-/* Copies a tile of B in the same way. */
-static void polydl_pack_b(long n, long k, long block, const {type} *b, long bk, long bn, polydl_element *to)
-{{
-  for (long column = 0, columns; column < n; column += columns) {{
-    columns = polydl_columns(n - column, block);
-    polydl_pack_block_b(columns, k, b + column * bn, bn, bk, to + column * k);
-  }}
-}}""",
-}
-_WIDEN = """\
-/* A bfloat16 as the float of which it is the upper half. */
-static inline float polydl_widened(unsigned short half)
-{
-  const union { unsigned bits; float number; } whole = {(unsigned)half << 16};
-  return whole.number;
-}"""
-_OPERANDS = "const polydl_element *a, long ak, const polydl_element *b, long bk, long bn, polydl_element *c, long cn"
-# Columns that share a pointer into B, as far as addresses scale.
-_SHARED = 3
+_OPERANDS: tuple[Operand, ...] = ("a", "b")
+_BEGINNING = Integer(0)
 
 
 @dataclass(frozen=True)
@@ -114,6 +62,30 @@ class ProductCode:
         scale = [product.scale] if product.scale else []
         return f"{self.function(blocking)}({', '.join([*trips, *addresses, *strides, *scale])});"
 
+    def definitions(self) -> list[str]:
+        """C at file scope."""
+        if not self.blockings:
+            return []
+        shapes = dict.fromkeys((blocking.vectors, blocking.columns) for blocking in self.blockings)
+        blocks = [block for shape in shapes for block in register_blocks(*self._shape(shape), scaled=self.scaled)]
+        functions = [
+            *dict.fromkeys(blocks),
+            *(tile(*self._shape(shape), scaled=self.scaled) for shape in shapes),
+        ]
+        return [
+            f"typedef {self.product.element} {ELEMENT};",
+            *(vector_type(self.product.element, width) for width in vector_widths(self.width)),
+            NEXT_BLOCK,
+            *self._copies(),
+            *map(print_c.definition, functions),
+            *self._panels(),
+            *(print_c.definition(self._loops(blocking)) for blocking in self.blockings),
+        ]
+
+    def _shape(self, shape: tuple[int, int]) -> tuple[int, int, int]:
+        vectors, columns = shape
+        return vectors, self.width, columns
+
     @property
     def _strides(self) -> list[tuple[str, Role]]:
         """The strides that a function takes: of each operand those of the loops that move it, in one order."""
@@ -125,101 +97,22 @@ class ProductCode:
         ]
 
     @property
-    def _parameters(self) -> str:
-        return ", ".join(
-            [
-                *(f"long {role}" for role in self.product.loops),
-                f"const {self._type('a')} *a", f"const {self._type('b')} *b", "polydl_element *c",
-                *(f"long {name}{role}" for name, role in self._strides),
-                *(["polydl_element scale"] if self.scaled else []),
-            ]
-        )  # fmt: skip
+    def _parameters(self) -> tuple[tuple[str, str], ...]:
+        return (
+            *(("long", role) for role in self.product.loops),
+            *((f"const {self._type(name)} *", name) for name in _OPERANDS),
+            (f"{ELEMENT} *", "c"),
+            *(("long", f"{name}{role}") for name, role in self._strides),
+            *([(ELEMENT, "scale")] if self.scaled else []),
+        )
 
-    def _start(self, operand: str, low: dict[Role, str], roles: Collection[Role]) -> str:
-        """C of an operand's first element of a tile, as far as these loops move it."""
-        terms = [operand]
-        for role in self.product.operands[operand].strides:
-            if role in roles and low[role] != "0":
-                terms.append(low[role] if (operand, role) == ("c", "m") else f"{low[role]} * {operand}{role}")
-        return " + ".join(terms)
-
-    def definitions(self) -> list[str]:
-        """C at file scope."""
-        if not self.blockings:
-            return []
-        blocks = dict.fromkeys((each.vectors, each.columns) for each in self.blockings)
-        register_blocks: dict[tuple[int, int, int], None] = {}
-        for vectors, columns in blocks:
-            for block in self._blocks_of(vectors, columns):
-                register_blocks[block] = None
-        widths = dict.fromkeys(width for _, width, _ in register_blocks)
-        return [
-            f"typedef {self.product.element} polydl_element;",
-            *(
-                f"typedef {self.product.element} polydl_vector{width} __attribute__((vector_size({width} * "
-                f"sizeof({self.product.element})), aligned(sizeof({self.product.element})), may_alias));"
-                for width in widths
-                if width > 1
-            ),
-            _SUPPORT,
-            *self._copies(),
-            *(_register_block(*block, scaled=self.scaled) for block in register_blocks),
-            *(self._tile(vectors, columns) for vectors, columns in blocks),
-            *self._panels(),
-            *map(self._loops, self.blockings),
-        ]
-
-    @property
-    def _factor(self) -> str:
-        return ", scale" if self.scaled else ""
-
-    def _blocks_of(self, vectors: int, columns: int) -> list[tuple[int, int, int]]:
-        """Vectors, their width, and columns of the register blocks into which tiles are cut."""
-        rows = [(count, self.width) for count in range(1, vectors + 1)]
-        narrower = self.width // 2
-        while narrower > 1:
-            rows.append((2, narrower))
-            narrower //= 2
-        return [(count, width, each) for count, width in (*rows, (1, 1)) for each in _column_counts(columns)]
-
-    def _tile(self, vectors: int, columns: int) -> str:
-        """The function that adds one tile's product to C, given which operands are copied."""
-        calls = []
-        rows = [(f"rows > {(count - 1) * self.width}", count, self.width) for count in range(vectors, 0, -1)]
-        rows[-1] = (f"rows >= {self.width}", 1, self.width)
-        narrower = self.width // 2
-        while narrower > 1:
-            rows.append((f"rows >= {narrower}", 2, narrower))
-            narrower //= 2
-        rows.append(("", 1, 1))
-        for number, (condition, count, width) in enumerate(rows):
-            head = f"if ({condition})" if condition else ""
-            calls.append(f"    {'else ' if number else ''}{head}".rstrip())
-            calls.append("      switch (columns) {")
-            for each in _column_counts(columns):
-                name = _block_name(count, width, each)
-                calls.append(
-                    f"      case {each}: {name}(k, rows - {width}, from, stride_a, place, stride_bk, stride_bn, to, "
-                    f"cn{self._factor}); break;"
-                )
-            calls.append("      }")
-        body = "\n".join(f"  {line}" for line in calls)
-        return f"""\
-static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a, int packed_b, {_operands(self.scaled)})
-{{
-  for (long row = 0, rows; row < m; row += rows) {{
-    rows = polydl_rows(m - row, {vectors * self.width}, {self.width});
-    const polydl_element *from = a + (packed_a ? row * k : row);
-    const long stride_a = packed_a ? rows : ak;
-    for (long column = 0, columns; column < n; column += columns) {{
-      columns = polydl_columns(n - column, {columns});
-      const polydl_element *place = b + column * (packed_b ? k : bn);
-      const long stride_bk = packed_b ? columns : bk, stride_bn = packed_b ? 1 : bn;
-      polydl_element *to = c + row + column * cn;
-{body}
-    }}
-  }}
-}}"""
+    def _start(self, operand: str, low: dict[Role, Expr], roles: Collection[Role]) -> Expr:
+        """The address of an operand's first element of a tile, as far as these loops move it."""
+        moved = [role for role in self.product.operands[operand].strides if role in roles]
+        terms = (
+            low[role] if (operand, role) == ("c", "m") else times(low[role], Name(f"{operand}{role}")) for role in moved
+        )
+        return added(Name(operand), *terms)
 
     def _type(self, operand: str) -> str:
         """C of the type of an operand's elements."""
@@ -228,146 +121,64 @@ static void polydl_tile{vectors}x{columns}(long m, long n, long k, int packed_a,
 
     def _copies(self) -> list[str]:
         """The functions that copy tiles."""
-        found = []
-        for name, text in _PACK.items():
-            if any(name in each.packed for each in self.blockings):
-                kind = self._type(name)
-                half = self.product.operands[name].element == BFLOAT16
-                convert = "polydl_widened" if half else ""
-                found += [_WIDEN] if half and _WIDEN not in found else []
-                found += [_PACK_BLOCK.format(name=name, type=kind, convert=convert), text.format(type=kind)]
-        return found
+        copied = [name for name in _OPERANDS if any(name in blocking.packed for blocking in self.blockings)]
+        halves = {name for name in copied if self.product.operands[name].element == BFLOAT16}
+        functions = [each for name in copied for each in copies(name, self._type(name), widened=name in halves)]
+        return [*([WIDENED] if halves else []), *map(print_c.definition, functions)]
 
     def _panels(self) -> list[str]:
         """The memory of copied tiles, which each thread has."""
-        operands: tuple[Operand, ...] = ("a", "b")
         most = {
-            name: max((each.packed_elements(name) for each in self.blockings if name in each.packed), default=0)
-            for name in operands
+            name: [blocking.packed_elements(name) for blocking in self.blockings if name in blocking.packed]
+            for name in _OPERANDS
         }
-        return [
-            f"static _Thread_local polydl_element polydl_panel_{name}[{elements}] __attribute__((aligned(64)));"
-            for name, elements in most.items()
-            if elements
-        ]
+        return [panel_memory(name, max(elements)) for name, elements in most.items() if elements]
 
-    def _loops(self, blocking: Blocking) -> str:
+    def _loops(self, blocking: Blocking) -> Function:
         """The function of a blocking: its loops over tiles, the copies, and the tile's product."""
         roles = tuple(self.product.loops)
-        low: dict[Role, str] = dict.fromkeys(roles, "0")
-        high: dict[Role, str] = {role: role for role in roles}
-        lines: list[str] = []
-        copies = {name: blocking.place(self.product.operands[name].strides) for name in blocking.packed}
-        for depth, tile in enumerate(blocking.tiles, 1):
-            indent, role = "  " * depth, tile.role
-            start, end, limit = f"{role}_{depth}", f"{role}_{depth}_end", high[role]
-            if tile.parallel:
-                lines.append("#pragma omp parallel for")
-            step = f"{start} += {tile.size}" if role in INNER else f"++{start}"
-            lines.append(f"{indent}for (long {start} = {low[role]}; {start} < {limit}; {step}) {{")
-            if role in INNER:
-                lines.append(
-                    f"{indent}  const long {end} = {limit} - {start} > {tile.size} ? {start} + {tile.size} : {limit};"
-                )
-            low[role], high[role] = start, end
-            lines += [
-                f"{indent}  {self._copy(blocking, name, low, high)}" for name, place in copies.items() if place == depth
-            ]
-        inner = "  " * (len(blocking.tiles) + 1)
-        a = "polydl_panel_a" if "a" in blocking.packed else self._start("a", low, roles)
-        b = "polydl_panel_b" if "b" in blocking.packed else self._start("b", low, roles)
-        extents = ", ".join(f"{high[role]} - {low[role]}" for role in INNER)
-        flags = ", ".join(str(int(name in blocking.packed)) for name in ("a", "b"))
-        lines.append(
-            f"{inner}polydl_tile{blocking.vectors}x{blocking.columns}({extents}, {flags}, {a}, ak, {b}, bk, bn, "
-            f"{self._start('c', low, roles)}, cn{self._factor});"
-        )
-        lines += [f"{'  ' * depth}}}" for depth in range(len(blocking.tiles), 0, -1)]
-        return "\n".join(
-            [
-                f"/* {blocking.words(self.product)}. */",
-                f"static void {self.function(blocking)}({self._parameters})",
-                "{",
-                *(["  (void)am;"] if "a" not in blocking.packed else []),
-                *lines,
-                "}",
-            ]
-        )
+        low: dict[Role, Expr] = dict.fromkeys(roles, _BEGINNING)
+        high: dict[Role, Expr] = {role: Name(role) for role in roles}
+        body = self._tiles(blocking, 0, low, high)
+        ignored = unused(*([] if "a" in blocking.packed else ["am"]))
+        words = f"{blocking.words(self.product)}."
+        return Function(self.function(blocking), self._parameters, (*ignored, *body), inlining="", comment=words)
 
-    def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, str], high: dict[Role, str]) -> str:
-        first = self._start(operand, low, tuple(self.product.loops))
-        if operand == "a":
-            return (
-                f"polydl_pack_a({high['m']} - {low['m']}, {high['k']} - {low['k']}, {blocking.vectors * self.width}, "
-                f"{self.width}, {first}, am, ak, polydl_panel_a);"
-            )
-        return (
-            f"polydl_pack_b({high['n']} - {low['n']}, {high['k']} - {low['k']}, {blocking.columns}, "
-            f"{first}, bk, bn, polydl_panel_b);"
-        )
-
-
-def _column_counts(columns: int) -> list[int]:
-    """Columns of the register blocks of a tile, the largest first."""
-    powers = [1 << power for power in range(columns.bit_length()) if 1 << power < columns]
-    return [columns, *reversed(powers)]
-
-
-def _block_name(vectors: int, width: int, columns: int) -> str:
-    return f"polydl_block{vectors}x{width}x{columns}"
-
-
-def _operands(scaled: bool) -> str:
-    return _OPERANDS + (", polydl_element scale" if scaled else "")
-
-
-def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> str:
-    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``.
-
-    With ``scaled`` the products are added up by themselves, multiplied by the factor, and added to C.
-    """
-    vector = f"polydl_vector{width}" if width > 1 else "polydl_element"
-    starts = [str(number * width) for number in range(vectors - 1)] + (["last"] if vectors > 1 else ["0"])
-    pointers = range(0, columns, _SHARED)
-
-    def place(column: int) -> str:
-        first = column // _SHARED * _SHARED
-        return f"b{first}[{('0', 'bn', '2 * bn')[column - first]}]"
-
-    def each(template: str) -> list[str]:
-        return [
-            template.format(v=v, u=u, start=start, vector=vector)
-            for u in range(columns)
-            for v, start in enumerate(starts)
+    def _tiles(self, blocking: Blocking, depth: int, low: dict[Role, Expr], high: dict[Role, Expr]) -> Body:
+        """What runs inside of the first ``depth`` loops over tiles; all loops run from ``low`` to ``high`` there."""
+        if depth == len(blocking.tiles):
+            return (self._product(blocking, low, high),)
+        loop = blocking.tiles[depth]
+        start, end, limit = Name(f"{loop.role}_{depth + 1}"), Name(f"{loop.role}_{depth + 1}_end"), high[loop.role]
+        inner = loop.role in INNER
+        size = Integer(loop.size if inner else 1)
+        last = Conditional(Binary(">", difference(limit, start), size), added(start, size), limit)
+        ends = [Declare("long", (Variable(end.name, initial=last),), constant=True)] if inner else []
+        first = low[loop.role]
+        low, high = {**low, loop.role: start}, {**high, loop.role: end}
+        copied = [
+            self._copy(blocking, name, low, high)
+            for name in blocking.packed
+            if blocking.place(self.product.operands[name].strides) == depth + 1
         ]
+        body = (*ends, *copied, *self._tiles(blocking, depth + 1, low, high))
+        made = below(start, limit, body, size, first)
+        return (replace(made, parallel=True, pragma=Pragma("parallel for")) if loop.parallel else made,)
 
-    return "\n".join(
-        [
-            f"static void {_block_name(vectors, width, columns)}(long k, long last, {_operands(scaled)})",
-            "{",
-            *(["  (void)last;"] if vectors == 1 else []),
-            *(["  (void)bn;"] if columns == 1 else []),
-            *(["  (void)cn;"] if columns == 1 else []),
-            *each(
-                "  {vector} c{v}_{u} = {{0}};"
-                if scaled and width > 1
-                else "  {vector} c{v}_{u} = 0;"
-                if scaled
-                else "  {vector} c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn);"
-            ),
-            *(f"  const polydl_element *b{first} = b + {first} * bn;" for first in pointers),
-            "  for (long l = 0; l < k; ++l) {",
-            *(f"    const {vector} a{v} = *(const {vector} *)(a + {start});" for v, start in enumerate(starts)),
-            "    a += ak;",
-            *(
-                f"    {{ const polydl_element b = {place(u)}; "
-                f"{' '.join(f'c{v}_{u} += a{v} * b;' for v in range(vectors))} }}"
-                for u in range(columns)
-            ),
-            f"    {' '.join(f'b{first} += bk;' for first in pointers)}",
-            "  }",
-            *(each("  c{v}_{u} = *(const {vector} *)(c + {start} + {u} * cn) + scale * c{v}_{u};") if scaled else []),
-            *each("  *({vector} *)(c + {start} + {u} * cn) = c{v}_{u};"),
-            "}",
-        ]
-    )
+    def _product(self, blocking: Blocking, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
+        """Computes the product of a tile."""
+        starts = {
+            name: Name(panel(name)) if name in blocking.packed else self._start(name, low, self.product.loops)
+            for name in _OPERANDS
+        }
+        arguments = (
+            *(difference(high[role], low[role]) for role in INNER),
+            *(Integer(int(name in blocking.packed)) for name in _OPERANDS),
+            starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"),
+            self._start("c", low, self.product.loops), Name("cn"), *([Name("scale")] if self.scaled else []),
+        )  # fmt: skip
+        return Evaluate(Apply(tile_function(blocking.vectors, blocking.columns), arguments))
+
+    def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
+        block = blocking.vectors * self.width if operand == "a" else blocking.columns
+        return copy_call(operand, low, high, block, self.width, self._start(operand, low, self.product.loops))

@@ -132,7 +132,7 @@ class _Functions:
     def _finished(self) -> Function:
         """Finishes rows of a column. What is called for registers must be part of their block."""
         parameters = (self._sums, *self._pointers, ("long", _ROWS.name))
-        return Function(f"{self._prefix}_finished", parameters, (self._loop,), inlined=True)
+        return Function(f"{self._prefix}_finished", parameters, (self._loop,), inlining="always")
 
     @property
     def _sums(self) -> tuple[str, str]:
@@ -173,7 +173,7 @@ class _Functions:
         finished = distributed(self._loop, most) or (self._finish,)
         parameters = (*self._given, *_longs(_FIRST, _FIRST_ROW, _ROWS))
         body = (self._begin, *self._starts, *finished)
-        return Function(f"{self._prefix}_after_column", parameters, body, inlined=True)
+        return Function(f"{self._prefix}_after_column", parameters, body, inlining="always")
 
     @property
     def _after(self) -> Function:

@@ -1,0 +1,233 @@
+"""The product of one tile as loops: over register blocks, and over k inside of each.
+
+What remains of a tile is no loop over elements. Rows that don't fill a vector are computed together with some before
+them: the last vector of a register block overlaps the one before, and all of C is read before any of it is written. A
+tile with fewer rows than a vector takes narrower vectors. Columns that don't fill a register block are split into
+powers of two.
+"""
+
+from __future__ import annotations
+
+from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Evaluate, For, Function, If, Node, Switch, Variable
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Cast,
+    Compound,
+    Conditional,
+    Element,
+    Expr,
+    Integer,
+    Name,
+    Unary,
+    linear,
+)
+
+#: The type of C's elements, in which products are added up.
+ELEMENT = "polydl_element"
+#: C of the rows, and of the columns, of a tile's next register block.
+NEXT_BLOCK = """\
+/* Rows of the next register block of a tile with so many left: never so that fewer than a vector remain of it. */
+static inline long polydl_rows(long left, long block, long width)
+{
+  if (left <= block)
+    return left;
+  return left < block + width ? block - width : block;
+}
+/* Columns of the next register block. */
+static inline long polydl_columns(long left, long block)
+{
+  long columns = 1;
+  if (left >= block)
+    return block;
+  while (2 * columns <= left)
+    columns *= 2;
+  return columns;
+}"""
+_OPERANDS = (
+    (f"const {ELEMENT} *", "a"), ("long", "ak"), (f"const {ELEMENT} *", "b"), ("long", "bk"), ("long", "bn"),
+    (f"{ELEMENT} *", "c"), ("long", "cn"),
+)  # fmt: skip
+_SCALE = "scale"
+# Columns that share a pointer into B, as far as addresses scale.
+_SHARED = 3
+_ZERO, _L, _K, _LAST = Integer(0), Name("l"), Name("k"), Name("last")
+_ROW, _ROWS, _COLUMN, _COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """The product; of zero and anything zero."""
+    return _ZERO if _ZERO in (left, right) else Binary("*", left, right)
+
+
+def added(*terms: Expr) -> Expr:
+    """The sum, in which an address may be the first term."""
+    return linear([(1, term) for term in terms])
+
+
+def difference(left: Expr, right: Expr) -> Expr:
+    return linear([(1, left), (-1, right)])
+
+
+def unused(*names: str) -> list[Node]:
+    """What keeps compilers from warning of parameters that nothing reads."""
+    return [Evaluate(Cast("void", Name(name))) for name in names]
+
+
+def below(iterator: Name, end: Expr, body: Body, step: Expr, first: Expr = _ZERO) -> For:
+    """The loop of a ``long`` from ``first`` up to ``end``."""
+    return For(iterator.name, first, Binary("<", iterator, end), body, step, type="long")
+
+
+def tile_function(vectors: int, columns: int) -> str:
+    """The name of the function for tiles of these register blocks."""
+    return f"polydl_tile{vectors}x{columns}"
+
+
+def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
+    """The function that adds one tile's product to C, given which operands are copied.
+
+    Its register blocks have up to so many vectors of ``width`` elements of m, by up to so many columns of n.
+    """
+    narrower = [(_at_least(size), 2, size) for size in _narrower(width)]
+    full = [(Binary(">", _ROWS, Integer((count - 1) * width)), count, width) for count in range(vectors, 1, -1)]
+    choices = [*full, (_at_least(width), 1, width), *narrower]
+    rows: Body = (_by_columns(1, 1, columns, scaled=scaled),)
+    for condition, count, size in reversed(choices):
+        rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
+    inner: Body = (
+        Assign(_COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), _COLUMN), Integer(columns)))),
+        _constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, _if_copied("b", _K, Name("bn"))))),
+        _constant("const long", "stride_bk", _if_copied("b", _COLUMNS, Name("bk"))),
+        _constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
+        _constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
+        *rows,
+    )
+    next_rows = Apply("polydl_rows", (difference(Name("m"), _ROW), Integer(vectors * width), Integer(width)))
+    outer: Body = (
+        Assign(_ROWS, "=", next_rows),
+        _constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(_ROW, _K), _ROW))),
+        _constant("const long", "stride_a", _if_copied("a", _ROWS, Name("ak"))),
+        Declare("long", (Variable("columns"),)),
+        below(_COLUMN, Name("n"), inner, _COLUMNS),
+    )
+    body = (Declare("long", (Variable("rows"),)), below(_ROW, Name("m"), outer, _ROWS))
+    flags = (("int", "packed_a"), ("int", "packed_b"))
+    parameters = (*(("long", role) for role in ("m", "n", "k")), *flags, *_operands(scaled))
+    return Function(tile_function(vectors, columns), parameters, body, inlining="")
+
+
+def register_blocks(vectors: int, width: int, columns: int, *, scaled: bool) -> list[Function]:
+    """The functions of the register blocks into which tiles are cut."""
+    rows = [(count, width) for count in range(1, vectors + 1)]
+    rows += [(2, size) for size in _narrower(width)]
+    return [
+        _register_block(count, size, number, scaled=scaled)
+        for count, size in (*rows, (1, 1))
+        for number in _column_counts(columns)
+    ]
+
+
+def vector_widths(width: int) -> list[int]:
+    """Elements of the vectors that register blocks have, the longest first."""
+    return [*([width] if width > 1 else []), *_narrower(width)]
+
+
+def vector_type(element: str, width: int) -> str:
+    """C that declares vectors of so many elements of a type, at any place in memory."""
+    return (
+        f"typedef {element} polydl_vector{width} __attribute__((vector_size({width} * sizeof({element})), "
+        f"aligned(sizeof({element})), may_alias));"
+    )
+
+
+def _narrower(width: int) -> list[int]:
+    """Elements of the vectors for what is shorter than a whole one: its half, and so on."""
+    return [width >> power for power in range(1, width.bit_length() - 1)]
+
+
+def _column_counts(columns: int) -> list[int]:
+    """Columns of the register blocks of a tile, the largest first."""
+    powers = [1 << power for power in range(columns.bit_length()) if 1 << power < columns]
+    return [columns, *reversed(powers)]
+
+
+def _block_name(vectors: int, width: int, columns: int) -> str:
+    return f"polydl_block{vectors}x{width}x{columns}"
+
+
+def _operands(scaled: bool) -> tuple[tuple[str, str], ...]:
+    return (*_OPERANDS, *([(ELEMENT, _SCALE)] if scaled else []))
+
+
+def _at_least(width: int) -> Expr:
+    return Binary(">=", _ROWS, Integer(width))
+
+
+def _if_copied(operand: str, copied: Expr, otherwise: Expr) -> Expr:
+    return Conditional(Name(f"packed_{operand}"), copied, otherwise)
+
+
+def _constant(kind: str, name: str, value: Expr) -> Declare:
+    return Declare(kind, (Variable(name, initial=value),))
+
+
+def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node:
+    """Calls the register block with as many columns as there are."""
+    last = difference(_ROWS, Integer(width))
+    names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([_SCALE] if scaled else []))
+    arguments = (_K, last, *map(Name, names))
+    calls = [
+        (number, (Evaluate(Apply(_block_name(vectors, width, number), arguments)),))
+        for number in _column_counts(columns)
+    ]
+    return Switch(_COLUMNS, tuple(calls))
+
+
+def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
+    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``.
+
+    With ``scaled`` the products are added up by themselves, multiplied by the factor, and added to C.
+    """
+    vector = f"polydl_vector{width}" if width > 1 else ELEMENT
+    starts: list[Expr] = [Integer(number * width) for number in range(vectors - 1)]
+    starts.append(_LAST if vectors > 1 else _ZERO)
+    pointers = [Name(f"b{first}") for first in range(0, columns, _SHARED)]
+    places = [(v, u) for u in range(columns) for v in range(vectors)]
+
+    def read(address: Expr) -> Expr:
+        return Unary("*", Cast(f"const {vector} *", address))
+
+    def of_c(v: int, u: int) -> Expr:
+        return linear([(1, Name("c")), (1, starts[v]), (u, Name("cn"))])
+
+    def total(v: int, u: int) -> Name:
+        return Name(f"c{v}_{u}")
+
+    def column(u: int) -> Block:
+        element = Element(pointers[u // _SHARED].name, (linear([(u % _SHARED, Name("bn"))]),))
+        products = (Assign(total(v, u), "+=", Binary("*", Name(f"a{v}"), Name("b"))) for v in range(vectors))
+        return Block((Declare(ELEMENT, (Variable("b", initial=element),), constant=True), *products))
+
+    zero = Compound(vector, (_ZERO,)) if width > 1 else _ZERO
+    body: list[Node] = unused(*(["last"] if vectors == 1 else []), *(["bn", "cn"] if columns == 1 else []))
+    body += [_constant(vector, total(v, u).name, zero if scaled else read(of_c(v, u))) for v, u in places]
+    body += [
+        _constant(f"const {ELEMENT} *", pointer.name, linear([(1, Name("b")), (number * _SHARED, Name("bn"))]))
+        for number, pointer in enumerate(pointers)
+    ]
+    terms: Body = (
+        *(_constant(f"const {vector}", f"a{v}", read(added(Name("a"), start))) for v, start in enumerate(starts)),
+        Assign(Name("a"), "+=", Name("ak")),
+        *map(column, range(columns)),
+        *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),
+    )
+    body.append(below(_L, _K, terms, Integer(1)))
+    if scaled:
+        body += [
+            Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(_SCALE), total(v, u))))
+            for v, u in places
+        ]
+    body += [Assign(Unary("*", Cast(f"{vector} *", of_c(v, u))), "=", total(v, u)) for v, u in places]
+    parameters = (("long", "k"), ("long", "last"), *_operands(scaled))
+    return Function(_block_name(vectors, width, columns), parameters, tuple(body), inlining="")
