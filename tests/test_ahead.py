@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from emitted_text import emitted_text
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -75,8 +76,8 @@ def calls(tmp_path: Path, source: KernelSource) -> list[tuple[int, int]]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    ("seldom", "outer"), [(True, "0; o < 8; o++"), (False, "0; o < 8; o++"), (False, "7; o >= 0; o--")]
+@parametrized(
+    ("seldom", "outer"), [(True, "0; o < 8; o++"), (False, "0; o < 8; o++"), (False, "7; o >= 0; o--")], quick=1
 )
 def test_the_calls_with_one_tile_fetch_all_of_the_next(tmp_path: Path, seldom: bool, outer: str) -> None:
     found = [source for source in kernels(tmp_path, 4, outer) if source.microkernels[0].ahead]

@@ -216,6 +216,7 @@ def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pyte
     assert [each.seconds for each in again.baselines] == pytest.approx([each.seconds for each in result.baselines])
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.baselines.times_as_fast", lambda measurement, other: 0.5)

@@ -57,6 +57,7 @@ def test_a_tiny_run_is_stored_and_not_repeated(tmp_path: Path) -> None:
     assert "other settings: seed" in other.output
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from machines import machine_with
+from marks import parametrized
 
 from polydl import registry
 from polydl.bench.parts import merged
@@ -92,7 +93,7 @@ def layer_of(name: str, leaders: Sequence[Document], **peers: Document) -> Docum
     return {"description": name, "flops": 1e9, "leaders": list(leaders), "peers": peers}
 
 
-@pytest.mark.parametrize(("samples", "leaders"), [(9, 1), (9, 3), (15, 3)])
+@parametrized(("samples", "leaders"), [(9, 1), (9, 3), (15, 3)], quick=1)
 def test_choosing_among_leaders_that_are_alike_is_no_advantage(samples: int, leaders: int) -> None:
     """5 % noise and no difference: the centre is 1, and nine of ten brackets hold it."""
     generator = np.random.default_rng(18)

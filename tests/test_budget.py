@@ -108,6 +108,7 @@ def test_a_budget_of_runs_is_kept_and_what_was_measured_is_not_measured_again(ru
     assert len(again) <= 2 + 4, "the first picks and the finalists, beside what is new"
 
 
+@pytest.mark.slow
 def test_the_winner_is_the_fastest_of_all_batches(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Here what comes later is faster."""
     order: list[str] = []
@@ -126,6 +127,7 @@ def test_the_winner_is_the_fastest_of_all_batches(run: Callable[..., Any], monke
     assert Path(document["files"]["library"]).exists()
 
 
+@pytest.mark.slow
 def test_what_a_search_gained_is_said(run: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> None:
     words = "optimize matmul.c --max-variants 8 --top-k 2 --threads 1 --records kept --budget 6runs --strategy random"
     assert main.main(words.split(), standalone_mode=False) == 0

@@ -98,6 +98,7 @@ def refusal(path: Path, machine: polydl.Machine) -> PolydlError | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_folder_is_tried_and_tabulated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -105,6 +105,7 @@ def test_linear_subscripts_have_the_rewrites_that_arrays_have(tmp_path: Path) ->
     assert linear == tiled(path)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_convolution_over_pointers_computes_the_same(tmp_path: Path) -> None:
     scop = pipeline.parse(LINEAR, defines=SIZES)

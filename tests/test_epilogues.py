@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from computed import parse
 from emitted_text import emitted_text
-from marks import marked
+from marks import marked, parametrized
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -108,10 +108,11 @@ FINISHED = {
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("kernel", "name"),
     # Tiles take no doubles.
     marked(*(case for case in product(("c", "c-amx"), FINISHED) if case != ("c-amx", "doubles"))),
+    quick=3,
 )
 def test_blocks_are_finished_in_the_call(kernel: str, name: str, tmp_path: Path) -> None:
     source = FINISHED[name]

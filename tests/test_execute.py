@@ -116,6 +116,7 @@ def test_failures_are_values(measured: dict[str, Measurement], name: str, status
     assert Path(result.source).read_text() == HOSTILE[name].c
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
     measured: dict[str, Measurement], toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import detected
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.cli import main
@@ -84,9 +85,9 @@ shapes = st.fixed_dictionaries(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
+@parametrized("training", [False, True], ids=["inference", "training"], quick=1)
 @pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
-@pytest.mark.parametrize("layout", LAYOUTS)
+@parametrized("layout", LAYOUTS, quick=1)
 @given(extents=shapes, seed=st.integers(0, 99))
 @settings(max_examples=2)
 def test_fused_normalization_is_right(
@@ -109,7 +110,7 @@ def test_fused_normalization_is_right(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("numerics", "height", "width", "arrays"),
     [
         ("fast", 7, 7, 4),
@@ -120,6 +121,7 @@ def test_fused_normalization_is_right(
         # Sums of doubles, as in the source, take twice the registers.
         ("bounded", 7, 7, 2),
     ],
+    quick=1,
 )
 def test_iterations_take_turns_with_the_sums_of_lanes(
     numerics: Numerics, height: int, width: int, arrays: int, tmp_path: Path
@@ -143,7 +145,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"])
+@parametrized("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"], quick=1)
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]
     options = ["--max-variants", "16", "--top-k", "2", "--out", str(tmp_path / "made"), "--records", str(tmp_path)]

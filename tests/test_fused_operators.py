@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import detected
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -71,7 +72,7 @@ def source(name: str, shape: dict[str, Any]) -> str:
     )
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@parametrized("name", OPERATORS, quick=2)
 @given(shape=shapes, seed=st.integers(0, 99))
 @settings(max_examples=2)
 def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int) -> None:
@@ -92,6 +93,7 @@ def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int
         assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.slow
 def test_a_chain_of_operators_joins_a_product_whose_loops_are_coalesced(tmp_path: Path) -> None:
     extents = {"t": 2, "h": 6, "w": 7, "c": 16}
     loops = " ".join(f"for (int {name} = 0; {name} < {extent}; {name}++)" for name, extent in extents.items())

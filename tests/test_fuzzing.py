@@ -290,6 +290,7 @@ def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings) -> Non
     assert statuses["ok"] >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_run_is_kept_goes_on_and_ends_with_its_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

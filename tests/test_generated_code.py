@@ -9,6 +9,7 @@ import pytest
 from emitted_text import emitted_text
 from generated_nests import NESTS
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -47,7 +48,7 @@ def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microke
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", NESTS)
+@parametrized("name", NESTS, quick=4)
 def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, toolchain: Toolchain) -> None:
     defines = {"n": 24} if "linear" in name else {}
     scop = parse(tmp_path, NESTS[name], **defines)
@@ -55,8 +56,8 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("microkernel", ["c", "libxsmm"])
-@pytest.mark.parametrize("name", ["convolution that skips rows of padding", "triangle of blocks"])
+@parametrized("microkernel", ["c", "libxsmm"], quick=1)
+@parametrized("name", ["convolution that skips rows of padding", "triangle of blocks"], quick=1)
 def test_loops_that_bound_each_other_stay_outside_of_calls(
     name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain
 ) -> None:
@@ -69,14 +70,14 @@ def test_loops_that_bound_each_other_stay_outside_of_calls(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", ["product with initialisation", "strided and dilated convolution"])
+@parametrized("name", ["product with initialisation", "strided and dilated convolution"], quick=1)
 @pytest.mark.parametrize("microkernel", ["c", "none"])
 def test_other_inner_loops_compute_the_same(name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain) -> None:
     run(parse(tmp_path, NESTS[name]), tmp_path, toolchain, 1, microkernel, 4)
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", NESTS)
+@parametrized("name", NESTS, quick=8)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path: Path) -> None:
     if subprocess.run(["which", compiler], capture_output=True, check=False).returncode:
@@ -92,6 +93,7 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_marked_call_is_put_back_inside_moved_loops(tmp_path: Path, toolchain: Toolchain) -> None:
     codes = run(parse(tmp_path, NESTS["marked calls"]), tmp_path, toolchain, 2, "auto", 12)

@@ -64,6 +64,7 @@ def test_a_function_of_the_file_fills_the_arrays(file: Path) -> None:
     assert {each.measurement.status for each in result.tried} == {"ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_arrays_of_a_file_take_the_place_of_random_data(file: Path, tmp_path: Path) -> None:
     inputs = tmp_path / "inputs.npz"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from polydl.libraries.cover import slowdowns, smallest_cover
 from polydl.libraries.decision import Condition, Leaf, choose, fitted, kernels_of
 from polydl.libraries.shapes import Shape
@@ -23,6 +25,7 @@ def test_what_is_there_anyway_is_free() -> None:
     assert smallest_cover(TIMES, ["a", "b"], 3, 1.10, free=["c"]) == ()
 
 
+@pytest.mark.slow
 def test_many_kernels_are_chosen_one_after_the_other() -> None:
     names = [f"k{number}" for number in range(40)]
     times = [{name: 1.0 if name == fast else 2.0 for name in names} for fast in names[:12]]

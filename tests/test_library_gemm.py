@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
+from marks import parametrized
 from symbolic_nests import RANGES, symbolic
 
 from polydl.errors import ArgumentError, UserError
@@ -102,18 +103,17 @@ def check(text: str, directory: Path, *, rows: bool, transposed: tuple[bool, boo
 
 @pytest.mark.native
 @pytest.mark.parametrize("a", ["A[i * lda + k]", "A[i + k * lda]"])
-@pytest.mark.parametrize("b", ["B[k * ldb + j]", "B[k + (size_t)j * ldb]"])
+@parametrized("b", ["B[k * ldb + j]", "B[k + (size_t)j * ldb]"], quick=1)
 def test_blas_in_c_is_right_at_all_sizes(tmp_path: Path, a: str, b: str) -> None:
     text = "#include <stddef.h>\n" + blas(a, b)
     check(text, tmp_path, rows=True, transposed=("k * lda" in a, "k +" in b))
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("text", "rows"),
     [(SIMPLE, False), (LINEAR, False), (IN_A_VARIABLE, False), (POINTERS, True), (UPDATE, True)],
-    ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"],
-)  # fmt: skip
+    ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"], quick=2)  # fmt: skip
 def test_other_forms_are_right_at_all_sizes(tmp_path: Path, text: str, rows: bool) -> None:
     check(text, tmp_path, rows=rows)
 

@@ -6,6 +6,7 @@ from math import ceil
 from pathlib import Path
 
 import numpy as np
+import pytest
 from machines import machine_with
 from symbolic_nests import product, symbolic
 
@@ -31,6 +32,7 @@ def seconds(kernel: Kernel, shape: Shape) -> float:
     return (m * n * k * rows * columns + 2000 * starts + 40 * len(blocking.packed) * (m + n) * k) * 1e-10
 
 
+@pytest.mark.slow
 def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> None:
     nest, machine = symbolic(product(), tmp_path, RANGES), machine_with(1, 32)
     form = symbolic_product(nest)

@@ -9,6 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from machines import machine_with
+from marks import parametrized
 from symbolic_nests import symbolic
 
 from polydl.bfloat16 import from_float
@@ -195,7 +196,7 @@ def in_turn(nest: SymbolicNest, identities: list[str]) -> Decision:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", FAMILIES)
+@parametrized("name", FAMILIES, quick=4)
 def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
     family = FAMILIES[name]
     nest = symbolic(family.text, tmp_path, family.ranges)

@@ -245,6 +245,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 def test_a_product_and_a_convolution_are_built_with_cmake_without_polydl(tmp_path: Path) -> None:
     made, alone = tmp_path / "made", tmp_path / "alone"
     (tmp_path / "sgemm.c").write_text(SGEMM)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 from polydl.contracts import CallArguments, GemmSite
 from polydl.microkernels.plain_c import PLAIN_C
@@ -98,7 +99,7 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@parametrized("compiler", ["gcc", "clang"], quick=1)
 @pytest.mark.parametrize(
     ("element", "vector_bytes", "columns", "depth", "ordered"),
     [

@@ -184,6 +184,7 @@ def residual_graph() -> tuple[Graph, dict[str, Array]]:
     return with_steps(builder.graph(["y"])), arrays
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_steps_are_computed_where_their_operand_is(tmp_path: Path) -> None:
     graph, arrays = residual_graph()
@@ -248,6 +249,7 @@ def test_constants_are_prepared_once(tmp_path: Path) -> None:
         np.testing.assert_allclose(run(image), residual_by_hand(image, arrays), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_what_is_compiled_already_is_not_compiled_again(tmp_path: Path) -> None:
     graph, arrays = residual_graph()
@@ -262,6 +264,7 @@ def test_what_is_compiled_already_is_not_compiled_again(tmp_path: Path) -> None:
         write_program(lowered, {nest: replace(each, compiled=b"") for nest, each in ready.items()}, tmp_path, threads=1)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_readme_has_a_program_that_runs(tmp_path: Path) -> None:
     graph, arrays = residual_graph()

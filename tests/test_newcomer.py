@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import optimize, pipeline
 from polydl.errors import PolydlError, SourceError, UnknownSizeError, UnsupportedConstructError
@@ -57,7 +58,7 @@ def test_every_problem_is_expected_to_be_taken_or_refused() -> None:
     assert len(FILES) >= 16
 
 
-@pytest.mark.parametrize("name", TAKEN)
+@parametrized("name", TAKEN, quick=4)
 def test_what_is_taken_has_legal_variants(name: str) -> None:
     scop = parse(FOLDER / name, defines=TAKEN[name], function=FUNCTIONS.get(name))
     space = pipeline.space_on(scop, machine_with(2, 32))

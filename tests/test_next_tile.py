@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -112,7 +113,7 @@ def cases(count: int) -> list[Case]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("sizes", "blocks", "rows", "shared"), cases(10))
+@parametrized(("sizes", "blocks", "rows", "shared"), cases(10), quick=3)
 def test_the_calls_copy_all_of_the_next_tile(
     tmp_path: Path,
     sizes: tuple[int, int, int],

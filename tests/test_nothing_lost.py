@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import parametrized
 
 from polydl.cli import main
 from polydl.execute.timing import Timer
@@ -116,9 +117,10 @@ def go_on() -> None:
         assert [sample.seconds for sample in whole.samples[: len(known)]] == known
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("place", "call", "number"),
     [(SAMPLE, 1, signal.SIGINT), (SAMPLE, 6, signal.SIGTERM), (SAMPLE, 14, signal.SIGHUP)],
+    quick=1,
 )
 def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, number: signal.Signals) -> None:
     ended = struck(place, call, number)
@@ -134,7 +136,7 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     assert sum(len(record.samples) for record in kept() if record.complete) > call - 1
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("place", "call"),
     [
         ("polydl.execute.checking.Checker.check_again", 2),
@@ -142,6 +144,7 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
         ("polydl.emit.write_kernel", 1),
         ("polydl.report.write_report", 1),
     ],
+    quick=1,
 )
 def test_a_signal_after_timing_emits_the_best(place: str, call: int) -> None:
     struck(place, call)
@@ -149,6 +152,7 @@ def test_a_signal_after_timing_emits_the_best(place: str, call: int) -> None:
     go_on()
 
 
+@pytest.mark.slow
 def test_a_candidate_that_was_verified_and_not_timed_is_emitted() -> None:
     ended = struck("polydl.execute.checking.Checker.check", 3)
     assert emitted() == FILES
@@ -208,7 +212,7 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
     assert callable(result.best)
 
 
-@pytest.mark.parametrize("place", ["polydl.measuring.Measuring.run", "polydl.emit.write_winner"])
+@parametrized("place", ["polydl.measuring.Measuring.run", "polydl.emit.write_winner"], quick=1)
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -111,6 +111,7 @@ def sum_of(terms: int) -> str:
     return GOOD.replace("a[i] * 2", " + ".join(["a[i]"] * terms))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_sum_of_500_terms_goes_all_the_way(tmp_path: Path, quick_command: Path) -> None:
     (tmp_path / "long.c").write_text(sum_of(500))

@@ -135,6 +135,7 @@ def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path
     assert kept(tmp_path) == before
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: Path) -> None:
     run("--top-k", 4)
@@ -239,6 +240,7 @@ def test_damaged_records_are_said_and_made_again(run: Any, tmp_path: Path, matmu
     assert len(counts) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run()
@@ -249,6 +251,7 @@ def test_pruned_records_answer_nothing(run: Any, tmp_path: Path, capsys: pytest.
     assert run()["records"] == {"answered": False, "reused": 0, "measured": None}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_another_question_is_not_answered(run: Any) -> None:
     run()
@@ -328,6 +331,7 @@ def test_what_is_to_run() -> None:
     assert to_run("abcd", slow) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
     result = polydl.optimize(matmul, machine=Machine.detect(threads=1), max_variants=4, top_k=1, records=False)
@@ -340,6 +344,7 @@ def test_records_can_be_left_out(matmul: Path, tmp_path: Path) -> None:
     assert path == file_of(path.parent, result.scop.digest)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_another_code_of_the_same_variant_is_measured(matmul: Path, tmp_path: Path) -> None:
     machine = Machine.detect(threads=1)

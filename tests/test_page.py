@@ -218,6 +218,7 @@ def test_runs_of_different_work_have_no_ratio() -> None:
     assert not comparison.common(run(), second).rows
 
 
+@pytest.mark.slow
 def test_the_command_takes_files_folders_and_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "polydl-out" / "conv"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse, separate
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
@@ -126,7 +127,7 @@ def test_proposals_ask_for_the_names_of_loops_over_blocks(taken: str, tmp_path: 
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrized("threads", [1, 2], quick=1)
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = parse(tmp_path, PRODUCT)
     machine = detected(threads=threads)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -71,7 +72,7 @@ def parallel_steps(variant: Variant) -> list[Parallel]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("attached", [False, True])
+@parametrized("attached", [False, True], quick=1)
 def test_two_loops_are_dealt_out_together(tmp_path: Path, attached: bool) -> None:
     scop, made = generated(tmp_path, CONVOLUTION)
     both = [

@@ -148,6 +148,7 @@ def test_a_step_that_does_not_fit_is_refused(
         apply(scop, variant_from_json([step]), ())
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_it_carries_a_whole_job(project: Path, quick_command: Path, tmp_path: Path) -> None:
     source = tmp_path / "seidel.c"

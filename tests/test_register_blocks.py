@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -216,7 +217,7 @@ def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> Non
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("text", "sizes"),
     [
         (LAST, {"o": 9, "c": 24}),
@@ -225,8 +226,9 @@ def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> Non
         (FIRST, {"o": 11, "c": 3, "stride": 2}),
         (MAXIMA, {"o": 11, "c": 3, "stride": 2}),
     ],
+    quick=3,
 )
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrized("threads", [1, 2], quick=1)
 def test_blocks_compute_the_same(tmp_path: Path, text: str, sizes: dict[str, int], threads: int) -> None:
     scop = nest(tmp_path, text, **sizes)
     machine = machine_with(threads, 32)
@@ -239,7 +241,7 @@ def test_blocks_compute_the_same(tmp_path: Path, text: str, sizes: dict[str, int
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("layout", ["blocked", "nchw", "nhwc"])
+@parametrized("layout", ["blocked", "nchw", "nhwc"], quick=1)
 @pytest.mark.parametrize("stride", [1, 2])
 def test_the_best_variant_of_a_depthwise_layer_computes_the_same(tmp_path: Path, layout: Layout, stride: int) -> None:
     layer = workload(f"dwconv_32x15x15x3x3s{stride}p1", layout=layout)

@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 from computed import check_kernels, parse
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError, QuotaError
@@ -157,7 +158,7 @@ def test_loops_that_can_be_tiled_as_they_are_stay_as_they_are(scops: dict[str, S
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", STENCILS)
+@parametrized("name", STENCILS, quick=2)
 def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, Scop], tmp_path: Path) -> None:
     scop = scops[name]
     first, last = (steps := proposed(scop))[0], steps[-1]

@@ -62,6 +62,7 @@ def test_kinds_of_one_reuse_are_merged() -> None:
     assert kinds == {"A": ("RAR",), "B": ("RAR",), "C": ("RAW", "WAR", "WAW", "RAR")}
 
 
+@pytest.mark.slow
 def test_what_the_original_analyser_printed() -> None:
     """Its minima are Algorithm 1's. Its maxima leave out the instances that are no source of the dependence.
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.cli import main
@@ -62,7 +63,7 @@ def test_the_best_combination_is_the_expected_one(path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("path", SEQUENCES, ids=lambda path: path.stem)
+@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=3)
 def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
     scop = pipeline.parse(path, defines={"N": size})
@@ -125,7 +126,7 @@ def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("element", "size"), [("float", 64), ("float", 75), ("double", 37), ("float", 33)])
+@parametrized(("element", "size"), [("float", 64), ("float", 75), ("double", 37), ("float", 33)], quick=1)
 def test_lanes_are_added_up_at_the_end(element: str, size: int, tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
     path.write_text(
@@ -160,6 +161,7 @@ def test_loops_belong_together_where_they_walk_through_the_same_dimension() -> N
     assert classes["S1"] == (classes["S2"][1],)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
     out = tmp_path / "out.json"

@@ -156,6 +156,7 @@ def job_array(tmp_path: Path, task: int, count: int, first: int = 1) -> subproce
     )
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_job_array_collects_every_nest_once(tmp_path: Path) -> None:
     for task in (0, 1):

@@ -208,6 +208,7 @@ def test_verbose_and_quiet_together_are_refused(capsys: pytest.CaptureFixture[st
     assert "both --verbose and --quiet" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_quiet_shows_nothing_and_verbose_all(tmp_path: Path, quick_command: Path) -> None:
     command = [str(quick_command), "optimize", str(ROOT / "examples" / "matmul.c")]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
 from machines import detected
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.cli import main
@@ -107,8 +108,8 @@ def test_the_products_make_up_the_product_exactly(parts: int, products: int) -> 
 
 @pytest.mark.native
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(
+@parametrized("threads", [1, 2], quick=1)
+@parametrized(
     ("source", "ways"),
     [
         (by_rows(64, 64, 64), 3),
@@ -117,6 +118,7 @@ def test_the_products_make_up_the_product_exactly(parts: int, products: int) -> 
         (BLOCKED_1X1, 2),
         (BATCHED, 3),
     ],
+    quick=3,
 )
 def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_path: Path) -> None:
     assert len(check(parse(tmp_path, source), tmp_path, threads)) == ways

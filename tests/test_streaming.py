@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -98,9 +99,10 @@ def using(space: VariantSpace, kind: type[Unroll] | type[Stream], most: int) -> 
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("source", "sizes", "threads"),
     [(ELEMENTWISE, (5, 32), 2), (ELEMENTWISE, (7, 51), 1), (LINE, (5003,), 2), (DOT, (2600,), 2)],
+    quick=1,
 )
 def test_what_is_written_past_the_caches_is_right(
     source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path
@@ -129,9 +131,10 @@ def test_loops_that_leave_out_elements_write_as_usual(loops: str, order: tuple[s
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("source", "sizes", "threads"),
     [(SUMS, (16, 90), 1), (SUMS, (13, 133), 2), (APART, (16, 133), 2), (APART, (13, 90), 1)],
+    quick=1,
 )
 def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], threads: int, tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", source.format(*sizes), threads)

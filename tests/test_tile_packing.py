@@ -9,6 +9,7 @@ import islpy as isl
 import pytest
 from computed import check_kernels, separate
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -132,7 +133,7 @@ def test_the_step_survives_json() -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrized("threads", [1, 2], quick=1)
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
     machine = detected(threads=threads)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.codegen.linear_maps import linear
@@ -192,14 +193,14 @@ def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Pat
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("layout", LAYOUTS)
+@parametrized("layout", LAYOUTS, quick=1)
 @pytest.mark.parametrize("element", ["float", "double"])
 def test_other_layouts_and_channels_that_do_not_fill_vectors(layout: str, element: str, tmp_path: Path) -> None:
     assert check(parse(tmp_path, plain(layout, element, k=21)), tmp_path, threads=2) == {(4, 4), (2, 2)}
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("width", [2, 3, 4, 5])
+@parametrized("width", [2, 3, 4, 5], quick=1)
 def test_images_as_narrow_as_a_tile_whose_last_rows_are_not_there(width: int, tmp_path: Path) -> None:
     scop, machine = parse(tmp_path, plain("nchw", w=width)), Machine.detect(threads=1)
     kernels = []
@@ -262,8 +263,8 @@ def test_rows_and_columns_that_a_condition_leaves_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)]
+@parametrized(
+    ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)], quick=1
 )
 def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int, tmp_path: Path) -> None:
     if layout.startswith("blocked"):
@@ -290,6 +291,7 @@ def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int,
     assert {each.name for each in made.scop.statements} & set(steps[0].after) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_statement_that_reads_neighbours_stays_behind(tmp_path: Path) -> None:
     more = """

@@ -8,6 +8,7 @@ import pytest
 from computed import check_kernels
 from emitted_text import emitted_text
 from machines import detected
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -56,7 +57,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS])
+@parametrized("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS], quick=1)
 @pytest.mark.parametrize("microkernel", ["auto", "c"])
 def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source: str, microkernel: str) -> None:
     scop, made = kernels(tmp_path, source, microkernel)
