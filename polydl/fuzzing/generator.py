@@ -105,9 +105,14 @@ def generated(seed: int, number: int, numerics: Numerics | None = None) -> tuple
     return program, Case(name, kind, c_text(program), dict(program.defines), conditions)
 
 
+def runnable_microkernels() -> list[str]:
+    """The names of those that run on the processor at hand, in the order of preference."""
+    return [kernel.name for kernel in microkernels() if kernel.unavailable() is None]
+
+
 def _microkernel(draw: Random) -> str:
     """All that fit as a rule; otherwise none at all, or one of those that run here, other distributions' included."""
-    runnable = [kernel.name for kernel in microkernels() if kernel.unavailable() is None]
+    runnable = runnable_microkernels()
     weights = (12.0, 3.0, *(5 / len(runnable) for _ in runnable))
     return draw.choices((AUTOMATIC, NO_MICROKERNEL, *runnable), weights)[0]
 

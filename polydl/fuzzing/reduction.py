@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from polydl.fuzzing.examine import Failure, Settings, examine
-from polydl.fuzzing.generator import Case, Conditions
+from polydl.fuzzing.generator import Case, runnable_microkernels
 from polydl.fuzzing.program import (
     Assign,
     Declare,
@@ -26,6 +27,7 @@ from polydl.fuzzing.program import (
     rebuilt,
 )
 from polydl.ir.variant import Variant
+from polydl.pipeline import NO_MICROKERNEL
 
 # Random variants that are tried beside the failing one, whose steps may not fit a smaller nest.
 _OTHERS = 12
@@ -48,11 +50,13 @@ def reduced(
             if again is not None:
                 program, case, failure, progress = smaller, made, again, True
                 break
-    for conditions in _simpler(case.conditions):
-        made = replace(case, conditions=conditions)
-        again = _fails(made, failure, alone) if time.monotonic() < until else None
-        if again is not None:
-            case, failure = made, again
+    for alternatives in _simpler():
+        for changes in alternatives:
+            made = replace(case, conditions=replace(case.conditions, **changes))
+            again = _fails(made, failure, alone) if time.monotonic() < until else None
+            if again is not None:
+                case, failure = made, again
+                break
     return case, _with_fewer_steps(case, failure, alone, until)
 
 
@@ -77,11 +81,10 @@ def _with_fewer_steps(case: Case, failure: Failure, settings: Settings, until: f
     return failure
 
 
-def _simpler(conditions: Conditions) -> Iterator[Conditions]:
-    yield replace(conditions, threads=1)
-    yield replace(conditions, numerics="fast")
-    yield replace(conditions, microkernel="none")
-    yield replace(conditions, microkernel="c")
+def _simpler() -> tuple[list[dict[str, Any]], ...]:
+    """Changes of the conditions, each with alternatives, the simplest first."""
+    kernels = (NO_MICROKERNEL, *runnable_microkernels())
+    return [{"threads": 1}], [{"numerics": "fast"}], [{"microkernel": name} for name in kernels]
 
 
 # ----------------------------------------------------------------------------------
