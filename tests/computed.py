@@ -15,11 +15,17 @@ from polydl.ir.scop import Scop
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 
+_READ: dict[tuple[str, tuple[tuple[str, int], ...]], Scop] = {}
 
-def parse(tmp_path: Path, source: str) -> Scop:
+
+def parse(tmp_path: Path, source: str, **defines: int) -> Scop:
+    """The nest of a C text, which lies in the folder afterwards. What another test has read isn't read again."""
     path = tmp_path / "nest.c"
     path.write_text(source)
-    return pipeline.parse(path)
+    question = (source, tuple(sorted(defines.items())))
+    if question not in _READ:
+        _READ[question] = pipeline.parse(path, defines=defines)
+    return _READ[question]
 
 
 def separate(scop: Scop) -> Scop:

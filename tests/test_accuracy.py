@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from computed import parse
 
-from polydl import pipeline
 from polydl.codegen.original import original
 from polydl.codegen.wider import wider
 from polydl.execute.arrays import CHUNK, Data
@@ -36,12 +36,6 @@ void f(float C[48][40], const float A[48][300], const float B[300][40], float al
 #pragma endscop
 }
 """
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 def measured(

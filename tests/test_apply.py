@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from computed import parse
 from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
-from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, UseMicrokernel, Variant
 from polydl.plan.apply import apply
 from polydl.variants.rewrites.pack import Pack
@@ -53,11 +53,6 @@ OWN: tuple[Step, ...] = (
     Interchange(2, ("j_t1", "i_t2", "i_t1")),
     Parallel(2, "j_t1"),
 )
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    (tmp_path / "nest.c").write_text(source)
-    return pipeline.parse(tmp_path / "nest.c")
 
 
 def test_a_variant_that_no_search_proposes_is_applied(tmp_path: Path) -> None:

@@ -12,7 +12,9 @@ from pathlib import Path
 import jsonschema
 import numpy as np
 import pytest
+from computed import parse as parsed
 from machines import detected
+from marks import parametrized
 
 import polydl
 import polydl.baselines
@@ -25,7 +27,6 @@ from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Status
 from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.next_picks import NextPicks
@@ -83,12 +84,6 @@ SHADOWED = COUNTERS_OUTSIDE.replace("last = sum * 2;", "last = 0; { float last =
     "out[i] = last;\n  }\n#", "out[i] += last;\n  }\n#"
 )
 DIRECTED = DOT.replace("  for (int i", "#pragma omp parallel for\n  for (int i")
-
-
-def parsed(tmp_path: Path, text: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(text)
-    return polydl.parse(path)
 
 
 def directives(tmp_path: Path, text: str, threads: int = 4) -> list[str]:
@@ -187,7 +182,7 @@ def test_a_speedup_is_over_the_fastest_correct_build() -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("text", [DOT, COUNTERS_OUTSIDE, STEPS])
+@parametrized("text", [DOT, COUNTERS_OUTSIDE, STEPS], quick=1)
 def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
     scop = parsed(tmp_path, text)
     toolchain = Toolchain.find("gcc")

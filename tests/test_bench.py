@@ -73,6 +73,7 @@ def test_a_run_with_empty_caches_says_so(tmp_path: Path) -> None:
     assert all(each.setting.cold for each in records)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc")
 def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: Path) -> None:

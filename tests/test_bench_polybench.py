@@ -64,6 +64,7 @@ def test_the_suite_is_verified_and_timed_beside_compilers(folder: Path, tmp_path
     assert json.loads(out.read_text())["results"] == document["results"]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_plain_nest_is_a_leader_where_it_wins(folder: Path) -> None:
     found = program("polybench_smoothed", folder, "MINI")

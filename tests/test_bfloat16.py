@@ -269,6 +269,7 @@ def test_random_data_are_ordinary_numbers_and_results_are_compared_as_numbers(tm
         buffer.values[:] = changed
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_from_a_file_to_a_function(tmp_path: Path) -> None:
     result = polydl.optimize(

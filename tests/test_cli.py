@@ -15,6 +15,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from marks import parametrized
 
 from polydl import registry
 from polydl.cli import main
@@ -86,7 +87,7 @@ QUICK = ("--max-variants", "12", "--top-k", "2")
 @pytest.mark.parametrize(
     "threads", [1, pytest.param(2, marks=pytest.mark.skipif(PROCESSORS < 2, reason="needs two cores"))]
 )
-@pytest.mark.parametrize(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)])
+@parametrized(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)], quick=1)
 def test_optimize_ends_with_a_checked_winner(
     polydl: Any, tmp_path: Path, name: str, text: str, kernel: bool, threads: int
 ) -> None:
@@ -339,6 +340,7 @@ def test_candidates_that_do_not_compile_are_shown_and_kept(polydl: Any, matmul: 
     assert "compile" in polydl(*arguments).out
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_nest_that_takes_too_long_is_a_failure(polydl: Any, tmp_path: Path) -> None:
     (tmp_path / "slow.c").write_text(MATMUL.replace("96", "800").replace("80;", "800;").replace("80]", "800]"))

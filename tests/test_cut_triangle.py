@@ -7,6 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 from computed import parse
+from marks import parametrized
 
 import polydl
 from polydl import pipeline
@@ -108,7 +109,7 @@ def test_microkernels_take_the_squares(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("text", [LOWER, UPPER])
+@parametrized("text", [LOWER, UPPER], quick=1)
 def test_results_are_right(tmp_path: Path, text: str) -> None:
     nest = parse(tmp_path, text)
     space = pipeline.space_on(nest, MACHINE, microkernel="c")

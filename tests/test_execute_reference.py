@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from computed import parse
 from execute_nests import array, kernel, matmul, matmul_kernel, scop, statement
+from marks import parametrized
 
 from polydl.codegen.original import original
 from polydl.execute import checking
@@ -92,6 +93,7 @@ def test_an_operand_that_is_kept_from_an_earlier_call_is_found_out(tmp_path: Pat
     assert "norm-wise error" in result.message
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_slow_reference_is_run_once_and_a_hanging_one_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -108,7 +110,7 @@ def test_a_slow_reference_is_run_once_and_a_hanging_one_replaced(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("term", "status"),
     [
         ("a[i][k] * b[k]", "ok"),
@@ -118,6 +120,7 @@ def test_a_slow_reference_is_run_once_and_a_hanging_one_replaced(
         ("a[i][k] * (signed char)b[k]", "wrong"),
         ("(a[i][k] == -128 ? -127 : a[i][k]) * b[k]", "wrong"),
     ],
+    quick=3,
 )
 def test_saturation_and_signs_are_seen(tmp_path: Path, term: str, status: str) -> None:
     nest = scop(

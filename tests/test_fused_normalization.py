@@ -86,7 +86,7 @@ shapes = st.fixed_dictionaries(
 
 @pytest.mark.native
 @parametrized("training", [False, True], ids=["inference", "training"], quick=1)
-@pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
+@parametrized("residual", [False, True], ids=["relu", "residual"], quick=1)
 @parametrized("layout", LAYOUTS, quick=1)
 @given(extents=shapes, seed=st.integers(0, 99))
 @settings(max_examples=2)
@@ -109,6 +109,7 @@ def test_fused_normalization_is_right(
         assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("numerics", "height", "width", "arrays"),
@@ -144,6 +145,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(
     assert [each.message for each in measured if each.status != "ok"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @parametrized("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"], quick=1)
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:

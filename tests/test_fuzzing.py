@@ -268,6 +268,7 @@ def _variants_with_one_that_does_not_end(settings: Settings) -> Counter[str]:
         return examine(case, settings).variants
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_variant_that_does_not_end_is_ended_after_its_processor_time(settings: Settings) -> None:
     statuses = _in_new_process(_variants_with_one_that_does_not_end, settings)

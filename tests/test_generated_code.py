@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from computed import parse
 from emitted_text import emitted_text
 from generated_nests import NESTS
 from machines import detected, machine_with
@@ -24,12 +25,6 @@ from polydl.machine import Machine
 @pytest.fixture(scope="module")
 def toolchain() -> Toolchain:
     return Toolchain.find("gcc")
-
-
-def parse(tmp_path: Path, source: str, **defines: int) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path, defines=defines)
 
 
 def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microkernel: str, count: int) -> list[str]:

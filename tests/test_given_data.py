@@ -56,6 +56,7 @@ def nest(file: Path) -> Scop:
     return polydl.parse(file, function="roots")
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_function_of_the_file_fills_the_arrays(file: Path) -> None:
     with pytest.raises(ExecutionError, match="on random data"):

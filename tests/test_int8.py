@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import marked
+from marks import marked, parametrized
 
 from polydl import pipeline, registry
 from polydl.codegen.original import original
@@ -78,7 +78,7 @@ def expected(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("compiler", "flags", "vector_bytes"),
     [
         ("gcc", ("-march=native",), 64),
@@ -87,6 +87,7 @@ def expected(
         ("gcc", ("-mavx2",), 32),
         ("clang", ("-march=native",), 64),
     ],
+    quick=2,
 )
 def test_sums_are_exact_on_full_and_last_tiles(
     compiler: str, flags: tuple[str, ...], vector_bytes: int, tmp_path: Path

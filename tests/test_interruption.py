@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import parametrized
 
 from polydl.errors import ResourceError
 from polydl.execute.child import Child, InputHolder
@@ -233,7 +234,7 @@ def place(kills: Any, tmp_path: Path, quick_command: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@parametrized("number", [signal.SIGTERM, signal.SIGHUP], quick=1)
 def test_a_signal_in_the_middle_leaves_nothing(number: signal.Signals, place: Any) -> None:
     environment = place.environment("one")
     with subprocess.Popen(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 
@@ -52,7 +53,7 @@ def test_what_is_walked_alike_runs_in_the_order_of_the_layout(name: str, tmp_pat
     assert orders(body, tmp_path) == {tuple(order)}
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@parametrized("name", OTHERS, quick=3)
 def test_other_nests_have_several_orders(name: str, tmp_path: Path) -> None:
     assert len(orders(OTHERS[name], tmp_path)) > 1
 

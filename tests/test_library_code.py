@@ -8,6 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
+from marks import parametrized
 from symbolic_nests import product, symbolic
 
 from polydl.codegen.loop_ir import expressions
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.native
 SHAPES = 400
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("a", "b", "element", "before"),
     [
         ("A[i][k]", "B[k][j]", "float", ""),
@@ -32,6 +33,7 @@ SHAPES = 400
         ("A[i][k]", "B[j][k]", "float", "C[i][j] *= 3;"),
         ("A[k][i]", "B[j][k]", "float", ""),
     ],
+    quick=2,
 )
 def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element: str, before: str) -> None:
     nest = symbolic(product(a, b, element, before), tmp_path)

@@ -121,6 +121,7 @@ def test_sizes_are_those_of_the_tensors(call: str, answers: dict[str, list[Any]]
     assert answers[call] == [None, 0.0]
 
 
+@pytest.mark.slow
 def test_a_size_that_only_a_larger_extent_tells_is_checked(tmp_path: Path) -> None:
     """It is what its type holds, and not negative."""
     text = "void f(short N, float y[2 * N + 3])\n{\n#pragma scop\n  for (int i = 0; i < N; ++i)\n    y[i] = 1;\n"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.scop import Scop
@@ -109,7 +110,7 @@ def test_a_scalar_that_carries_a_value_from_loop_to_loop_stays(tmp_path: Path) -
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("source", [FILTER, FACTORS, CARRIED], ids=["filter", "factors", "carried"])
+@parametrized("source", [FILTER, FACTORS, CARRIED], ids=["filter", "factors", "carried"], quick=1)
 def test_the_same_is_computed(source: str, tmp_path: Path) -> None:
     scop = scop_of(tmp_path, source)
     machine = machine_with(threads=1, vector_bytes=32)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -265,18 +266,19 @@ def check(scop: Scop, tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("source", [GEMM, SYRK, BATCHED], ids=["gemm", "syrk", "batched"])
+@parametrized("source", [GEMM, SYRK, BATCHED], ids=["gemm", "syrk", "batched"], quick=1)
 def test_products_compute_the_same(source: str, tmp_path: Path) -> None:
     check(parse(tmp_path, source), tmp_path)
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     "text",
     [
         text if number in (5, 13, 23) else pytest.param(text, marks=pytest.mark.slow)
         for number, text in enumerate((*EXACT, *OTHERWISE))
     ],
+    quick=1,
 )
 def test_every_way_to_write_one_computes_the_same(text: str, tmp_path: Path) -> None:
     check(product(tmp_path, text), tmp_path)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.ir.scop import ALIGNMENT
@@ -71,7 +72,7 @@ def one_operator(kind: Any, inputs: Sequence[Array], shape: tuple[int, ...], con
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("channels", "filters", "kernel", "stride", "padding", "dilation", "groups"),
     [
         (3, 16, 3, 1, 1, 1, 1),
@@ -82,6 +83,7 @@ def one_operator(kind: Any, inputs: Sequence[Array], shape: tuple[int, ...], con
         (64, 32, 3, 1, 1, 1, 2),
         (16, 16, 1, 2, 0, 1, 1),
     ],
+    quick=3,
 )
 def test_convolutions(
     tmp_path: Path, channels: int, filters: int, kernel: int, stride: int, padding: int, dilation: int, groups: int
@@ -141,7 +143,7 @@ def test_a_maximum_takes_windows_that_end_beyond_the_border(tmp_path: Path) -> N
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("channels", [(16, 32), (16, 8), (3, 5)])
+@parametrized("channels", [(16, 32), (16, 8), (3, 5)], quick=1)
 def test_concatenation(tmp_path: Path, channels: tuple[int, int]) -> None:
     images = [values(2, count, 4, 5) for count in channels]
     right = np.concatenate(images, 1)
@@ -234,6 +236,7 @@ def with_prepared_filters(nest: Nest) -> Kernel:
     return replace(plain, c=DOUBLED.format(name=plain.function) + run, prepared_bytes=4 * 2304)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_constants_are_prepared_once(tmp_path: Path) -> None:
     graph, arrays = residual_graph()

@@ -164,7 +164,7 @@ def test_a_candidate_that_was_verified_and_not_timed_is_emitted() -> None:
     go_on()
 
 
-@pytest.mark.parametrize("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"])
+@parametrized("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"], quick=1)
 def test_before_anything_is_verified_nothing_is_emitted(place: str) -> None:
     said = struck(place, 1).stderr
     assert said.endswith("polydl: interrupted\n")
@@ -212,6 +212,7 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
     assert callable(result.best)
 
 
+@pytest.mark.slow
 @parametrized("place", ["polydl.measuring.Measuring.run", "polydl.emit.write_winner"], quick=1)
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch
@@ -254,6 +255,7 @@ def leader() -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     process.wait()
 
 
+@pytest.mark.slow
 def test_a_terminal_that_goes_away_takes_nothing_along(leader: tuple[subprocess.Popen[bytes], int]) -> None:
     process, here = leader
     deadline = time.monotonic() + 60

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from computed import parse
 from golden_code import every_microkernel
 from machines import machine_with
 
@@ -25,7 +26,6 @@ from polydl.ir.numerics import (
     numerics_level,
     refusal,
 )
-from polydl.ir.scop import Scop
 from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.apply import apply
 from polydl.plan.rewrite_steps import rewrite_of, rounding_of
@@ -70,12 +70,6 @@ void f(float y[64], float z[64], float a[64][64], float s[1]) {
 #pragma endscop
 }
 """
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 def axes(outputs: int, taps: int) -> list[Bilinear]:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from computed import parse
 from machines import machine_with
+from marks import parametrized
 from numpy.typing import NDArray
 
 from polydl import pipeline
@@ -77,12 +79,6 @@ void f(float out[8], const float a[8][64]) {
 """
 Values = NDArray[np.float32]
 Function = Callable[..., None]
-
-
-def parse(tmp_path: Path, source: str) -> Scop:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    return pipeline.parse(path)
 
 
 def kernel_with(scop: Scop, level: Numerics, method: str = "", *, microkernel: str = "c") -> KernelSource:
@@ -198,7 +194,7 @@ def test_an_overflow_that_depends_on_the_order_is_that_of_the_source_at_strict(t
     np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("source_text", [CONVOLUTION, PRODUCT], ids=["convolution", "product"])
+@parametrized("source_text", [CONVOLUTION, PRODUCT], ids=["convolution", "product"], quick=1)
 def test_strict_gives_the_bits_of_the_source(source_text: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source_text)
     machine = Machine.detect(threads=1)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl import errors, pipeline
@@ -69,8 +70,8 @@ def test_pipes_and_devices_are_not_included(tmp_path: Path) -> None:
 # ---- names
 
 
-@pytest.mark.parametrize(
-    "name", ["-nest.c", "a nest.c", "\"quoted'.c", "two\nlines.c", "$(touch run).c", "nêst.c", "*.c"]
+@parametrized(
+    "name", ["-nest.c", "a nest.c", "\"quoted'.c", "two\nlines.c", "$(touch run).c", "nêst.c", "*.c"], quick=3
 )
 def test_names_with_odd_characters_work(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(GOOD)

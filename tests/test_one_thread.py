@@ -80,6 +80,7 @@ def test_one_thread_that_is_as_fast_is_emitted(candidates: list[Tried], emitted:
     assert best.kernel.id == emitted
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_forms_on_one_thread_are_measured_among_the_picks(tmp_path: Path) -> None:
     scop, machine = parse(tmp_path, PRODUCT.format(n=24)), machine_with(2, 32)

@@ -115,6 +115,7 @@ def test_the_remembered_answer_loads_no_isl_and_no_numpy(run: Any, tmp_path: Pat
     assert ended.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_fresh_measures_again(run: Any, tmp_path: Path) -> None:
     run()
@@ -123,6 +124,7 @@ def test_fresh_measures_again(run: Any, tmp_path: Path) -> None:
     assert len({each.run for each in kept(tmp_path)}) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path: Path, matmul: Path) -> None:
     first = run()
@@ -149,6 +151,7 @@ def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: 
     assert winner["recorded"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> None:
     run()
@@ -160,6 +163,7 @@ def test_the_files_are_made_again_if_they_are_gone(run: Any, tmp_path: Path) -> 
     assert Path(document["files"]["library"]).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_library_that_was_put_there_is_never_delivered(run: Any, tmp_path: Path, matmul: Path) -> None:
     library = Path(run()["files"]["library"]).read_bytes()
@@ -174,6 +178,7 @@ def test_a_library_that_was_put_there_is_never_delivered(run: Any, tmp_path: Pat
     assert run("--out", "third")["records"]["answered"]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_an_answer_that_lacks_something_is_said_once_and_made_anew(
     matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -260,6 +265,7 @@ def test_another_question_is_not_answered(run: Any) -> None:
     assert cold["records"] == {"answered": False, "reused": 0, "measured": None}, "warm times are no cold ones"
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_an_included_file_is_part_of_the_question(run: Any, tmp_path: Path) -> None:
     first = run()
@@ -362,6 +368,7 @@ def test_another_code_of_the_same_variant_is_measured(matmul: Path, tmp_path: Pa
 # ---- ready workloads
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_workload_is_optimized_by_its_name(run: Any, tmp_path: Path) -> None:
     document = run("--workload", "gemm_48x64x32", file=None)

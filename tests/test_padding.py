@@ -156,7 +156,7 @@ def test_sums_that_must_stay_as_they_are_are_not_padded(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrized("threads", [1, 2], quick=1)
 def test_what_an_earlier_nest_made_may_be_copied(threads: int, tmp_path: Path) -> None:
     check(parse(tmp_path, CHAIN), tmp_path, Pack, "c", threads)
 

@@ -242,7 +242,7 @@ def test_blocks_compute_the_same(tmp_path: Path, text: str, sizes: dict[str, int
 
 @pytest.mark.native
 @parametrized("layout", ["blocked", "nchw", "nhwc"], quick=1)
-@pytest.mark.parametrize("stride", [1, 2])
+@parametrized("stride", [1, 2], quick=1)
 def test_the_best_variant_of_a_depthwise_layer_computes_the_same(tmp_path: Path, layout: Layout, stride: int) -> None:
     layer = workload(f"dwconv_32x15x15x3x3s{stride}p1", layout=layout)
     machine = machine_with(1, 32)

@@ -128,6 +128,7 @@ def test_1_2_and_4_parts_of_an_optimization_measure_the_same_variants(tmp_path: 
     assert results[1] == results[2] == results[4]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_what_the_parts_measured_answers_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source = tmp_path / "product.c"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from machines import machine_with
+from marks import parametrized
 from measured import MACHINE, NESTS
 from page_documents import document as run_document
 from rich.console import Console
@@ -183,7 +184,7 @@ def test_progress_without_a_terminal_is_lines(capsys: pytest.CaptureFixture[str]
     assert captured.out == ""
 
 
-@pytest.mark.parametrize("command", ["rank", "variants"])
+@parametrized("command", ["rank", "variants"], quick=1)
 def test_tables_of_a_space_fit_the_terminal(command: str, width: int, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [command, str(ROOT / "examples" / "conv.c"), "-D", "nImg=1", "--max-variants", "6"]
     assert main.main(arguments, standalone_mode=False) == 0

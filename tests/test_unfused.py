@@ -60,6 +60,7 @@ def test_no_variant_without_fusion_fuses_operators() -> None:
     assert any(is_fused(fused.scop, entry.variant) for entry in fused.ranking.entries)
 
 
+@pytest.mark.slow
 def test_a_convolution_without_fusion_still_overwrites_zeros(tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
     path.write_text(CONVOLUTION)

@@ -58,7 +58,7 @@ def kernels(tmp_path: Path, source: str, microkernel: str, threads: int = 2) -> 
 
 @pytest.mark.native
 @parametrized("source", [PRODUCT.format(value="0.0f"), PRODUCT.format(value="(float)0"), BACKWARDS], quick=1)
-@pytest.mark.parametrize("microkernel", ["auto", "c"])
+@parametrized("microkernel", ["auto", "c"], quick=1)
 def test_the_first_call_overwrites_and_no_zeroing_is_left(tmp_path: Path, source: str, microkernel: str) -> None:
     scop, made = kernels(tmp_path, source, microkernel)
     assert made
