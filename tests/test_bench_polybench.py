@@ -185,3 +185,32 @@ def test_the_experiment_says_what_was_verified(folder: Path, tmp_path: Path, mon
     result = json.loads(out.read_text())["results"]["polybench_added_product"]
     assert result["status"] == "verified"
     assert set(result["candidates"]) == {"ok"}
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_a_file_of_ones_own_is_timed_beside_compilers(folder: Path, tmp_path: Path) -> None:
+    nest = tmp_path / "scaled.c"
+    nest.write_text("void scaled(int n, float a[n])\n{\n  for (int i = 0; i < n; ++i)\n    a[i] = 2.0f * a[i];\n}\n")
+    kept = ["--out", str(tmp_path / "results.json"), "--records", str(tmp_path / "kept")]
+    shown = run(folder, str(nest), "-D", "n=64", "--peers", "gcc", *kept)
+    (name,) = read(tmp_path / "results.json")["results"]
+    assert name == f"{nest} -D n=64"
+    assert "gcc / polydl" in shown
+    assert "image" not in shown
+    before = read(tmp_path / "results.json")["results"][name]
+    assert run(folder, str(nest), "-D", "n=64", "--peers", "gcc", *kept)
+    assert read(tmp_path / "results.json")["results"][name] == before, "it goes on with what is there"
+    nest.write_text(nest.read_text().replace("2.0f", "3.0f"))
+    run(folder, str(nest), "-D", "n=64", "--peers", "gcc", *kept)
+    assert read(tmp_path / "results.json")["results"][name] != before
+
+
+def test_files_of_sizes_and_of_c_are_told_apart(tmp_path: Path) -> None:
+    sizes = tmp_path / "sizes.csv"
+    sizes.write_text("m,n,k\n8,8,8\n")
+    none = CliRunner().invoke(main, ["bench", str(sizes), "--peers", "no-such"])
+    assert "there is no peer 'no-such'" in none.output
+    missing = CliRunner().invoke(main, ["bench", str(tmp_path / "no.c")])
+    assert missing.exit_code == 2
+    assert "no.c" in missing.output

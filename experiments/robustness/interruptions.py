@@ -1,10 +1,11 @@
 """Interrupts ``polydl optimize`` at random moments, lets it go on, and looks for what is lost or measured twice.
 
-    python -m experiments.robustness.interruptions --strikes 20 --seed 0 --out experiments/data/interruptions.jsonl
+    python -m experiments.robustness.interruptions --strikes 40 --seed 0 --out experiments/data/interruptions.jsonl
 
-Each of the nests is optimized with a SIGINT after a random part of the time that a whole run takes, and then once more
-to the end. Where a candidate was verified before the strike, the best so far must have been emitted, with status 130.
-What the records held then in full must not be measured again. Ends with status 1 if anything is wrong.
+Each of the nests is optimized with a SIGINT at a random moment, and then once more to the end. Every other moment is
+before the candidates of a whole run are verified, and the others are after that, up to its end. Where a candidate was
+verified before the strike, the best so far must have been emitted, with status 130. What the records held then in full
+must not be measured again. Ends with status 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -61,6 +62,22 @@ def struck(place: Workplace, nest: int, seconds: float) -> tuple[int, str]:
     return process.returncode, error
 
 
+def watched(place: Workplace, nest: int) -> tuple[float, float]:
+    """Run the command to its end: the seconds until its candidates were verified, and all."""
+    start, verified = time.monotonic(), 0.0
+    with subprocess.Popen(
+        command(place, nest), cwd=place.root, env=place.environment(new_mark()), text=True,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.startswith("polydl: verify ") and not verified:
+                verified = time.monotonic() - start
+    if process.returncode or not verified:
+        raise RuntimeError(f"an undisturbed run ended with status {process.returncode}")
+    return verified, time.monotonic() - start
+
+
 def strike(place: Workplace, nest: int, seconds: float) -> dict[str, Any]:
     """One interruption and the run after it, with what was wrong."""
     others = measured(place)
@@ -70,7 +87,9 @@ def strike(place: Workplace, nest: int, seconds: float) -> dict[str, Any]:
     emitted = list((place.root / f"out{nest}").glob("*_polydl.c"))
     if status not in (0, 130):
         faults.append(f"exit status {status}: {error.strip()[-300:]}")
-    if document.get("interrupted") and not emitted:
+    # The stage of verifying had ended, which says so in a line.
+    verified = "polydl: verify " in error
+    if status == 130 and (verified or document.get("interrupted")) and not emitted:
         faults.append("a candidate was verified, and none was emitted")
     again = subprocess.run(
         command(place, nest), cwd=place.root, env=place.environment(new_mark()), capture_output=True, text=True,
@@ -81,13 +100,15 @@ def strike(place: Workplace, nest: int, seconds: float) -> dict[str, Any]:
     twice = [one for one, count in measured(place).items() if count > 1]
     if twice:
         faults.append(f"measured twice: {twice}")
-    return {"seconds": seconds, "status": status, "measured_before": sum(before.values()), "emitted": bool(emitted),
-            "interrupted": bool(document.get("interrupted")), "faults": faults}  # fmt: skip
+    return {
+        "seconds": seconds, "status": status, "verified": verified, "measured_before": sum(before.values()),
+        "emitted": bool(emitted), "interrupted": bool(document.get("interrupted")), "faults": faults,
+    }  # fmt: skip
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--strikes", type=int, default=20)
+    parser.add_argument("--strikes", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -95,21 +116,19 @@ def main() -> int:
     strikes = []
     with tempfile.TemporaryDirectory() as root:
         place = Workplace(Path(root)).prepare(options.strikes + 2)
-        whole = 0.0
         # The first measures the machine's speeds besides, which takes longer than what is struck.
-        for nest in (options.strikes, options.strikes + 1):
-            start = time.monotonic()
-            subprocess.run(
-                command(place, nest), cwd=place.root, env=place.environment(new_mark()), check=True,
-                stdout=subprocess.DEVNULL,
-            )  # fmt: skip
-            whole = time.monotonic() - start
+        watched(place, options.strikes)
+        verified, whole = watched(place, options.strikes + 1)
         for nest in range(options.strikes):
-            strikes.append(strike(place, nest, chance.uniform(0, whole)))
+            moment = chance.uniform(verified, whole) if nest % 2 else chance.uniform(0, verified)
+            strikes.append(strike(place, nest, moment))
             print(json.dumps(strikes[-1]), flush=True)
     print(_summary(strikes))
     faults = [fault for each in strikes for fault in each["faults"]]
-    document = {"seed": options.seed, "command_seconds": round(whole, 2), "strikes": strikes, "faults": faults}
+    document = {
+        "seed": options.seed, "command_seconds": round(whole, 2), "verified_seconds": round(verified, 2),
+        "strikes": strikes, "faults": faults,
+    }  # fmt: skip
     return finish(document, options.out)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from polydl.bench.peers.compilers import COMPILERS, CompilerPeer
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting, Weights
-from polydl.bench.polybench import DEFAULT_DATASET, Dataset, Program, is_program, program
+from polydl.bench.polybench import DEFAULT_DATASET, Dataset, Program, is_of_polybench, is_program, program
 from polydl.bench.ratios import Document
 from polydl.bench.results import SCHEMA
 from polydl.errors import AnalysisError, PolydlError
@@ -74,7 +74,7 @@ class Peers:
 
     #: beside layers and products
     kinds: Sequence[PeerKind] = ()
-    #: beside programs of PolyBench
+    #: beside programs of PolyBench and C files
     compilers: Sequence[CompilerPeer] = ()
     #: why others don't, by name
     missing: Mapping[str, MissingPeerError] = field(default_factory=dict)
@@ -137,9 +137,11 @@ def workload_of(name: str, settings: Settings) -> Workload:
     )
 
 
-def subject(name: str, settings: Settings, polybench: Path) -> Workload | Program:
-    """What to measure; programs of PolyBench are in the folder ``polybench``. Raises OptionError."""
-    if is_program(name):
+def subject(name: str, settings: Settings, polybench: Path, files: Mapping[str, Program]) -> Workload | Program:
+    """What to measure: one of ``files``, a program of PolyBench in its folder, or a workload. Raises OptionError."""
+    if name in files:
+        return files[name]
+    if is_of_polybench(name):
         return program(name, polybench, settings.dataset or DEFAULT_DATASET)
     return workload_of(name, settings)
 
@@ -225,7 +227,7 @@ class _Run:
         self,
         path: Path,
         name: str,
-        function: str,
+        function: str | None,
         defines: Mapping[str, str | int] | None = None,
         include_directories: Sequence[Path] = (),
         init: str = "",

@@ -32,12 +32,12 @@ _MACROS = ("POLYBENCH_USE_SCALAR_LB", "POLYBENCH_STACK_ARRAYS")
 
 @dataclass(frozen=True)
 class Program:
-    """One program of PolyBench with a data set."""
+    """One program of PolyBench with a data set, or another C file."""
 
     name: str
     path: Path
-    #: that holds the nest
-    function: str
+    #: that holds the nest; None for the only one
+    function: str | None
     #: macros by name
     defines: dict[str, str | int]
     include_directories: tuple[Path, ...]
@@ -46,9 +46,14 @@ class Program:
     init: str
 
 
-def is_program(name: str) -> bool:
+def is_of_polybench(name: str) -> bool:
     """Whether a workload's name is that of a program of PolyBench."""
     return name.startswith(_PREFIX)
+
+
+def is_program(name: str) -> bool:
+    """Whether it is the name of a ``Program``: compilers are its peers."""
+    return is_of_polybench(name) or "." in name
 
 
 def names(folder: Path) -> tuple[str, ...]:

@@ -24,6 +24,9 @@ from polydl.presentation.options import (
     verbose_option,
 )
 
+# With a nest and its rewrites, they fill a screen.
+_SHOWN_VARIANTS = 6
+
 
 @click.command()
 @source_options
@@ -62,12 +65,15 @@ def variants(
         return 0
     generation = search.generate(space)
     size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
+    shown = generation.variants if verbose else generation.variants[:_SHOWN_VARIANTS]
+    left = len(generation.variants) - len(shown)
     text = "\n".join(
         [
             nest.nests_text(space, verbose=verbose),
             nest.generation_text(generation, search.seed, size),
             "",
-            results.variants_table([space.apply(variant) for variant in generation.variants]),
+            results.variants_table([space.apply(variant) for variant in shown]),
+            *([f"  ... {left} more, with -v"] if left else []),
         ]
     )
     return output.show(json_path, report.variants_document(space, generation, machine, size), text)

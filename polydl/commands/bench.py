@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from polydl.presentation.options import (
     cold_option,
     debug_option,
     json_option,
+    macros_of,
     quiet_option,
     records_option,
     require_own_records,
@@ -30,11 +32,20 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from polydl.bench.driver import Settings
+    from polydl.bench.polybench import Program
     from polydl.bench.ratios import Document
     from polydl.shards import Shard
 
 
 @click.command()
+@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.option("--function", metavar="NAME", help="The function whose nest is meant, where a C file has several.")
+@click.option(
+    "-D", "--define", "definitions", metavar="NAME=VALUE", multiple=True,
+    help="A macro of the C files, or the value of an integer parameter of their functions. May be repeated.",
+)  # fmt: skip
+@click.option("-I", "--include", metavar="DIR", multiple=True, help="Search there for #include files.")
+@click.option("--init", default="", metavar="FUNCTION", help="A function of the C file that fills the arrays.")
 @click.option(
     "--suite",
     "suite_names",
@@ -85,6 +96,11 @@ if TYPE_CHECKING:
 @json_option
 @debug_option
 def bench(
+    files: tuple[Path, ...],
+    function: str | None,
+    definitions: tuple[str, ...],
+    include: tuple[str, ...],
+    init: str,
     suite_names: tuple[str, ...],
     names: tuple[str, ...],
     limit: int | None,
@@ -99,10 +115,12 @@ def bench(
     json_path: str | None,
     **options: Any,
 ) -> int:
-    """Optimize ready workloads, and time the leaders beside other libraries and compilers in the same rounds.
+    """Optimize nests, and time the leaders beside other libraries and compilers in the same rounds.
 
+    Each FILE is a C file, whose peers are compilers, or a CSV of sizes; ready workloads have libraries beside them.
     Results are stored after each workload; an interrupted run goes on where it stopped.
     """
+    from polydl.bench.files import program_of_file
     from polydl.bench.results import concluded, read
     from polydl.presentation.bench import console
     from polydl.records.store import default_directory
@@ -118,15 +136,22 @@ def bench(
             raise OptionError("--show needs --out", remedy="name the file that holds the results")
         document = concluded(read(out))
     else:
-        chosen = _workloads(suite_names, names, polybench)[:limit]
+        programs = {
+            each.name: each
+            for path in files
+            if path.suffix.lower() != ".csv"
+            for each in [program_of_file(path, function, macros_of(definitions), tuple(map(Path, include)), init)]
+        }
+        suite_names += tuple(str(path) for path in files if path.suffix.lower() == ".csv")
+        chosen = _workloads(suite_names, (*programs, *names), polybench)[:limit]
         part = "" if shard is None else f"-{shard.number}-of-{shard.count}"
         settings = _settings(chosen, peers, options)
         if out is None:
-            stems = [Path(name).stem for name in suite_names]
+            stems = [Path(name).stem for name in (*programs, *suite_names)]
             part = part if settings.dataset is None else f"-{settings.dataset}{part}"
             part = part if settings.weights is None else f"-{settings.weights}{part}"
             out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
-        document = _run(chosen, shard, settings, polybench, out, records or True, screen)
+        document = _run(chosen, shard, settings, polybench, programs, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
     _print(document, screen)
     if json_path is not None:
@@ -150,6 +175,7 @@ def _run(
     shard: Shard | None,
     settings: Settings,
     polybench: Path,
+    files: Mapping[str, Program],
     out: Path,
     records: Path | bool,
     screen: Console,
@@ -164,7 +190,7 @@ def _run(
     from polydl.presentation.progress import progress_bar
 
     names = whole if shard is None else list(shard.of(whole))
-    subjects = {name: subject(name, settings, polybench) for name in names}
+    subjects = {name: subject(name, settings, polybench, files) for name in names}
     machine = Machine.detect(threads=settings.threads)
     setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id, weights=settings.weights)
     # Of the whole: all parts have the same settings and peers.
@@ -174,6 +200,10 @@ def _run(
     document = new_document(settings, machine, peers.missing, shard)
     if out.exists():
         document = continued(read(out), document, str(out))
+        for name in files.keys() & document["results"].keys():
+            # The file has been changed since.
+            if document["results"][name]["description"] != files[name].description:
+                del document["results"][name]
     left = [name for name in names if name not in document["results"]]
     with progress_bar(wanted=not screen.quiet) as progress:
         for name, result in measure([subjects[name] for name in left], settings, machine, peers, records, progress):
@@ -204,7 +234,7 @@ def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...], polybench: 
     ] + list(names)
     if not chosen:
         known = ", ".join((*suites(), SUITE))
-        raise OptionError("there is nothing to measure", remedy=f"name a --suite ({known}) or --workload")
+        raise OptionError("there is nothing to measure", remedy=f"name a C file, a --suite ({known}) or a --workload")
     return list(dict.fromkeys(chosen))
 
 
@@ -212,14 +242,14 @@ def _settings(names: list[str], peers: str | None, options: dict[str, Any]) -> S
     from polydl.bench.driver import Settings, known_peers
     from polydl.bench.peers.compilers import COMPILERS
     from polydl.bench.peers.kinds import KINDS
-    from polydl.bench.polybench import DEFAULT_DATASET, is_program
+    from polydl.bench.polybench import DEFAULT_DATASET, is_of_polybench
 
     asked = known_peers(names) if peers is None else tuple(name for name in peers.split(",") if name)
     known = dict.fromkeys((*KINDS, *COMPILERS))
     unknown = [name for name in asked if name not in known]
     if unknown:
         raise OptionError(f"there is no peer {unknown[0]!r}", remedy=f"the peers are {', '.join(known)}")
-    programs, dataset = any(is_program(name) for name in names), options.pop("dataset")
+    programs, dataset = any(is_of_polybench(name) for name in names), options.pop("dataset")
     if dataset is not None and not programs:
         raise OptionError("--dataset is for programs of PolyBench", remedy="leave it out, or add --suite polybench")
     budget, timeout = options.pop("budget"), options.pop("timeout")

@@ -103,7 +103,7 @@ def fuse(
             optimization = report.write_report(result.optimization, directory)
     document = report.fusion_document(optimization, result.pairs)
     if optimization.first_use is not None and not detail.quiet:
-        click.echo(first_use_text(optimization.first_use))
+        click.echo(first_use_text(optimization.first_use), err=True)
     if not detail.quiet:
         click.echo(_text(scop, result, optimization, document, search.seed, detail.verbose))
     warn_of_store(optimization)
@@ -130,7 +130,9 @@ def _text(
         f"Picks  {len(optimization.picks)} of {len(optimization.ranking.entries)}, by {optimization.ranking.ranker}",
         f"\n{fusion.picks_text(scop, optimization.picks)}\n",
     ]
-    fused = [] if winner is None else fusion.fused_lines(scop, winner.ranked.variant, result.speedup)
+    fused: list[str] = []
+    if winner is not None:
+        fused = fusion.fused_lines(scop, winner.ranked.variant, result.speedup, result.pairs, verbose=verbose)
     pairs = fusion.pairs_text(result.pairs, verbose=verbose)
     shown = answer.answer_text(document, verbose=verbose, fused=fused)
-    return "\n".join([pairs, *picks, shown] if verbose or winner is None else [shown, pairs])
+    return "\n".join([pairs, *picks, shown] if verbose or winner is None else [shown])

@@ -255,7 +255,7 @@ def _optimized(
             result = report.write_report(result, directory)
     document = report.optimization_document(result)
     if result.first_use is not None and not detail.quiet:
-        click.echo(first_use_text(result.first_use))
+        click.echo(first_use_text(result.first_use), err=True)
     if detail.verbose or (not run["run"] and not detail.quiet):
         click.echo(nest.generation_text(result.generation, search.seed))
         click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")

@@ -17,35 +17,39 @@ from polydl.presentation.tables import rendered, table
 from polydl.report import innermost_level
 from polydl.reuse.explain import shrink_to_fit
 
-_HEADINGS = ("reuse of", "kinds", "carried by", "nearest", "farthest", "to fit one level up")
+_HEADINGS = ("reuse of", "carrier", "nearest", "farthest", "to fit nearer", "kinds")
 
 
 def dependences_text(scop: Scop, plan: Plan, working_sets: WorkingSets, machine: Machine) -> str:
-    """A table of the dependences from each statement, under its source line, and the bytes that each cache holds."""
-    blocks = []
-    for statement in scop.statements:
-        dependences = [d for d in working_sets.dependences if d.source == statement.name]
-        if not dependences:
-            continue
-        rows = table(*_HEADINGS, right=["nearest", "farthest"], fold=["reuse of"])
-        for dependence in dependences:
-            carried = tile_name(plan.variant, dependence.loop) if dependence.loop else "order"
-            rows.add_row(
-                references(scop, dependence),
-                " ".join(dependence.kinds),
-                carried + (" parallel" if dependence.parallel else ""),
-                _fit(dependence.minimum_bytes, machine),
-                _fit(dependence.maximum_bytes, machine),
-                one_level_up(scop, plan, dependence, machine),
-            )
-        line = wrapped(f"{Path(scop.file).name}:{statement.line}  {statement.name}  {statement.text}", "")
-        blocks.append("\n".join([*line, rendered(rows)]))
+    """The bytes that each cache holds, and a table of the dependences from each statement, under its source line."""
     held = ", ".join(
         f"{level.name} {size(used)} of {size(level.bytes)}"
         for level, used in zip(machine.caches, working_sets.levels, strict=True)
     )
     text = f"Held  {held}, memory {size(working_sets.memory)} (counted by {working_sets.method})"
-    blocks.append("\n".join(wrapped(text, "")))
+    blocks = ["\n".join(wrapped(text, ""))]
+    for statement in scop.statements:
+        dependences = [d for d in working_sets.dependences if d.source == statement.name]
+        if not dependences:
+            continue
+        rows = table(*_HEADINGS, right=["nearest", "farthest"], fold=["reuse of"])
+        named = ("", "")
+        for dependence in dependences:
+            carried = tile_name(plan.variant, dependence.loop) if dependence.loop else "order"
+            names = (references(scop, dependence), " ".join(dependence.kinds))
+            # Those of the references above are not said again.
+            reference, kinds = names if names != named else ("", "")
+            named = names
+            rows.add_row(
+                reference,
+                carried + (" parallel" if dependence.parallel else ""),
+                _fit(dependence.minimum_bytes, machine),
+                _fit(dependence.maximum_bytes, machine),
+                one_level_up(scop, plan, dependence, machine),
+                kinds,
+            )
+        line = wrapped(f"{Path(scop.file).name}:{statement.line}  {statement.name}  {statement.text}", "")
+        blocks.append("\n".join([*line, rendered(rows)]))
     return "\n\n".join(blocks)
 
 

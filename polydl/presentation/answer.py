@@ -20,7 +20,17 @@ from polydl.presentation.measured import (
     records_text,
     seconds_text,
 )
-from polydl.presentation.notation import NOTHING, count, counted, duration, number, percentage, size, wrapped
+from polydl.presentation.notation import (
+    NOTHING,
+    count,
+    counted,
+    duration,
+    first_names,
+    number,
+    percentage,
+    size,
+    wrapped,
+)
 from polydl.presentation.tables import rendered, table
 
 _SHOWN_CANDIDATES, _SHOWN_STEPS = 4, 5
@@ -30,7 +40,8 @@ def answer_text(document: Mapping[str, Any], *, verbose: bool, fused: Sequence[s
     """All of it; ``verbose`` with all candidates, steps and figures. ``fused`` are further lines about the winner."""
     lines: list[str] = []
     if document["best"] is not None:
-        lines += [*_winner(document, verbose), *fused, *_steps(document, verbose), *_files(document, verbose)]
+        lines += [*_winner(document, verbose), *fused]
+        lines += [*_steps(document, verbose, _SHOWN_STEPS - len(fused)), *_files(document, verbose)]
     else:
         lines += [*_not_run(document), *_files(document, verbose)]
     if document["baseline"] is not None:
@@ -106,12 +117,12 @@ def _which(document: Mapping[str, Any]) -> str:
     return f"variant {best['id']}, rank {rank} of {ranked}"
 
 
-def _steps(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
-    """The winner's code in words: if that is long, the nests with microkernels, then rewrites, then other nests."""
+def _steps(document: Mapping[str, Any], verbose: bool, most: int) -> Iterator[str]:
+    """The winner's code in words: beyond ``most`` lines, nests with microkernels, then rewrites, then other nests."""
     yield "Code"
     words = document["best"]["words"]
     lines = {each: wrapped(each, "  ") for each in words}
-    room = _SHOWN_STEPS if sum(map(len, lines.values())) <= _SHOWN_STEPS else _SHOWN_STEPS - 1
+    room = most if sum(map(len, lines.values())) <= most else most - 1
     shown = set()
     for each in sorted(lines, key=lambda step: ("microkernel" not in step, step.startswith("nest "))):
         if verbose or len(lines[each]) <= room:
@@ -170,5 +181,5 @@ def _files(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     paths = [Path(path) for path in document["files"].values() if path is not None]
     for folder in dict.fromkeys(path.parent for path in paths):
         yield f"Files  {folder}"
-        lines = wrapped("  ".join(path.name for path in paths if path.parent == folder), "  ")
-        yield from lines if verbose or len(lines) == 1 else [f"{lines[0]}, ..."]
+        names = [path.name for path in paths if path.parent == folder]
+        yield from wrapped("  ".join(names), "  ") if verbose else [first_names(names)]

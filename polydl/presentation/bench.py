@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from polydl.bench.polybench import is_program
 from polydl.bench.ratios import Document, Ratio, fastest_leader, geometric_mean, leaders, mean_ratio, ratio
 from polydl.bench.results import compared, part_of_probe, rate
+from polydl.presentation.notation import counted
 from polydl.presentation.tables import parts, table, terminal_width
 
 if TYPE_CHECKING:
@@ -26,9 +28,12 @@ _FOOTNOTES = "¹²³⁴⁵⁶⁷⁸⁹"
 def workloads_table(document: Document) -> Table:
     """One row per workload."""
     settings, results = document["settings"], document["results"]
-    title = f"{document['machine']['name']}, {settings['threads']} thread(s), "
+    title = f"{document['machine']['name']}, {counted(settings['threads'], 'thread')}"
     dataset = settings.get("dataset")
-    title += f"{settings['images']} image(s)" if dataset is None else f"PolyBench {dataset}"
+    if dataset is not None:
+        title += f", PolyBench {dataset}"
+    elif not all(map(is_program, results)):
+        title += f", {counted(settings['images'], 'image')}"
     title += ", empty caches" if settings["cold"] else ""
     title += {"prepared": ", weights prepared", "each-call": ", weights as given"}.get(settings.get("weights"), "")
     caveats = _caveats(document)

@@ -51,12 +51,13 @@ def profile_text(profile: Profile, published: Core) -> str:
 
 
 def first_use_text(first: FirstUse) -> str:
-    """One line."""
-    if not first.calls:
-        return "Calibrated  by another process meanwhile; polydl calibrate does it with more care"
-    names = ", ".join(first.microkernels)
-    what = f"{notation.counted(first.calls, 'call')} of {names} in {first.seconds:.1f} s, kept for later"
-    return f"Calibrated  {what}; polydl calibrate does it with more care"
+    """A sentence."""
+    what = "by another process meanwhile"
+    if first.calls:
+        names = ", ".join(first.microkernels)
+        what = f"{notation.counted(first.calls, 'call')} of {names} in {first.seconds:.1f} s, kept for later"
+    text = f"Calibrated  {what}; polydl calibrate does it with more care"
+    return "\n".join(notation.wrapped(text, ""))
 
 
 def core_text(core: Core) -> str:

@@ -14,17 +14,14 @@ from polydl.presentation.notation import counted, number, wrapped
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
 
-_NOTHING = "nothing fused"
+_NOTHING = "nothing"
 
 
 def pairs_text(pairs: Sequence[OperatorPair], *, verbose: bool) -> str:
     """The pairs of operators that can be fused, and their number; ``verbose`` all pairs, with the reasons."""
     if not pairs:
         return "Fusion   one operator: there is nothing to fuse"
-    legal = sum(pair.legal for pair in pairs)
-    lines = [f"Fusion   {legal} of {counted(len(pairs), 'pair')} of operators can be fused"]
-    if legal < len(pairs) and not verbose:
-        lines[0] += "; -v says why others can't"
+    lines = [f"Fusion   {_fusible(pairs, verbose)}"]
     for pair in pairs:
         if verbose or pair.legal:
             answer = "can be fused" if pair.legal else "not fused"
@@ -33,8 +30,14 @@ def pairs_text(pairs: Sequence[OperatorPair], *, verbose: bool) -> str:
     return "\n".join(lines)
 
 
+def _fusible(pairs: Sequence[OperatorPair], verbose: bool) -> str:
+    legal = sum(pair.legal for pair in pairs)
+    text = f"{legal} of {counted(len(pairs), 'pair')} of operators can be fused"
+    return text if verbose or legal == len(pairs) else f"{text}; -v says why others can't"
+
+
 def _fusions(scop: Scop, variant: Variant) -> str:
-    return "; ".join(fusion_texts(scop, variant)) or _NOTHING
+    return "; ".join(fusion_texts(scop, variant)) or "nothing fused"
 
 
 def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
@@ -46,9 +49,14 @@ def picks_text(scop: Scop, picks: Sequence[tuple[int, RankedVariant]]) -> str:
     return "\n".join(lines)
 
 
-def fused_lines(scop: Scop, variant: Variant, speedup: float | None) -> list[str]:
-    """The fusions of the fastest candidate, and its time beside that of the fastest candidate without fusion."""
-    lines = wrapped(f"Fused    {_fusions(scop, variant)}", "")
-    if speedup is not None and is_fused(scop, variant):
-        lines.append(f"         {speedup:.2f} times as fast as the best unfused variant that was run")
-    return lines
+def fused_lines(
+    scop: Scop, variant: Variant, speedup: float | None, pairs: Sequence[OperatorPair], *, verbose: bool
+) -> list[str]:
+    """What fusing has gained; unless ``verbose``, how many pairs of operators could be fused."""
+    gained = _NOTHING
+    if is_fused(scop, variant):
+        gained = "no unfused variant was run"
+        if speedup is not None:
+            gained = f"{speedup:.2f} times as fast as the best unfused variant that was run"
+    more = [] if verbose or not pairs else wrapped(_fusible(pairs, verbose), "  ")
+    return [*wrapped(f"Fused  {gained}", ""), *more]

@@ -6,45 +6,53 @@ from typing import TYPE_CHECKING
 
 from polydl.libraries.decision import Condition, Decision, choose
 from polydl.libraries.emit import mean_slowdown
+from polydl.presentation.notation import counted, duration, first_names, wrapped
 from polydl.presentation.tables import rendered, table
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library
 
-# Shapes that are shown without being asked for: the slowest.
-_SHOWN = 5
+# Shown without being asked for: the first kernels, and the shapes that lose most.
+_SHOWN_KERNELS, _SHOWN_SHAPES = 6, 4
 
 
 def library_text(library: Library, *, verbose: bool) -> str:
-    """All of it; ``verbose`` with every shape, else with those that lose most."""
+    """All of it, on a screen unless ``verbose``: then with every kernel and shape, and with the decision."""
     slowdowns = library.slowdowns
     worst = max(slowdowns)
     ranges = ", ".join(map(str, library.nest.ranges))
     count = len(library.kernels)
-    lines = [
-        f"Library  {library.exported} for {ranges}: {count} kernel{'' if count == 1 else 's'}",
-        f"  at most {worst:.2f} times as long as the fastest kernel at {len(library.shapes)} measured shapes, "
-        f"{mean_slowdown(library):.2f} in the geometric mean",
-    ]
+    slower = (
+        f"at most {worst:.2f} times as long as the fastest kernel at {len(library.shapes)} measured shapes, "
+        f"{mean_slowdown(library):.2f} in the geometric mean"
+    )
+    lines = wrapped(f"Library  {library.exported} for {ranges}: {counted(count, 'kernel')}", "")
+    lines += wrapped(slower, "  ")
     if worst > library.settings.max_slowdown:
-        lines.append(
-            f"  that is more than --max-slowdown {library.settings.max_slowdown:g}: more --max-kernels may help"
-        )
+        more = f"that is more than --max-slowdown {library.settings.max_slowdown:g}: more --max-kernels may help"
+        lines += wrapped(more, "  ")
     words = {identity: kernel.words(library.nest, library.product) for identity, kernel in library.kernels.items()}
-    lines += ["Kernels", *(f"  {identity}  {text}" for identity, text in words.items())]
-    lines += ["Decision", *_decision_lines(library.decision, "  ")]
-    lines += [f"Files  {library.files['c'].parent}", f"  {', '.join(path.name for path in library.files.values())}", ""]
+    lines.append("Kernels")
+    for identity, text in list(words.items())[: None if verbose else _SHOWN_KERNELS]:
+        lines += wrapped(f"{identity}  {text}", "  ")
+    if not verbose and count > _SHOWN_KERNELS:
+        lines.append(f"  ... {count - _SHOWN_KERNELS} more, with -v")
+    if verbose:
+        lines += ["Decision", *_decision_lines(library.decision, "  ")]
+    names = [path.name for path in library.files.values()]
+    lines.append(f"Files  {library.files['c'].parent}")
+    lines += [*(wrapped("  ".join(names), "  ") if verbose else [first_names(names)]), ""]
     shown = sorted(range(len(slowdowns)), key=lambda number: -slowdowns[number])
-    shapes = table(*library.nest.sizes, "seconds", "slow-down", "kernel", right=(*library.nest.sizes, "slow-down"))
-    for number in shown if verbose else shown[:_SHOWN]:
+    shapes = table(*library.nest.sizes, "time", "slow-down", "kernel", right=(*library.nest.sizes, "time", "slow-down"))
+    for number in shown if verbose else shown[:_SHOWN_SHAPES]:
         shape, kernel = library.shapes[number], choose(library.decision, library.shapes[number])
         shapes.add_row(
             *(str(shape[name]) for name in library.nest.sizes),
-            f"{library.times[number][kernel]:.3g}",
+            duration(library.times[number][kernel]),
             f"{slowdowns[number]:.2f}",
             kernel,
         )
-    left = 0 if verbose else max(0, len(shown) - _SHOWN)
+    left = 0 if verbose else max(0, len(shown) - _SHOWN_SHAPES)
     return "\n".join([*lines, rendered(shapes), *([f"  ... {left} more, with -v"] if left else [])])
 
 

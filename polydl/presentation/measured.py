@@ -58,7 +58,7 @@ def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
 def baselines_table(document: Mapping[str, Any]) -> str:
     """One line per build of the plain nest."""
     numbers = ["median", "GFLOPS", "samples"]
-    rows = table("plain nest", *numbers, "status", right=numbers)
+    rows = table("plain nest", *numbers, "status", right=numbers, fold=["plain nest"])
     for one in document["baselines"]:
         rows.add_row(
             one["name"],
@@ -93,7 +93,7 @@ def records_text(document: Mapping[str, Any]) -> str:
         text = f"Records  the same was asked before, {when}; --fresh measures again"
     else:
         count = f"{records['reused']} of {counted(len(document['candidates']), 'candidate')}"
-        text = f"Records  {count} not run again (of {when}); --fresh runs all"
+        text = f"Records  {count} measured {when}; --fresh runs all"
     return "\n".join(wrapped(text, ""))
 
 

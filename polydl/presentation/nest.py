@@ -62,7 +62,7 @@ def scop_text(scop: Scop) -> str:
 
 
 def accesses_text(scop: Scop) -> str:
-    """Every statement with its domain and its accesses, and the schedule."""
+    """Every statement with its domain and its accesses, and when its instances run."""
     lines = ["Statements"]
     for statement in scop.statements:
         lines.append(
@@ -73,7 +73,18 @@ def accesses_text(scop: Scop) -> str:
         lines += [f"    {access.kind:5} {subscripted(access, statement)}" for access in statement.accesses]
     for call in scop.annotated_calls:
         lines.append(f"  line {call.line}: {', '.join(call.statements)} stands for the call {call.call}")
-    return "\n".join([*lines, "Schedule", *wrapped(scop.schedule, "  ")])
+    lines.append("Schedule")
+    for statement in scop.statements:
+        lines += wrapped(f"{statement.name}[{', '.join(statement.iterators)}] -> [{', '.join(_time(statement))}]", "  ")
+    return "\n".join(lines)
+
+
+def _time(statement: Statement) -> Iterator[str]:
+    """The source's order in 2d+1 form: a place among what a loop holds, then a loop, and so on."""
+    for beta, iterator, direction in zip(statement.betas, statement.iterators, statement.directions, strict=False):
+        yield str(beta)
+        yield iterator if direction == 1 else f"-{iterator}"
+    yield str(statement.betas[-1])
 
 
 def nests_text(space: VariantSpace, *, verbose: bool) -> str:

@@ -56,6 +56,15 @@ def wrapped(text: str, indent: str) -> list[str]:
     )
 
 
+def first_names(names: Sequence[str]) -> str:
+    """As many of them as a line holds, at least one."""
+    for shown in range(len(names), 1, -1):
+        lines = wrapped(f"{'  '.join(names[:shown])}{', ...' if shown < len(names) else ''}", "  ")
+        if len(lines) == 1:
+            return lines[0]
+    return f"  {names[0]}{', ...' if len(names) > 1 else ''}"
+
+
 def nests_of(variant: Variant) -> tuple[int, ...]:
     return tuple(sorted({step.nest for step in variant.nest_steps})) or (0,)
 

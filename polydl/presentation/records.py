@@ -32,23 +32,23 @@ _SHOWN_FILES, _SHOWN_LINES = 3, 8
 
 
 def summaries_table(summaries: Sequence[Summary]) -> str:
-    headings = ["nest", "of", "threads", "compiler", "variants", "failed", "best", "GFLOPS", "speed-up", "last"]
-    right = ["threads", "variants", "failed", "best", "GFLOPS", "speed-up"]
+    headings = ["nest", "of", "threads", "best", "GFLOPS", "speed-up", "last", "variants", "failed", "compiler"]
+    right = ["threads", "best", "GFLOPS", "speed-up", "variants", "failed"]
     rows = table(*headings, right=right, fold=["compiler"])
     for summary in summaries:
-        best, baseline = summary.best, summary.baseline_seconds
+        best, plain = summary.best, summary.plain_seconds
         seconds = best.seconds_median if best is not None else None
         rows.add_row(
             summary.nest,
             summary.workload or summary.function,
             f"{summary.setting.threads}{' cold' if summary.setting.cold else ''}",
-            summary.setting.compiler,
-            str(summary.variants),
-            str(summary.failed),
             duration(seconds),
             number(best.gflops if best is not None else None),
-            f"{baseline / seconds:.2f}" if baseline and seconds else NOTHING,
+            f"{plain / seconds:.2f}" if plain and seconds else NOTHING,
             summary.last[:10],
+            str(summary.variants),
+            str(summary.failed),
+            summary.setting.compiler,
         )
     processors = sorted({summary.setting.cpu for summary in summaries})
     return "\n".join([rendered(rows, keys=2), "", *(f"Processor  {cpu}" for cpu in processors)])

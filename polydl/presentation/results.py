@@ -9,6 +9,7 @@ from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.presentation.notation import (
+    NOTHING,
     counted,
     level_columns,
     loop_order,
@@ -31,30 +32,37 @@ def variants_table(variants: Sequence[Applied]) -> str:
     """The loops and the microkernels of each variant, one line per nest."""
     rows = table("id", "loops, outermost first", "parallel", "m,n,k,batch", fold=["loops, outermost first"])
     for applied in variants:
-        variant, uses = applied.variant, applied.uses
-        for place, nest in enumerate(nests_of(variant)):
-            first = variant.id if place == 0 else ""
-            rows.add_row(first, loop_order(variant, nest), parallel_loop(variant, nest), shape(uses, nest))
+        for place, structure in enumerate(_nests(applied)):
+            rows.add_row(applied.variant.id if place == 0 else "", *structure)
     return rendered(rows)
+
+
+def _nests(applied: Applied) -> list[tuple[str, str, str]]:
+    """Loops, parallel loop and microkernel of each nest; those in a row that have the first alone stand together."""
+    variant, rows = applied.variant, list[tuple[str, str, str]]()
+    for nest in nests_of(variant):
+        loops, others = loop_order(variant, nest), (parallel_loop(variant, nest), shape(applied.uses, nest))
+        if rows and others == (NOTHING, NOTHING) == rows[-1][1:]:
+            loops = f"{rows.pop()[0]}; {loops}"
+        rows.append((loops, *others))
+    return rows
 
 
 def structure_table(
     places: Sequence[tuple[int, RankedVariant]], apply: Callable[[Variant], Applied], machine: Machine
 ) -> str:
-    """Ranked variants with their places: loops, parallel loop, microkernel, working sets and predicted cost."""
+    """Ranked variants with their places: predicted cost, loops, parallel loop, microkernel, working sets."""
     levels = [*(level.name for level in machine.caches), "memory"]
     loops = "loops, outermost first"
-    headings = ["#", "id", loops, "parallel", "m,n,k,batch", *levels, "cost"]
-    rows = table(*headings, right=["#", *levels, "cost"], fold=[loops])
+    headings = ["#", "id", "cost", loops, "parallel", "m,n,k,batch", *levels]
+    rows = table(*headings, right=["#", "cost", *levels], fold=[loops])
     for rank, entry in places:
-        uses = apply(entry.variant).uses
-        for place, nest in enumerate(nests_of(entry.variant)):
-            structure = [loop_order(entry.variant, nest), parallel_loop(entry.variant, nest), shape(uses, nest)]
+        for place, structure in enumerate(_nests(apply(entry.variant))):
             if place:
-                rows.add_row("", "", *structure)
+                rows.add_row("", "", "", *structure)
             else:
                 sizes = level_columns(entry.working_sets)
-                rows.add_row(str(rank), entry.variant.id, *structure, *sizes, number(entry.score))
+                rows.add_row(str(rank), entry.variant.id, number(entry.score), *structure, *sizes)
     return rendered(rows, keys=2)
 
 

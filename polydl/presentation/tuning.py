@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from polydl.presentation.notation import NOTHING, counted, duration, number
@@ -13,7 +14,11 @@ from polydl.tuning import Tuned
 def tuned_text(results: Sequence[Tuned]) -> str:
     """One row for each nest and processor, and how many there are of each kind."""
     several = len({result.cpu for result in results}) > 1
-    columns = ["nest", *(["processor"] if several else []), "time", "GFLOPS", "speed-up", "status", "folder"]
+    parents = {result.nest.directory.parent for result in results}
+    # As a rule all are in one folder, whose name would be in each line.
+    common = parents.pop() if len(parents) == 1 else Path()
+    folder = f"in {common}" if common != Path() else "folder"
+    columns = ["nest", *(["processor"] if several else []), "time", "GFLOPS", "speed-up", "status", folder]
     rows = table(*columns, right=["time", "GFLOPS", "speed-up"])
     for result in results:
         best = _best(result)
@@ -24,7 +29,7 @@ def tuned_text(results: Sequence[Tuned]) -> str:
             number(best["gflops"]),
             NOTHING if best["speedup"] is None else f"{best['speedup']:.2f}",
             "as before" if result.answered else result.status,
-            str(result.nest.directory),
+            str(result.nest.directory.relative_to(common)),
         )
     failed = sum(result.status == "failed" for result in results)
     answered = sum(result.answered for result in results)

@@ -79,8 +79,8 @@ class Summary:
     first: str
     #: date of the last record
     last: str
-    #: shortest time of the original nest
-    baseline_seconds: float | None
+    #: shortest time of the plain nest, in any of its builds that gave the right answer
+    plain_seconds: float | None
     #: the fastest variant; None if none has a time
     best: Record | None
 
@@ -133,9 +133,14 @@ def _summary(records: Sequence[Record]) -> Summary:
         runs=len({record.run for record in records}),
         first=min(record.date for record in records),
         last=max(record.date for record in records),
-        baseline_seconds=min((r.baseline_seconds for r in records if r.baseline_seconds), default=None),
+        plain_seconds=min((seconds for record in records if (seconds := _plain_seconds(record))), default=None),
         best=fastest[0] if fastest else None,
     )
+
+
+def _plain_seconds(record: Record) -> float | None:
+    plain = record.kind in ("original", "baseline") and record.status == "ok" and record.complete
+    return record.seconds_median if plain else None
 
 
 @dataclass(frozen=True)
