@@ -34,7 +34,7 @@ from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
 from polydl.variants.rewrites.materialize import Materialize
-from polydl.variants.rewrites.schedule_tiles import box_of, places_of, tile_sizes, unskewed
+from polydl.variants.rewrites.schedule_tiles import box_of, held_untiled, places_of, tile_sizes, unskewed
 
 # isl schedules what has so many in seconds, and may take minutes for twice as many.
 MOST_DEPENDENCES = 64
@@ -96,7 +96,7 @@ class RescheduleRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
 
-        None where the source's loops can be tiled as they are.
+        None where the source's loops can be tiled as they are, or where only threads could gain by skewed ones.
         """
         scop = request.scop
         sharing = tuple(s for s in scop.statements if s.betas[0] == request.statement.betas[0])
@@ -120,6 +120,14 @@ class RescheduleRewrite:
             for way in (band, *_by_diagonals(band, inside))
         }
         for way, step in untiled.items():
+            # What stays in the first cache from one time step to the next anyway gains nothing by tiles of time.
+            if (
+                way is band
+                and _skews(band)
+                and not wavefront
+                and held_untiled(scop, members, band.rows, band.permutable, request.machine)
+            ):
+                continue
             for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
                 yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
         for sizes, products in _product_tiles(scop, members, band):

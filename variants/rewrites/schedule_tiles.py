@@ -62,8 +62,7 @@ def tile_sizes(
     """
     first, end = permutable
     extents = extents_of(statements, rows)
-    arrays = {access.array for statement in statements for access in statement.accesses}
-    element = sum(scop.array(name).element_bytes for name in arrays if scop.array(name).extents)
+    element = _element_bytes(scop, statements)
     shifts = [_shift(rows, place, first) for place in range(end)]
     between = end - first - 2
     tried: set[tuple[int, ...]] = set()
@@ -80,6 +79,25 @@ def tile_sizes(
                 tried.add(whole)
                 yield whole
             break
+
+
+def held_untiled(
+    scop: Scop,
+    statements: Sequence[Statement],
+    rows: Sequence[Sequence[Affine]],
+    permutable: tuple[int, int],
+    machine: Machine,
+) -> bool:
+    """Whether the first cache holds what one iteration of the outermost loop that may be tiled uses without tiles."""
+    first, end = permutable
+    whole = prod(extents_of(statements, rows)[first + 1 : end])
+    return _element_bytes(scop, statements) * whole <= CACHE_SHARE * machine.caches[0].bytes
+
+
+def _element_bytes(scop: Scop, statements: Sequence[Statement]) -> int:
+    """The bytes of an element of each array that statements use, scalars aside."""
+    arrays = {access.array for statement in statements for access in statement.accesses}
+    return sum(scop.array(name).element_bytes for name in arrays if scop.array(name).extents)
 
 
 def _shift(rows: Sequence[Sequence[Affine]], place: int, first: int) -> int:
