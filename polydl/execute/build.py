@@ -8,7 +8,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from polydl.codegen.team import ALL_THREADS
@@ -75,7 +75,9 @@ def build_with(
         try:
             _write(directory / "timer.c", _TIMER)
             check_executable(directory)
-            pending = [pool.submit(_build_one, *each, directory, compilers) for each in kernels]
+            # The first job, so that those which wait for it do so while it runs.
+            timers = [pool.submit(_build_timer, toolchain, directory, compilers) for _, toolchain in kernels[:1]]
+            pending = [pool.submit(_build_one, *each, directory, compilers, timers[0]) for each in kernels]
             for future in as_completed(pending):
                 built = future.result()
                 results[built.kernel.id] = built
@@ -136,20 +138,45 @@ class _Compilers:
                 kill_group(process.pid)
 
 
-def _build_one(kernel: KernelSource, toolchain: Toolchain, directory: Path, compilers: _Compilers) -> Built:
+def _build_timer(toolchain: Toolchain, directory: Path, compilers: _Compilers) -> tuple[int, str]:
+    """Compile what times the calls, once for all kernels; the compiler's exit status and what it said."""
+    unfinished = directory / "timer.unfinished.o"
+    command = toolchain.object_command(directory / "timer.c", unfinished)
+    ended = _compiled(command, directory, compilers)
+    if ended[0] == 0:
+        unfinished.replace(directory / "timer.o")
+    else:
+        unfinished.unlink(missing_ok=True)
+    return ended
+
+
+def _compiled(command: Sequence[str], directory: Path, compilers: _Compilers) -> tuple[int, str]:
+    """The exit status of a compiler and what it said, or why it said nothing."""
+    try:
+        return compilers.run(command, directory)
+    except subprocess.TimeoutExpired:
+        return 1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
+    except OSError as error:
+        return 1, f"the compiler can't be run: {error}"
+
+
+def _build_one(
+    kernel: KernelSource,
+    toolchain: Toolchain,
+    directory: Path,
+    compilers: _Compilers,
+    timer: Future[tuple[int, str]],
+) -> Built:
     start = time.monotonic()
     source, harness = directory / f"{kernel.id}.c", directory / f"{kernel.id}.harness.c"
     _write(source, kernel.c)
     _write(harness, f'#define {ALL_THREADS}\n#include "{source.name}"\n\n{kernel.harness}')
     library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
     library.unlink(missing_ok=True)
-    command = toolchain.library_command(kernel, (harness, directory / "timer.c"), unfinished)
-    try:
-        exit_status, stderr = compilers.run(command, directory)
-    except subprocess.TimeoutExpired:
-        exit_status, stderr = 1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
-    except OSError as error:
-        exit_status, stderr = 1, f"the compiler can't be run: {error}"
+    command = toolchain.library_command(kernel, (harness, directory / "timer.o"), unfinished)
+    exit_status, stderr = timer.result()
+    if exit_status == 0:
+        exit_status, stderr = _compiled(command, directory, compilers)
     if exit_status == 0:
         # Renamed and not written in place: another process may have the old library loaded.
         unfinished.replace(library)

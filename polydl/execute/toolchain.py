@@ -150,6 +150,10 @@ class Toolchain:
         files = (*(str(source) for source in sources), "-o", str(output))
         return (str(self.path), *self.emitted_flags(kernel), *kind, *files, *kernel.link_flags, *_LIBRARIES)
 
+    def object_command(self, source: Path, output: Path) -> tuple[str, ...]:
+        """The command that compiles C which is linked with kernels, whatever these are compiled with."""
+        return (str(self.path), "-O2", "-fPIC", "-c", str(source), "-o", str(output))
+
     def _function_flags(self, kernel: KernelSource) -> tuple[str, ...]:
         """Flags for the functions that the kernel calls with whole vectors, if their vector versions can be linked."""
         return _linked_functions(self, kernel.vector_functions) if kernel.vector_functions else ()
