@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from computed import check_kernels
+from computed import check_kernels, parse
 from machines import detected, machine_with
 from marks import parametrized
 
@@ -14,6 +15,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Parallel, Variant
 from polydl.plan.execution_counts import parallel_iterations
+from polydl.variants.generate import VariantSpace
 
 # Three blocks of filters, and five rows: neither is even for two threads.
 CONVOLUTION = """
@@ -55,16 +57,18 @@ void f(double A[64][64], const double B[64][64])
 """
 
 
-def generated(tmp_path: Path, source: str, threads: int = 2) -> tuple[Scop, list[tuple[Variant, KernelSource]]]:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    scop = pipeline.parse(path)
-    machine = detected(threads=threads)
+def generated(tmp_path: Path, source: str) -> tuple[Scop, VariantSpace, list[Variant]]:
+    """Legal variants on two threads, and the space that they are of."""
+    scop, machine = parse(tmp_path, source), detected(threads=2)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
     for variant in variants:
         assert space.apply(variant).violations == ()
-    return scop, [(variant, pipeline.kernel(space.apply(variant), machine.vector_bytes)) for variant in variants]
+    return scop, space, list(variants)
+
+
+def kernels(space: VariantSpace, variants: Iterable[Variant]) -> list[KernelSource]:
+    return [pipeline.kernel(space.apply(variant), detected(threads=2).vector_bytes) for variant in variants]
 
 
 def parallel_steps(variant: Variant) -> list[Parallel]:
@@ -74,23 +78,23 @@ def parallel_steps(variant: Variant) -> list[Parallel]:
 @pytest.mark.native
 @parametrized("attached", [False, True], quick=1)
 def test_two_loops_are_dealt_out_together(tmp_path: Path, attached: bool) -> None:
-    scop, made = generated(tmp_path, CONVOLUTION)
+    scop, space, variants = generated(tmp_path, CONVOLUTION)
     both = [
-        (variant, source)
-        for variant, source in made
+        variant
+        for variant in variants
         if any(step.inner for step in parallel_steps(variant)) and bool(variant.attached) == attached
     ]
     assert both
-    for _, source in both[:6]:
-        assert "#pragma omp parallel for collapse(2)" in source.c
-    check_kernels(tmp_path, scop, [source for _, source in both[:6]])
+    sources = kernels(space, both[:6])
+    assert all("#pragma omp parallel for collapse(2)" in source.c for source in sources)
+    check_kernels(tmp_path, scop, sources)
 
 
 def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
-    scop, made = generated(tmp_path, CONVOLUTION)
+    scop, _, variants = generated(tmp_path, CONVOLUTION)
     space = pipeline.space_on(scop, machine_with(2, 64))
     found = set()
-    for variant, _ in made:
+    for variant in variants:
         applied = space.apply(variant)
         for step in parallel_steps(variant):
             if (step.loop, step.inner) in (("o", "j"), ("j", "o")) and not variant.rewrites:
@@ -100,9 +104,11 @@ def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
 
 @pytest.mark.native
 def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Path) -> None:
-    scop, made = generated(tmp_path, TRIANGLE)
-    dynamic = [source for variant, source in made if any(step.dynamic for step in parallel_steps(variant))]
-    static = [source for variant, source in made if not any(step.dynamic for step in parallel_steps(variant))]
+    scop, space, variants = generated(tmp_path, TRIANGLE)
+    dynamic, static = (
+        kernels(space, (each for each in variants if any(step.dynamic for step in parallel_steps(each)) is wanted))
+        for wanted in (True, False)
+    )
     assert dynamic
     assert static
     assert all("schedule(dynamic)" in source.c for source in dynamic)
@@ -111,7 +117,7 @@ def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Pat
 
 
 def test_even_iterations_are_dealt_out_one_loop_at_a_time(tmp_path: Path) -> None:
-    _, made = generated(tmp_path, EVEN)
-    steps = [step for variant, _ in made for step in parallel_steps(variant)]
+    _, _, variants = generated(tmp_path, EVEN)
+    steps = [step for variant in variants for step in parallel_steps(variant)]
     assert steps
     assert not any(step.inner or step.dynamic for step in steps)
