@@ -266,6 +266,7 @@ KNOWN = {
     ("microkernels/int16.py", "_MOST"),
     ("microkernels/rest_rows.py", "_LONGEST"),
     ("variants/nest_rules.py", "CACHE_TILED_LOOPS"),  # how many
+    ("variants/rewrites/expand.py", "LARGEST"),  # memory that emitted code may ask for
     ("variants/rewrites/schedule_tiles.py", "CACHE_SHARE"),  # a ratio of the caches' sizes
     ("variants/rewrites/schedule_tiles.py", ""),  # iterations of a tile
     ("variants/rewrites/transform_domain.py", "_SAME_SET"),  # part of what the step means on any machine
