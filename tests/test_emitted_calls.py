@@ -26,10 +26,8 @@ pytestmark = pytest.mark.native
 
 QUICK = (
     "conv_1x1/c-panels-prepared",
-    "conv_relu/c-winograd-first-after",
     "conv_relu/c-winograd-first-after-prepared",
     "conv_same/c-pad-unfold-coalesce-first",
-    "matmul/c-panels-prepared",
     "matmul_tails/c-inner",
 )
 

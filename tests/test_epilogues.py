@@ -112,7 +112,7 @@ FINISHED = {
     ("kernel", "name"),
     # Tiles take no doubles.
     marked(*(case for case in product(("c", "c-amx"), FINISHED) if case != ("c-amx", "doubles"))),
-    quick=3,
+    quick=1,
 )
 def test_blocks_are_finished_in_the_call(kernel: str, name: str, tmp_path: Path) -> None:
     source = FINISHED[name]

@@ -27,9 +27,7 @@ pytestmark = pytest.mark.native
 
 # Of every way to write code one; the rest is for ``make test-slow``.
 QUICK = (
-    "conv_relu/c-winograd-first-after",
     "conv_relu/c-winograd-first-after-prepared",
-    "matmul/c-panels-prepared",
     "matmul/c-strassen-first-inner",
     "matmul_bfloat16/c",
     "softmax/loops-fuse",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from computed import check_kernels, parse
 from frontend_interpreter import DTYPES, Interpreter, points, table
+from marks import parametrized
 
 import polydl
 from polydl import pipeline
@@ -257,7 +258,7 @@ def steps_of(scop: Scop) -> Iterator[Expand]:
             yield Expand(users[0].name, array, loops)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@parametrized("seed", range(4), quick=1)
 def test_random_nests_compute_the_same(tmp_path: Path, seed: int) -> None:
     draw = Random(seed)
     legal = refused = left = 0

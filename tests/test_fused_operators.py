@@ -72,7 +72,7 @@ def source(name: str, shape: dict[str, Any]) -> str:
     )
 
 
-@parametrized("name", OPERATORS, quick=2)
+@parametrized("name", OPERATORS, quick=1)
 @given(shape=shapes, seed=st.integers(0, 99))
 @settings(max_examples=2)
 def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int) -> None:

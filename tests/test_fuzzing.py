@@ -158,7 +158,7 @@ def settings() -> Settings:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("seed", "nests"), [(9300, 8), pytest.param(9300, 40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("seed", "nests"), [(9300, 4), pytest.param(9300, 40, marks=pytest.mark.slow)])
 def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: Settings, tmp_path: Path) -> None:
     run = fuzz(seed, Budget(nests=nests), settings, tmp_path, jobs=1)
     assert run.totals.failures == Counter(), run.findings

@@ -50,6 +50,7 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
     run(scop, tmp_path, toolchain, 2, "auto", 6)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @parametrized("microkernel", ["c", "libxsmm"], quick=1)
 @parametrized("name", ["convolution that skips rows of padding", "triangle of blocks"], quick=1)
@@ -66,13 +67,13 @@ def test_loops_that_bound_each_other_stay_outside_of_calls(
 
 @pytest.mark.native
 @parametrized("name", ["product with initialisation", "strided and dilated convolution"], quick=1)
-@pytest.mark.parametrize("microkernel", ["c", "none"])
+@parametrized("microkernel", ["c", "none"], quick=1)
 def test_other_inner_loops_compute_the_same(name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain) -> None:
     run(parse(tmp_path, NESTS[name]), tmp_path, toolchain, 1, microkernel, 4)
 
 
 @pytest.mark.native
-@parametrized("name", NESTS, quick=8)
+@parametrized("name", NESTS, quick=4)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path: Path) -> None:
     if subprocess.run(["which", compiler], capture_output=True, check=False).returncode:

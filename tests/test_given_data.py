@@ -80,6 +80,7 @@ def test_arrays_of_a_file_take_the_place_of_random_data(file: Path, tmp_path: Pa
         polydl.optimize(file, function="roots", init="fill", inputs=inputs, **FEW)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_command_says_which_data_there_were(file: Path, tmp_path: Path) -> None:
     kept = ["--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out"), "--top-k", "1", "--max-variants", "2"]

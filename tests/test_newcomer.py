@@ -58,7 +58,7 @@ def test_every_problem_is_expected_to_be_taken_or_refused() -> None:
     assert len(FILES) >= 16
 
 
-@parametrized("name", TAKEN, quick=2)
+@parametrized("name", TAKEN, quick=1)
 def test_what_is_taken_has_legal_variants(name: str) -> None:
     scop = parse(FOLDER / name, defines=TAKEN[name], function=FUNCTIONS.get(name))
     space = pipeline.space_on(scop, machine_with(2, 32))

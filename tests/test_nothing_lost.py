@@ -136,6 +136,7 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     assert sum(len(record.samples) for record in kept() if record.complete) > call - 1
 
 
+@pytest.mark.slow
 @parametrized(
     ("place", "call"),
     [

@@ -233,6 +233,7 @@ def test_a_directory_that_takes_nothing_is_said_at_once(
     assert "Winner" in captured.out
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_damaged_records_are_said_and_made_again(run: Any, tmp_path: Path, matmul: Path) -> None:
     first = run()

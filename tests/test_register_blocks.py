@@ -226,7 +226,7 @@ def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> Non
         (FIRST, {"o": 11, "c": 3, "stride": 2}),
         (MAXIMA, {"o": 11, "c": 3, "stride": 2}),
     ],
-    quick=3,
+    quick=1,
 )
 @parametrized("threads", [1, 2], quick=1)
 def test_blocks_compute_the_same(tmp_path: Path, text: str, sizes: dict[str, int], threads: int) -> None:

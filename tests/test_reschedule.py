@@ -165,7 +165,7 @@ def test_loops_that_can_be_tiled_as_they_are_stay_as_they_are(scops: dict[str, S
 
 
 @pytest.mark.native
-@parametrized("name", STENCILS, quick=2)
+@parametrized("name", STENCILS, quick=1)
 def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, Scop], tmp_path: Path) -> None:
     scop = scops[name]
     first, last = (steps := proposed(scop))[0], steps[-1]

@@ -39,7 +39,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
         ("stencil.c", {}, 64),
         ("bnorm_relu.c", {}, None),
     ],
-    quick=3,
+    quick=1,
 )
 def test_variants_of_the_examples(example: str, defines: dict[str, int], line_bytes: int | None) -> None:
     """Real sizes and sampled orders: each variant by itself, by isl, and all together."""

@@ -137,6 +137,7 @@ def test_a_loop_that_is_not_there_is_not_coalesced(tmp_path: Path) -> None:
         coalesce(base, Coalesce("S0", "y", "z"), dependences(base))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_an_initialisation_is_coalesced_with_its_accumulation(tmp_path: Path) -> None:
     source = POINTWISE.replace(

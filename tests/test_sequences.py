@@ -63,7 +63,7 @@ def test_the_best_combination_is_the_expected_one(path: Path) -> None:
 
 
 @pytest.mark.native
-@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=3)
+@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=2)
 def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
     scop = pipeline.parse(path, defines={"N": size})

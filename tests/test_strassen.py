@@ -118,7 +118,7 @@ def test_the_products_make_up_the_product_exactly(parts: int, products: int) -> 
         (BLOCKED_1X1, 2),
         (BATCHED, 3),
     ],
-    quick=3,
+    quick=2,
 )
 def test_products_of_several_layouts(source: str, ways: int, threads: int, tmp_path: Path) -> None:
     assert len(check(parse(tmp_path, source), tmp_path, threads)) == ways
