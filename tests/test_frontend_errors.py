@@ -62,6 +62,12 @@ def test_bad_input_is_refused_with_place_construct_and_remedy(path: Path) -> Non
         assert error.construct.split("…")[0].strip() in text
 
 
+def test_a_function_that_has_no_header_can_be_declared() -> None:
+    with pytest.raises(errors.SourceError) as raised:
+        parse(BAD_INPUT / "undeclared_function.c")
+    assert raised.value.remedy == "declare it, or include the header that does"
+
+
 def test_a_define_that_nothing_uses(tmp_path: Path) -> None:
     (tmp_path / "sizes.h").write_text("#ifdef LARGE\n#define N 8\n#else\n#define N 4\n#endif\n")
     path = tmp_path / "nest.c"

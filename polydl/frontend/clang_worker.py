@@ -105,7 +105,7 @@ def _source_error(
         options = " ".join(f"-D {name}=VALUE" for name in names)
         remedy = f"declare {', '.join(names)}, or define {defined}: {options}"
     elif re.search(r"undeclared (library )?function", message):
-        remedy = "include the header that declares it"
+        remedy = "declare it, or include the header that does"
     elif "file not found" in message:
         remedy = "add the folder of the header to the include directories"
     elif message.startswith("expected ") and (replaced := [name for name in macros if name in words]):
