@@ -20,6 +20,7 @@ FILES = sorted(path for path in FOLDER.iterdir() if path.is_file())
 # With their sizes.
 TAKEN: dict[str, Mapping[str, int]] = {
     "attention.c": {},
+    "banded.c": {},
     "blur.c": {},
     "conv_sizes.c": {"ch": 8, "filters": 8, "h": 14, "w": 14, "kh": 3, "kw": 3},
     "depthwise.c": {},
@@ -30,6 +31,7 @@ TAKEN: dict[str, Mapping[str, int]] = {
     "lstm.c": {},
     "matmul_vla.c": {"n": 32, "m": 48, "k": 24},
     "program.c": {},
+    "resize.c": {},
     "sgemm_lda.c": {"m": 32, "n": 48, "k": 24, "lda": 24, "ldb": 48, "ldc": 48},
     "softmax.c": {"rows": 16, "cols": 64},
 }
@@ -47,6 +49,7 @@ REFUSED = {
     "complex_struct.c": Refusal(UnsupportedConstructError, 7, "struct", "each member in an array of its own"),
     "csr.c": Refusal(UnsupportedConstructError, 5, "bounds depend on data", "sparse matrix"),
     "histogram.c": Refusal(UnsupportedConstructError, 4, "subscript isn't affine", "histogram"),
+    "maxpool.c": Refusal(UnsupportedConstructError, 13, "condition depends on data", "c[i] > 0 ? x : y"),
     "matmul.cpp": Refusal(SourceError, 2, "this is C++", 'extern "C"'),
     "matmul.f90": Refusal(SourceError, 1, "this is Fortran", "bind(C)"),
 }
@@ -73,6 +76,25 @@ def test_what_is_refused_says_what_to_write_instead(name: str) -> None:
         parse(FOLDER / name, defines=defines)
     assert raised.value.line == line
     assert remedy in (raised.value.remedy or "")
+
+
+def test_a_declaration_of_several_variables_is_several() -> None:
+    scop = pipeline.parse(FOLDER / "resize.c")
+    assert scop.array("in").extents == (65, 97)
+    assert scop.statements[-1].text.startswith("out[y][x] = ")
+    assert all(access.subscripts is None for access in scop.statements[-1].accesses if access.array == "in")
+    values = [node.text for node in scop.statements[-1].body.walk() if node.kind == "affine"]
+    assert len(values) == 6
+    assert all(text.startswith(f"{{ {scop.statements[-1].name}[y, x] -> ") for text in values), "not those they were"
+
+
+def test_variables_of_one_declaration_have_their_own_texts(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    body = "const float up = a[i] + 1, down = a[i] - 1;\n    b[i] = up * down;"
+    path.write_text(f"void f(float a[8], float b[8])\n{{\n  for (int i = 0; i < 8; ++i) {{\n    {body}\n  }}\n}}\n")
+    texts = [statement.text.rstrip(",;") for statement in parse(path).statements]
+    assert texts[-1] == "b[i] = up * down"
+    assert all(text in ("const float up = a[i] + 1", "down = a[i] - 1") for text in texts[:-1])
 
 
 def test_all_missing_sizes_are_named_at_once() -> None:

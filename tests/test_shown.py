@@ -108,6 +108,14 @@ def test_the_answer_fits_a_screen_and_begins_with_the_winner(width: int, full: b
         assert "asked before, 2026-11-23 12:45 UTC" in text
 
 
+def test_a_nest_without_arithmetic_has_no_rate() -> None:
+    document = run_document()
+    document["best"]["gflops"] = 0.0
+    rows = answer_text(document, verbose=False).splitlines()
+    assert rows[1].startswith("  variant ")
+    assert not any("FMA peak" in row for row in rows)
+
+
 def test_verbose_shows_all_candidates_and_all_steps(width: int) -> None:
     document = many(run_document())
     text = answer_text(document, verbose=True)

@@ -1,12 +1,14 @@
 """Assignments in forms that pet doesn't read, as ones that it reads.
 
 ``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
-``x = (x < 0) ? 0 : x;`` it is a plain statement. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Both mean the
-same in C. Runs in the child process that holds libclang.
+``x = (x < 0) ? 0 : x;`` it is a plain statement. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables
+that one declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in
+C. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -59,8 +61,23 @@ def assignment_edits(reader: FunctionReader) -> list[Edit]:
         elif cursor.kind in (CursorKind.COMPOUND_STMT, CursorKind.FOR_STMT):
             children = list(cursor.get_children())
             for child in children if cursor.kind == CursorKind.COMPOUND_STMT else children[-1:]:
-                edits += _chain(child, blank)
+                edits += _declarations(child, blank) if child.kind == CursorKind.DECL_STMT else _chain(child, blank)
     return edits
+
+
+def _declarations(statement: Any, text: str) -> Iterator[Edit]:
+    """``int a = x, b = y;`` as ``int a = x; int b = y;``, where what stands before the first name is a type alone."""
+    declared = list(statement.get_children())
+    if len(declared) < 2 or any(each.kind != CursorKind.VAR_DECL for each in declared):
+        return
+    kind = text[statement.extent.start.offset : declared[0].location.offset]
+    if not re.fullmatch(r"[\w\s]+", kind):
+        return
+    between = [(one.extent.end.offset, other.location.offset) for one, other in pairwise(declared)]
+    if all(text[start:end].strip() == "," for start, end in between):
+        for start, end in between:
+            yield Edit(text.index(",", start), text.index(",", start) + 1, ";")
+            yield Edit(end, end, kind)
 
 
 def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:

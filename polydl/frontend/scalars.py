@@ -21,6 +21,7 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
+from polydl.poly.substitution import value_in
 
 # Most bytes of an expanded scalar; one that needs more is left as it is.
 _LARGEST_EXPANSION = 1 << 26
@@ -157,7 +158,8 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
         same = (
             value.kind == "access" and scop.array(definition.access(value.text, "read").array).element == array.element
         )
-        typed = value if same else Expression("cast", array.element, (value,))
+        there = value_in(value, reader.name)
+        typed = there if same else Expression("cast", array.element, (there,))
         kept = tuple(access for access in reader.accesses if access.array != array.name)
         added = tuple(_moved(access, reader) for access in definition.reads)
         names = {access.reference for access in kept}

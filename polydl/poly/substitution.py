@@ -75,4 +75,13 @@ def renamed(statement: Statement, name: str) -> Statement:
 
     domain = isl.Set(statement.domain).set_tuple_name(name)
     accesses = tuple(of(access) for access in statement.accesses)
-    return replace(statement, name=name, domain=str(domain), accesses=accesses)
+    body = value_in(statement.body, name)
+    return replace(statement, name=name, domain=str(domain), body=body, accesses=accesses)
+
+
+def value_in(node: Expression, name: str) -> Expression:
+    """The expression in a statement of that name, over the same iterators."""
+    text = (
+        str(isl.PwAff(node.text).set_tuple_id(isl.dim_type.in_, isl.Id(name))) if node.kind == "affine" else node.text
+    )
+    return replace(node, text=text, arguments=tuple(value_in(argument, name) for argument in node.arguments))

@@ -83,7 +83,9 @@ def _winner(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     of_peak = f"{percentage(best['peak_fraction'])} of the FMA peak"
     if verbose:
         of_peak += f" of {threads} ({number(peak(document))} GFLOPS)"
-    yield from wrapped(f"{number(best['gflops'])} GFLOPS, {of_peak}; {_which(document)}", "  ")
+    # Where nothing is computed, as in a transposition, there is no rate.
+    rate = [f"{number(best['gflops'])} GFLOPS, {of_peak}"] if best["gflops"] else []
+    yield from wrapped("; ".join([*rate, _which(document)]), "  ")
     yield from _prepared(document)
     said = [f"numerics {document['numerics']}: {best['rounding']['method']}", accuracy_text(best["accuracy"])]
     yield from wrapped("; ".join([*said, *(exactness_text(best["exactness"]) if verbose else ())]), "  ")
