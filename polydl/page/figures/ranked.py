@@ -21,7 +21,7 @@ def ranked(run: Run, width: Width) -> str | None:
         return None
 
     def paint(axes: Axes) -> Tips:
-        return _paint(axes, run, scores)
+        return _paint(axes, run, scores, width)
 
     label = f"Scores of {len(scores)} variants by {run.ranker}, with {len(picks(run))} picks marked"
     return drawn("ranked", label, width, 240 if width.narrow else 280, paint)
@@ -32,7 +32,7 @@ def picks(run: Run) -> list[Variant]:
     return [variant for variant in run.variants if variant.score is not None]
 
 
-def _paint(axes: Axes, run: Run, scores: list[float]) -> Tips:
+def _paint(axes: Axes, run: Run, scores: list[float], width: Width) -> Tips:
     import numpy as np
 
     logarithmic = min(scores) > 0 and max(scores) > 8 * min(scores)
@@ -49,6 +49,8 @@ def _paint(axes: Axes, run: Run, scores: list[float]) -> Tips:
         axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.locator_params(axis="x", nbins=3 if width.narrow else 6)
     counts, _, _ = axes.hist(scores, bins=edges.tolist(), color=colour("variant"), alpha=0.55)
     top = float(max(counts))
     best = run.winner.id if run.winner is not None else ""
