@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
-from polydl.ir.families import BILINEAR, FUSION, LAYOUT, PACKING, PADDING
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
@@ -51,9 +50,7 @@ class _Learned:
         return replace(self.weights, card=card).to_bytes()
 
 
-# The families of rewrites in the data that the shipped weights were trained on.
-FAMILIES = frozenset({BILINEAR, FUSION, LAYOUT, PACKING, PADDING})
-# The bytes of an element of C, A and B in that data: all of it is float.
+# The bytes of an element of C, A and B in the data that rankers are trained on: all of it is float.
 ELEMENT_BYTES = (4, 4, 4)
 
 
@@ -127,7 +124,7 @@ class UtilityTournament(_Learned):
         corrections = self.corrections(seen)
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.
-        strange = np.array([not each.families <= FAMILIES for each in candidates])
+        strange = np.array([not each.families <= set(self.weights.rewrites) for each in candidates])
         others = np.flatnonzero(np.array(known) & ~strange)
         if strange.any() and others.size:
             best = others[np.argsort(predicted[others], kind="stable")[:_BEST]]

@@ -22,7 +22,7 @@ Activation = Literal["relu", "softsign", "linear"]
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
 # Of the file.
-FORMAT = 1
+FORMAT = 2
 FARTHEST = 3.0
 
 
@@ -69,8 +69,8 @@ class Weights:
     """Networks whose outputs are averaged, over features scaled to ``(x - mean) / deviation``.
 
     ``features`` names a set of features with its version, ``kind`` the ranker. ``card`` is free, but for what says
-    where the numbers come from: ``machine``, ``data``, ``seed``, ``scores``. ``families`` are those of the microkernels
-    in the data.
+    where the numbers come from: ``machines``, ``data``, ``seed``, ``scores``. ``families`` are those of the
+    microkernels in the data, and ``rewrites`` those of the rewrites.
     """
 
     kind: str
@@ -80,6 +80,7 @@ class Weights:
     deviation: Array
     card: Mapping[str, Any]
     families: tuple[str, ...] = ()
+    rewrites: tuple[str, ...] = ()
 
     def __call__(self, features: Array) -> Array:
         """A row of outputs for each row of features, the same in whatever order the rows come.
@@ -98,7 +99,7 @@ class Weights:
     def to_bytes(self) -> bytes:
         """The content of a file for ``load``. The same weights make the same bytes."""
         about = {"format": FORMAT, "kind": self.kind, "features": self.features, "card": self.card}
-        about["families"] = list(self.families)
+        about["families"], about["rewrites"] = list(self.families), list(self.rewrites)
         about["activations"] = [[layer.activation for layer in network.layers] for network in self.networks]
         arrays: dict[str, Any] = {"mean": self.mean, "deviation": self.deviation}
         for number, network in enumerate(self.networks):
@@ -148,7 +149,8 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
         arrays["mean"],
         arrays["deviation"],
         about["card"],
-        tuple(about.get("families", ())),
+        tuple(about["families"]),
+        tuple(about["rewrites"]),
     )
 
 

@@ -15,7 +15,6 @@ import numpy as np
 
 from polydl.contracts import MeasuredNest, TrainedRanker
 from polydl.errors import MissingComponentError, OptionError
-from polydl.machine import Machine
 from polydl.ranking import features, learned
 from polydl.ranking.network import Activation, Array, Network, Weights, network_of, scale
 
@@ -110,10 +109,13 @@ def _scaling(rows: Array) -> tuple[Array, Array]:
     return rows.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
 
 
-def _families(nests: Sequence[MeasuredNest]) -> tuple[str, ...]:
-    """Of all microkernels in the data."""
-    uses = (use for nest in nests for candidate in nest.candidates for use in candidate.microkernels)
-    return tuple(sorted({use.family for use in uses}))
+def _families(nests: Sequence[MeasuredNest]) -> dict[str, tuple[str, ...]]:
+    """Those of all microkernels and of all rewrites in the data, as ``Weights`` keeps them."""
+    candidates = [candidate for nest in nests for candidate in nest.candidates]
+    return {
+        "families": tuple(sorted({use.family for each in candidates for use in each.microkernels})),
+        "rewrites": tuple(sorted({family for each in candidates for family in each.families})),
+    }
 
 
 def _check(nests: Sequence[MeasuredNest]) -> None:
@@ -130,12 +132,8 @@ class PaperTrainer:
     batch: int = 2048
     rate: float = 2e-3
 
-    def train(
-        self, nests: Sequence[MeasuredNest], machine: Machine, *, seed: int, progress: Progress | None = None
-    ) -> TrainedRanker:
+    def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:
         _check(nests)
-        # The paper's statistics are bytes in the caches, which depend on the machine already.
-        del machine
         pairs, labels = self._pairs(nests)
         generator = np.random.default_rng(seed)
         with _tensorflow(seed) as tf:
@@ -161,7 +159,7 @@ class PaperTrainer:
             np.zeros(size, np.float32),
             np.ones(size, np.float32),
             {},
-            _families(nests),
+            **_families(nests),
         )
         return learned.PaperTournament(given=weights)
 
@@ -193,11 +191,9 @@ class UtilityTrainer:
     decay: float = 1e-1
     noise: float = 0.4
 
-    def train(
-        self, nests: Sequence[MeasuredNest], machine: Machine, *, seed: int, progress: Progress | None = None
-    ) -> TrainedRanker:
+    def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:
         _check(nests)
-        rows = [features.rich(nest.candidates, machine) for nest in nests]
+        rows = [features.rich(nest.candidates, nest.machine) for nest in nests]
         mean, deviation = _scaling(np.concatenate(rows))
         most = max(len(own) for own in rows)
         inputs = np.zeros((len(nests), most, len(mean)), np.float32)
@@ -207,7 +203,7 @@ class UtilityTrainer:
         for place, (own, nest) in enumerate(zip(rows, nests, strict=True)):
             inputs[place, : len(own)] = scale(own, mean, deviation)
             times[place, : len(own)] = np.log(np.array(nest.seconds) / min(nest.seconds))
-            predicted[place, : len(own)] = features.predicted(nest.candidates, machine)
+            predicted[place, : len(own)] = features.predicted(nest.candidates, nest.machine)
             there[place, : len(own)] = 1.0
         generator = np.random.default_rng(seed)
         with _tensorflow(seed) as tf:
@@ -240,7 +236,7 @@ class UtilityTrainer:
 
             _descend(tf, variables, loss, self.steps, self.rate, batches, progress, self.decay)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {}, _families(nests))
+        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {}, **_families(nests))
         return learned.UtilityTournament(given=weights)
 
 
@@ -268,11 +264,9 @@ class RegressionTrainer:
     hidden: tuple[int, ...] = REGRESSION_HIDDEN
     logarithms: bool = True
 
-    def train(
-        self, nests: Sequence[MeasuredNest], machine: Machine, *, seed: int, progress: Progress | None = None
-    ) -> TrainedRanker:
+    def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:
         _check(nests)
-        inputs = np.concatenate([self.inputs(nest, machine) for nest in nests])
+        inputs = np.concatenate([self.inputs(nest) for nest in nests])
         mean, deviation = _scaling(inputs)
         inputs = scale(inputs, mean, deviation)
         wanted = np.concatenate([throughputs(nest) for nest in nests])
@@ -296,16 +290,16 @@ class RegressionTrainer:
             variables[-2].assign(variables[-2] * spread)
             variables[-1].assign(variables[-1] * spread + centre)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {}, _families(nests))
+        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {}, **_families(nests))
         return learned.Regression(given=weights)
 
-    def inputs(self, nest: MeasuredNest, machine: Machine) -> Array:
-        found = features.parameters(nest.candidates, machine)
+    def inputs(self, nest: MeasuredNest) -> Array:
+        found = features.parameters(nest.candidates, nest.machine)
         return np.log1p(found).astype(np.float32) if self.logarithms else found
 
-    def predicted(self, ranker: learned.Regression, nest: MeasuredNest, machine: Machine) -> Array:
+    def predicted(self, ranker: learned.Regression, nest: MeasuredNest) -> Array:
         """Logarithms of GFLOPS that a ranker of this trainer predicts."""
-        return ranker.weights(self.inputs(nest, machine))[:, 0]
+        return ranker.weights(self.inputs(nest))[:, 0]
 
 
 def throughputs(nest: MeasuredNest) -> Array:

@@ -26,15 +26,20 @@ from polydl.learning.samples import (
     candidate_of,
     describe,
     groups_of_workloads,
-    machine_of,
+    machines_beside,
     measured_nests,
+    nests_in,
+    profile_path,
     read_records,
     usable,
     write_compressed,
 )
 from polydl.learning.selection import balanced, decisions, leading, spread_evenly
+from polydl.presentation.learning import evaluation_text
 from polydl.records.line import to_line
 from polydl.records.store import Damage
+
+MACHINES = machines_beside(SOURCE)
 
 
 def variants() -> list[Variant]:
@@ -130,11 +135,11 @@ def test_only_undisturbed_samples_of_one_run_are_compared() -> None:
     assert not usable(disturbed)
     groups = groups_of_workloads()
     nest = next(nest for nest in NESTS if nest.name == records[0].workload)
-    (same,) = (each for each in measured_nests([disturbed, *records[1:]], groups) if each.name == nest.name)
+    (same,) = (each for each in measured_nests([disturbed, *records[1:]], groups, MACHINES) if each.name == nest.name)
     assert len(same.candidates) == len(nest.candidates) - 1
     # A second run of fewer variants is not mixed with the first.
     other = [replace(record, run="other", seconds_median=1.0) for record in records[:20]]
-    assert measured_nests([*records, *other], groups) == NESTS
+    assert measured_nests([*records, *other], groups, MACHINES) == NESTS
 
 
 def test_records_survive_compression(tmp_path: Path) -> None:
@@ -153,13 +158,41 @@ def test_records_survive_compression(tmp_path: Path) -> None:
         list(read_records(path))
 
 
+def put_profile(directory: Path, cpu: str) -> None:
+    """That of the shipped records' machine, as if it had two cores."""
+    text = profile_path(SOURCE, cpu).read_text(encoding="utf-8")
+    profile_path(directory, cpu).write_text(text.replace("cores = 1\n", "cores = 2\n"), encoding="utf-8")
+
+
 def test_a_profile_belongs_to_records_of_another_machine(tmp_path: Path) -> None:
-    foreign = [replace(nest, cpu="another") for nest in NESTS]
+    setting = next(read_records(SOURCE)).setting
     with pytest.raises(OptionError, match="not this machine"):
-        machine_of(tmp_path, foreign)
-    with pytest.raises(OptionError, match="holds records of"):
-        machine_of(tmp_path, [NESTS[0], *foreign])
-    assert machine_of(SOURCE, NESTS).threads == NESTS[0].threads
+        machines_beside(tmp_path)(setting)
+    put_profile(tmp_path, setting.cpu)
+    for threads in (1, 2):
+        machine = machines_beside(tmp_path)(replace(setting, threads=threads))
+        assert (machine.cpu_id, machine.threads) == (setting.cpu, threads)
+
+
+def test_records_of_several_machines_are_nests_of_each(tmp_path: Path) -> None:
+    records = [each for each in read_records(SOURCE) if each.workload == "resnet_03"]
+    setting = records[0].setting
+    two = replace(setting, threads=2)
+    put_profile(tmp_path, setting.cpu)
+    paths = [tmp_path / "one.jsonl.xz", tmp_path / "both.jsonl.xz"]
+    both = [*records, *(replace(record, setting=two, run=f"{record.run}2") for record in records)]
+    for path, kept in zip(paths, (records, both), strict=True):
+        write_compressed(kept, path)
+    (alone,) = nests_in(paths[:1])
+    first, second = nests_in(paths[1:])
+    assert [nest.machine.threads for nest in (alone, first, second)] == [1, 1, 2]
+    assert first == alone
+    assert evaluation.machines_of([alone, first, second]) == (alone.machine, second.machine)
+    # Whatever the machine, a nest is never judged by a ranker that saw it.
+    assert evaluation.without([first, second, *NESTS], first.group) == evaluation.without(NESTS, first.group)
+    text = evaluation_text(evaluation.evaluate([first, second], rankers=("cost-model",)))
+    rows = text.split("by machine")[1].split("by group")[0]
+    assert all(f"{setting.cpu}, {threads}" in rows for threads in ("1 thread", "2 threads"))
 
 
 def test_quality_of_known_orders() -> None:
@@ -206,7 +239,7 @@ def test_nests_that_compute_the_same_are_held_out_together() -> None:
 
 
 def test_evaluation_sets_rankers_beside_the_default_order_and_chance() -> None:
-    found = evaluation.evaluate(NESTS, MACHINE, rankers=("equation-1", "cost-model"))
+    found = evaluation.evaluate(NESTS, rankers=("equation-1", "cost-model"))
     lines = {each.ranker: each for each in evaluation.summaries(found)}
     assert list(lines) == ["default order", "random pick", "oracle", "equation-1", "cost-model"]
     assert lines["oracle"].top[0].value == 1.0

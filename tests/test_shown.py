@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from machines import machine_with
 from marks import parametrized
-from measured import MACHINE, NESTS
+from measured import NESTS
 from page_documents import document as run_document
 from rich.console import Console
 from test_page import recorded
@@ -243,7 +243,7 @@ def test_quiet_shows_nothing_and_verbose_all(tmp_path: Path, quick_command: Path
 
 @pytest.fixture(scope="module")
 def judged() -> evaluation.Evaluation:
-    return evaluation.evaluate(NESTS, MACHINE, rankers=("equation-1", "cost-model"))
+    return evaluation.evaluate(NESTS, rankers=("equation-1", "cost-model"))
 
 
 def test_judged_rankers_fit_the_terminal(width: int, judged: evaluation.Evaluation) -> None:

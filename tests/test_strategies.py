@@ -22,7 +22,7 @@ from polydl.errors import OptionError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning.recorded_space import RecordedSpace, Row, named_steps, rows_of, searched
-from polydl.learning.samples import machine_of, measured_nests, read_records
+from polydl.learning.samples import machines_beside, measured_nests, read_records
 from polydl.ranked import ranked_variants
 from polydl.search_space import RankedSpace
 from polydl.variants.search.bound import BOUND
@@ -302,10 +302,8 @@ def test_the_best_time_of_a_replayed_search_never_rises() -> None:
 
 def test_recorded_nests_are_searched_as_they_were_measured() -> None:
     source = Path(__file__).parents[1] / "experiments" / "data" / "ranking" / "records.jsonl.xz"
-    nests = measured_nests(islice(read_records(source), 100), {})
-    machine = machine_of(source, nests)
-    nest = nests[0]
-    rows = rows_of(nest, pipeline.ranker_named("cost-model"), machine)
+    nest = measured_nests(islice(read_records(source), 100), {}, machines_beside(source))[0]
+    rows = rows_of(nest, pipeline.ranker_named("cost-model"))
     assert len(rows) >= 40
     assert [row.seconds for row in rows] == list(nest.seconds)
     assert all(row.least < (row.seconds or 0.0) for row in rows), "a bound is one"

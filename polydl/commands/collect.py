@@ -86,7 +86,7 @@ def collect(
 
     require_own_records(None if compile_only else shard, records)
     if export is not None:
-        return _export(records or default_directory(), export, threads)
+        return _export(records or default_directory(), export)
     if not suites and not workloads:
         raise OptionError("no workloads were named", remedy="give --suite, for example --suite networks")
     if compile_only and work is None:
@@ -141,22 +141,22 @@ def collect(
     return 0
 
 
-def _export(directory: Path, path: Path, threads: int) -> int:
+def _export(source: Path, path: Path) -> int:
     from polydl.learning.collection import analysed_anew
-    from polydl.learning.samples import chosen_runs, profile_path, read_records, write_compressed
-    from polydl.machine import Machine
+    from polydl.learning.samples import chosen_runs, machines_beside, profile_path, read_records, write_compressed
     from polydl.presentation.progress import progress_bar
 
-    machine = Machine.detect(threads=threads)
     damaged: list[Damage] = []
-    runs = chosen_runs(read_records(directory, damaged.append))
+    runs = chosen_runs(read_records(source, damaged.append))
     warn_of_damage(damaged)
-    enough = [run for run in runs if len(run) >= LEAST_EXPORTED and run[0].setting.cpu == machine.cpu_id]
-    complete = [record for run in enough for record in run]
+    enough = [run for run in runs if len(run) >= LEAST_EXPORTED]
+    machines = machines_beside(source, anew=True)
+    measured_on = {setting.cpu: machines(setting) for setting in dict.fromkeys(run[0].setting for run in enough)}
     with progress_bar() as progress:
-        analysed = analysed_anew(complete, machine, progress=progress)
+        analysed = analysed_anew([record for run in enough for record in run], machines, progress=progress)
     count = write_compressed(analysed, path)
-    machine.save(profile_path(path, machine.cpu_id))
+    for cpu, machine in measured_on.items():
+        machine.save(profile_path(path, cpu))
     nests = len({record.nest for record in analysed})
-    click.echo(f"{count} records of {nests} nests in {path}, the machine's profile beside them")
+    click.echo(f"{count} records of {nests} nests in {path}, with the profiles of their machines beside them")
     return 0

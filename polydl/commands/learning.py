@@ -14,12 +14,11 @@ from polydl.presentation.options import debug_option, json_option
 
 if TYPE_CHECKING:
     from polydl.contracts import MeasuredNest
-    from polydl.machine import Machine
     from polydl.records.store import Damage
 
 data_option = click.option(
-    "--data", "data", type=click.Path(path_type=Path), metavar="PATH",
-    help="Records: a directory, or a file of them, .xz or not (the user's records).",
+    "--data", "data", type=click.Path(path_type=Path), multiple=True, metavar="PATH",
+    help="Records: a directory, or a file of them, .xz or not (the user's records). Repeated for several machines.",
 )  # fmt: skip
 seed_option = click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of all that is drawn.")
 
@@ -31,7 +30,7 @@ seed_option = click.option("--seed", type=int, default=0, show_default=True, met
 @seed_option
 @json_option
 @debug_option
-def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path: str | None) -> int:
+def train(ranker: str, data: tuple[Path, ...], out: Path | None, seed: int, json_path: str | None) -> int:
     """Train a ranker on records, and write its weights with a card that says where they come from.
 
     Needs TensorFlow. The same records and the same seed give the same weights.
@@ -45,9 +44,9 @@ def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path
     if ranker not in registry.names("trainers"):
         known = ", ".join(registry.names("trainers"))
         raise OptionError(f"{ranker!r} can't be trained", construct="--ranker", remedy=f"choose from {known}")
-    source, nests, machine = _measured(data)
+    sources, nests = _measured(data)
     with progress_bar(wanted=json_path != "-") as progress:
-        trained = cards.train(ranker, nests, machine, source=source, seed=seed, progress=progress)
+        trained = cards.train(ranker, nests, sources=sources, seed=seed, progress=progress)
     path = out or Path(f"{ranker}.npz")
     write_atomically(path, trained.ranker.to_bytes(trained.card))
     return show(json_path, trained.card, f"{card_text(trained.card)}\n\nWeights  {path}")
@@ -62,7 +61,7 @@ def train(ranker: str, data: Path | None, out: Path | None, seed: int, json_path
 @json_option
 @debug_option
 def evaluate(
-    data: Path | None,
+    data: tuple[Path, ...],
     rankers: tuple[str, ...],
     figures: Path | None,
     regression_errors: bool,
@@ -71,7 +70,7 @@ def evaluate(
 ) -> int:
     """Judge rankers on networks and matrix products that their training never saw.
 
-    Each of them is held out in turn, and what must be trained is trained without it.
+    Each of them is held out in turn, on all machines at once, and what must be trained is trained without it.
     """
     from polydl import registry
     from polydl.learning import evaluation
@@ -82,14 +81,12 @@ def evaluate(
     if unknown:
         known = ", ".join(registry.names("rankers"))
         raise OptionError(f"{unknown[0]!r} is no ranker", construct="--ranker", remedy=f"choose from {known}")
-    _, nests, machine = _measured(data)
+    _, nests = _measured(data)
     errors: tuple[evaluation.RegressionError, ...] = ()
     with progress_bar(wanted=json_path != "-") as progress:
-        evaluated = evaluation.evaluate(
-            nests, machine, rankers=rankers or evaluation.RANKERS, seed=seed, progress=progress
-        )
+        evaluated = evaluation.evaluate(nests, rankers=rankers or evaluation.RANKERS, seed=seed, progress=progress)
         if regression_errors:
-            errors = evaluation.regression_errors(nests, machine, seed=seed, progress=progress)
+            errors = evaluation.regression_errors(nests, seed=seed, progress=progress)
     text = learning.evaluation_text(evaluated)
     if errors:
         text += f"\n\n{learning.regression_table(errors)}"
@@ -99,17 +96,18 @@ def evaluate(
     return show(json_path, learning.evaluation_document(evaluated, errors), text)
 
 
-def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machine]:
-    """The nests that were measured on this machine with one thread, and the machine as it was then."""
-    from polydl.learning.samples import ANALYSIS, groups_of_workloads, machine_of, measured_nests, read_records
+def _measured(data: tuple[Path, ...]) -> tuple[tuple[Path, ...], tuple[MeasuredNest, ...]]:
+    """Where records are, and the nests that were measured there, each with its machine."""
+    from polydl.learning.samples import ANALYSIS, nests_in
     from polydl.records.store import default_directory
 
-    source = data or default_directory()
+    sources = data or (default_directory(),)
     damaged: list[Damage] = []
-    nests = measured_nests(read_records(source, damaged.append), groups_of_workloads())
+    nests = nests_in(sources, damaged.append)
     warn_of_damage(damaged)
     if not nests:
-        raise OptionError(f"no run in {source} holds enough variants", remedy="measure some with `polydl collect`")
+        listed = ", ".join(map(str, sources))
+        raise OptionError(f"no run in {listed} holds enough variants", remedy="measure some with `polydl collect`")
     older = sum(len(nest.candidates) for nest in nests if nest.analysis != ANALYSIS)
     if older:
         click.echo(
@@ -117,4 +115,4 @@ def _measured(data: Path | None) -> tuple[Path, tuple[MeasuredNest, ...], Machin
             "`polydl collect --export PATH` computes those of your records anew",
             err=True,
         )
-    return source, nests, machine_of(source, nests)
+    return sources, nests

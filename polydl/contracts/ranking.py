@@ -94,8 +94,9 @@ class MeasuredNest:
 
     ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
     that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
-    with the source's own loop order, None if it was not measured. ``analysis`` is the version of the code that computed
-    what is known of the candidates, as ``polydl.learning.samples`` counts them.
+    with the source's own loop order, None if it was not measured. ``machine`` is the one that ran them, with as many
+    threads. ``analysis`` is the version of the code that computed what is known of the candidates, as
+    ``polydl.learning.samples`` counts them.
     """
 
     name: str
@@ -104,8 +105,7 @@ class MeasuredNest:
     candidates: tuple[Candidate, ...]
     seconds: tuple[float, ...]
     default: int | None
-    cpu: str
-    threads: int
+    machine: Machine
     analysis: int = 1
 
 
@@ -128,7 +128,6 @@ class Trainer(Protocol):
     def train(
         self,
         nests: Sequence[MeasuredNest],
-        machine: Machine,
         *,
         seed: int,
         progress: Callable[[int, int], None] | None = None,

@@ -11,9 +11,8 @@ import numpy as np
 
 from polydl import registry
 from polydl.contracts import MeasuredNest, TrainedRanker, Trainer
-from polydl.learning.evaluation import judge
+from polydl.learning.evaluation import judge, machines_of
 from polydl.learning.metrics import TOP, geomean
-from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage
 from polydl.records.record import now
 
@@ -34,13 +33,12 @@ class Trained:
 def train(
     name: str,
     nests: Sequence[MeasuredNest],
-    machine: Machine,
     *,
-    source: Path,
+    sources: Sequence[Path],
     seed: int = 0,
     progress: ProgressCallback | None = None,
 ) -> Trained:
-    """Train the ranker called ``name`` on measured nests; ``source`` is where they were read from.
+    """Train the ranker called ``name`` on measured nests; ``sources`` are where they were read from.
 
     Raises OptionError for a ranker that can't be trained, MissingComponentError without TensorFlow.
     """
@@ -52,29 +50,32 @@ def train(
     kept = [nest for nest in nests if nest.group not in held and nest.problem not in problems]
     scores: dict[str, float] = {}
     if kept and len(groups) > 1:
-        trial = trainer.train(kept, machine, seed=seed, progress=_relay(progress, "trial"))
-        scores = _scores(trial, [nest for nest in nests if nest.group in held], machine)
-    ranker = trainer.train(nests, machine, seed=seed, progress=_relay(progress, "train"))
+        trial = trainer.train(kept, seed=seed, progress=_relay(progress, "trial"))
+        scores = _scores(trial, [nest for nest in nests if nest.group in held])
+    ranker = trainer.train(nests, seed=seed, progress=_relay(progress, "train"))
     settings = {key: value for key, value in asdict(trainer).items() if key != "name"}  # type: ignore[call-overload]
     card = {
         "ranker": name,
         "date": now(),
         "seed": seed,
         "data": {
-            "source": source.name,
+            "sources": [source.name for source in sources],
             "nests": len(nests),
             "variants": sum(len(nest.candidates) for nest in nests),
             "groups": groups,
             "analysis": sorted({nest.analysis for nest in nests}),
         },
-        "machine": {
-            "name": machine.name,
-            "cpu": sorted({nest.cpu for nest in nests}),
-            "threads": sorted({nest.threads for nest in nests}),
-            "vector_bytes": machine.vector_bytes,
-            "peak_gflops": round(machine.peak_gflops, 1),
-            "caches": [level.bytes for level in machine.caches],
-        },
+        "machines": [
+            {
+                "name": machine.name,
+                "cpu": machine.cpu_id,
+                "threads": machine.threads,
+                "vector_bytes": machine.vector_bytes,
+                "peak_gflops": round(machine.peak_gflops, 1),
+                "caches": [level.bytes for level in machine.caches],
+            }
+            for machine in machines_of(nests)
+        ],
         "split": {"held_out": sorted(held), "trained_on": sorted(set(groups) - held)},
         "scores": scores,
         "training": settings,
@@ -82,8 +83,8 @@ def train(
     return Trained(ranker, card)
 
 
-def _scores(ranker: TrainedRanker, nests: Sequence[MeasuredNest], machine: Machine) -> dict[str, float]:
-    qualities = [judge(ranker, nest, machine) for nest in nests]
+def _scores(ranker: TrainedRanker, nests: Sequence[MeasuredNest]) -> dict[str, float]:
+    qualities = [judge(ranker, nest) for nest in nests]
     scores = {f"top {count}": geomean([quality.top[k] for quality in qualities]) for k, count in enumerate(TOP)}
     scores["worst top 1"] = min(quality.top[0] for quality in qualities)
     scores["tau"] = float(np.mean([quality.tau or 0.0 for quality in qualities]))

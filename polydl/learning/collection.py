@@ -289,11 +289,12 @@ def _records(
 
 
 def analysed_anew(
-    records: Iterable[Record], machine: Machine, *, progress: ProgressCallback | None = None
+    records: Iterable[Record], machines: Callable[[Setting], Machine], *, progress: ProgressCallback | None = None
 ) -> tuple[Record, ...]:
-    """The same records with features computed again, after a change of the analysis or of the machine's profile.
+    """The same records with features computed again, after a change of the analysis or of a machine's profile.
 
-    Records are left out whose nest is no ready workload, and whose variant is illegal for this version of polydl.
+    ``machines`` gives that of a record's setting. Records are left out whose nest is no ready workload, and whose
+    variant is illegal for this version of polydl.
     """
     by_nest: dict[str, list[Record]] = {}
     for record in records:
@@ -306,6 +307,7 @@ def analysed_anew(
             for record in nest_records:
                 assert record.variant is not None
                 with suppress(IllegalVariantError, AnalysisError):
+                    machine = machines(record.setting)
                     (candidate,) = pipeline.candidates(scop, [record.variant], machine=machine)
                     features = describe(candidate, default=bool(record.features.get("default")))
                     analysed.append(replace(record, features=features))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,7 +70,6 @@ class Summary:
 
 def evaluate(
     nests: Sequence[MeasuredNest],
-    machine: Machine,
     *,
     rankers: Sequence[str] = RANKERS,
     seed: int = 0,
@@ -97,14 +96,14 @@ def evaluate(
     for name in rankers:
         if name not in trainers:
             ranker: Ranker = registry.load("rankers", name)
-            judged[name] = Judged(name, False, tuple(judge(ranker, nest, machine) for nest in nests))
+            judged[name] = Judged(name, False, tuple(judge(ranker, nest) for nest in nests))
             advance()
             continue
         trainer: Trainer = registry.load("trainers", name)
         qualities: dict[int, Quality] = {}
         for group in groups:
-            ranker = trainer.train(without(nests, group), machine, seed=seed)
-            held_out = {index: judge(ranker, nest, machine) for index, nest in enumerate(nests) if nest.group == group}
+            ranker = trainer.train(without(nests, group), seed=seed)
+            held_out = {index: judge(ranker, nest) for index, nest in enumerate(nests) if nest.group == group}
             qualities.update(held_out)
             advance()
         judged[name] = Judged(name, True, tuple(qualities[index] for index in range(len(nests))))
@@ -117,10 +116,15 @@ def without(nests: Sequence[MeasuredNest], group: str) -> tuple[MeasuredNest, ..
     return tuple(nest for nest in nests if nest.group != group and nest.problem not in held)
 
 
-def judge(ranker: Ranker, nest: MeasuredNest, machine: Machine) -> Quality:
+def judge(ranker: Ranker, nest: MeasuredNest) -> Quality:
     """The quality of a ranker's order of a nest's candidates. The ranker never sees their times."""
     seconds = {c.variant.id: s for c, s in zip(nest.candidates, nest.seconds, strict=True)}
-    return quality([seconds[entry.variant.id] for entry in ranker.rank(nest.candidates, machine).entries])
+    return quality([seconds[entry.variant.id] for entry in ranker.rank(nest.candidates, nest.machine).entries])
+
+
+def machines_of(nests: Sequence[MeasuredNest]) -> tuple[Machine, ...]:
+    """The machines that nests were measured on, one for each number of threads."""
+    return tuple({(nest.machine.cpu_id, nest.machine.threads): nest.machine for nest in nests}.values())
 
 
 def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
@@ -140,9 +144,9 @@ def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
     }
 
 
-def summaries(evaluation: Evaluation, *, group: str | None = None) -> tuple[Summary, ...]:
-    """The summary of each ranker, over all nests or those of one group."""
-    indices = [index for index, nest in enumerate(evaluation.nests) if group in (None, nest.group)]
+def summaries(evaluation: Evaluation, among: Callable[[MeasuredNest], bool] = lambda _: True) -> tuple[Summary, ...]:
+    """The summary of each ranker, over the nests that are ``among`` those asked for."""
+    indices = [index for index, nest in enumerate(evaluation.nests) if among(nest)]
     lines = []
     for name, judged in evaluation.rankers.items():
         qualities = [quality for index in indices if (quality := judged.qualities[index]) is not None]
@@ -195,7 +199,6 @@ class RegressionError:
 
 def regression_errors(
     nests: Sequence[MeasuredNest],
-    machine: Machine,
     *,
     seed: int = 0,
     progress: ProgressCallback | None = None,
@@ -215,11 +218,11 @@ def regression_errors(
                 kept = [n for n in nests if groups.index(n.group) % _FOLDS != fold and n.problem not in problems]
                 if not held or not kept:
                     continue
-                ranker: Any = trainer.train(kept, machine, seed=seed)
+                ranker: Any = trainer.train(kept, seed=seed)
                 weights = ranker.weights.networks[0].parameters
                 for nest in held:
                     wanted = _logarithms(nest.seconds, nest)
-                    guessed = trainer.predicted(ranker, nest, machine)
+                    guessed = trainer.predicted(ranker, nest)
                     errors[logarithms] += ((guessed - wanted) ** 2).tolist()
         lines.append(
             RegressionError(

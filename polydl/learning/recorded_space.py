@@ -12,8 +12,7 @@ from pathlib import Path
 from polydl.contracts import MeasuredNest, Ranker
 from polydl.contracts.search import Strategy, Trial
 from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, UseMicrokernel, Variant
-from polydl.learning.samples import groups_of_workloads, machine_of, measured_nests, read_records
-from polydl.machine import Machine
+from polydl.learning.samples import nests_in
 
 Values = Mapping[str, Hashable]
 REWRITES = "rewrites"
@@ -108,24 +107,23 @@ def recorded_rows(source: Path, ranker: Ranker, fewest: int, most_nests: int | N
 
     Raises RecordsError, OptionError.
     """
-    every = measured_nests(read_records(source), groups_of_workloads())
-    nests = [nest for nest in every if len(nest.candidates) >= fewest]
+    nests = [nest for nest in nests_in([source]) if len(nest.candidates) >= fewest]
     if most_nests is not None:
         nests = nests[:: max(1, len(nests) // most_nests)][:most_nests]
-    return {nest.name: rows_of(nest, ranker, machine_of(source, nests)) for nest in nests}
+    return {nest.name: rows_of(nest, ranker) for nest in nests}
 
 
-def rows_of(nest: MeasuredNest, ranker: Ranker, machine: Machine) -> list[Row]:
+def rows_of(nest: MeasuredNest, ranker: Ranker) -> list[Row]:
     """The variants of a nest, with what a ranker expects of each, and bounds of their times."""
     from polydl.ranking.bound import lower_bounds
 
-    ranking = ranker.rank(nest.candidates, machine)
+    ranking = ranker.rank(nest.candidates, nest.machine)
     scores = {
         entry.variant.id: float(place) if entry.score is None else entry.score
         for place, entry in enumerate(ranking.entries, 1)
     }
     variants = [candidate.variant for candidate in nest.candidates]
-    bounds = lower_bounds(nest.candidates, machine)
+    bounds = lower_bounds(nest.candidates, nest.machine)
     return [
         Row(variant, values, scores[variant.id], seconds, least)
         for variant, values, seconds, least in zip(variants, named_steps(variants), nest.seconds, bounds, strict=True)

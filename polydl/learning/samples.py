@@ -15,9 +15,10 @@ from polydl.errors import OptionError, RecordsError
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
+from polydl.machine.system import find
 from polydl.plan.rewrite_steps import families
 from polydl.records.line import to_line
-from polydl.records.record import Record
+from polydl.records.record import Record, Setting
 from polydl.records.store import Damage, read, read_file, read_stream
 
 # Version of ``Record.features`` as ``describe`` returns them.
@@ -96,23 +97,43 @@ def usable(record: Record) -> bool:
     return record.kind == "variant" and record.status == "ok" and undisturbed and "version" in record.features
 
 
-def measured_nests(records: Iterable[Record], groups: Mapping[str, str]) -> tuple[MeasuredNest, ...]:
-    """The measured variants of each nest, in the order of their ids.
+def nests_in(sources: Iterable[Path], damaged: Callable[[Damage], None] | None = None) -> tuple[MeasuredNest, ...]:
+    """The nests that were measured in records, each with its machine, as ``machines_beside`` says.
+
+    ``damaged`` is called for each line that holds no record.
+    """
+    nests: list[MeasuredNest] = []
+    for source in sources:
+        nests += measured_nests(read_records(source, damaged), groups_of_workloads(), machines_beside(source))
+    return _in_order(nests)
+
+
+def measured_nests(
+    records: Iterable[Record], groups: Mapping[str, str], machines: Callable[[Setting], Machine]
+) -> tuple[MeasuredNest, ...]:
+    """The measured variants of each nest on each machine and number of threads, in the order of their ids.
 
     They are those of one run, since times of different runs are never compared: the last run with nearly as many
     usable variants as the largest. Runs of fewer than ``FEWEST`` usable variants are left out. ``groups`` maps a
     workload's name to its network; a workload that it lacks is a group of its own.
     """
-    nests = [_measured(run, groups) for run in chosen_runs(records)]
-    return tuple(sorted(nests, key=lambda nest: (nest.group, nest.name)))
+    return _in_order(_measured(run, groups, machines) for run in chosen_runs(records))
+
+
+def _in_order(nests: Iterable[MeasuredNest]) -> tuple[MeasuredNest, ...]:
+    def key(nest: MeasuredNest) -> tuple[str, str, str, int]:
+        return nest.group, nest.name, nest.machine.cpu_id, nest.machine.threads
+
+    return tuple(sorted(nests, key=key))
 
 
 def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
-    """The usable records of one run of each nest; see ``measured_nests``."""
-    runs: dict[str, dict[str, dict[str, Record]]] = {}
+    """The usable records of one run of each nest on each machine; see ``measured_nests``."""
+    runs: dict[tuple[str, str, int], dict[str, dict[str, Record]]] = {}
     for record in records:
         if usable(record):
-            runs.setdefault(record.nest, {}).setdefault(record.run, {})[record.id] = record
+            place = record.nest, record.setting.cpu, record.setting.threads
+            runs.setdefault(place, {}).setdefault(record.run, {})[record.id] = record
     chosen: list[tuple[Record, ...]] = []
     for nest_runs in runs.values():
         most = max(len(run) for run in nest_runs.values())
@@ -123,7 +144,9 @@ def chosen_runs(records: Iterable[Record]) -> tuple[tuple[Record, ...], ...]:
     return tuple(chosen)
 
 
-def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredNest:
+def _measured(
+    records: Sequence[Record], groups: Mapping[str, str], machines: Callable[[Setting], Machine]
+) -> MeasuredNest:
     first = records[0]
     name = first.workload or first.function
     marked = [index for index, record in enumerate(records) if record.features.get("default")]
@@ -134,8 +157,7 @@ def _measured(records: Sequence[Record], groups: Mapping[str, str]) -> MeasuredN
         candidates=tuple(candidate_of(record) for record in records),
         seconds=tuple(_seconds(record) for record in records),
         default=marked[0] if marked else None,
-        cpu=first.setting.cpu,
-        threads=first.setting.threads,
+        machine=machines(first.setting),
         analysis=min(record.features.get("analysis", 1) for record in records),
     )
 
@@ -191,23 +213,26 @@ def profile_path(source: Path, cpu: str) -> Path:
     return (source if source.is_dir() else source.parent) / f"{cpu}.toml"
 
 
-def machine_of(source: Path, nests: Sequence[MeasuredNest]) -> Machine:
-    """The machine that the nests were measured on, from its profile beside the records, or this machine.
+def machines_beside(source: Path, *, anew: bool = False) -> Callable[[Setting], Machine]:
+    """The machine of each setting in the records of a source, from its profile beside it, or this machine.
 
-    Raises OptionError for nests of several machines or numbers of threads, and for another machine without a profile.
+    With ``anew``, this machine is as it is known now, whatever that profile says. What is returned raises OptionError
+    for another machine without a profile.
     """
-    places = {(nest.cpu, nest.threads) for nest in nests}
-    if len(places) > 1:
-        listed = ", ".join(f"{cpu} with {threads}" for cpu, threads in sorted(places))
-        raise OptionError(f"{source} holds records of {listed} threads", remedy="export those of one of them")
-    ((cpu, threads),) = places
-    path = profile_path(source, cpu)
-    if path.exists():
-        return replace(Machine.load(path), threads=threads)
-    machine = Machine.detect(threads=threads)
-    if machine.cpu_id != cpu:
-        raise OptionError(f"{source} holds records of {cpu}, which is not this machine", remedy=f"put {path} there")
-    return machine
+
+    @cache
+    def machine(cpu: str, threads: int) -> Machine:
+        path = profile_path(source, cpu)
+        here = find().identity.cpu_id == cpu
+        if path.exists() and not (here and anew):
+            return replace(Machine.load(path), threads=threads)
+        if not here:
+            raise OptionError(
+                f"{source} holds records of {cpu}, which is not this machine", remedy=f"put its profile at {path}"
+            )
+        return Machine.detect(threads=threads)
+
+    return lambda setting: machine(setting.cpu, setting.threads)
 
 
 def write_compressed(records: Iterable[Record], path: Path) -> int:

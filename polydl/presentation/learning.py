@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+from polydl.contracts import MeasuredNest
 from polydl.errors import MissingComponentError
 from polydl.files import write_atomically
 from polydl.learning.evaluation import (
@@ -17,10 +19,12 @@ from polydl.learning.evaluation import (
     Judged,
     RegressionError,
     Summary,
+    machines_of,
     summaries,
 )
 from polydl.learning.metrics import TOP, Interval
-from polydl.presentation.notation import NOTHING, wrapped
+from polydl.machine import Machine
+from polydl.presentation.notation import NOTHING, counted, wrapped
 from polydl.presentation.tables import rendered, table
 
 # File names of the paper's figures by the group that they show; all matrix products are in one.
@@ -46,10 +50,28 @@ def evaluation_text(evaluation: Evaluation) -> str:
     parts = [
         "\n".join(wrapped(nests, "")),
         summaries_table(summaries(evaluation)),
+        *_by_machine(evaluation),
         "Top-1 performance by group (geometric mean)",
-        _groups_table(evaluation, groups),
+        _tops_table("group", evaluation, {group: _of_group(group) for group in groups}),
     ]
     return "\n\n".join(parts)
+
+
+def _by_machine(evaluation: Evaluation) -> list[str]:
+    """The same for each machine, where there are several."""
+    machines = machines_of(evaluation.nests)
+    if len(machines) == 1:
+        return []
+    rows = {f"{each.cpu_id}, {counted(each.threads, 'thread')}": _on(each) for each in machines}
+    return ["Top-1 performance by machine (geometric mean)", _tops_table("machine", evaluation, rows)]
+
+
+def _on(machine: Machine) -> Callable[[MeasuredNest], bool]:
+    return lambda nest: nest.machine == machine
+
+
+def _of_group(group: str) -> Callable[[MeasuredNest], bool]:
+    return lambda nest: nest.group == group
 
 
 def summaries_table(lines: Sequence[Summary]) -> str:
@@ -81,14 +103,15 @@ def _bounds(interval: Interval) -> str:
     return f"{interval.low:.3f}…{interval.high:.3f}"
 
 
-def _groups_table(evaluation: Evaluation, groups: Sequence[str]) -> str:
+def _tops_table(what: str, evaluation: Evaluation, parts: Mapping[str, Callable[[MeasuredNest], bool]]) -> str:
+    """A row for each of the ``parts`` of all nests."""
     names = [name for name in evaluation.rankers if name not in _LEFT_OUT]
     headings = [_SHORT.get(name, name) for name in names]
-    rows = table("group", "nests", *headings, right=["nests", *headings])
-    for group in groups:
-        top = {line.ranker: line.top[0].value for line in summaries(evaluation, group=group)}
-        count = sum(nest.group == group for nest in evaluation.nests)
-        rows.add_row(group, str(count), *(f"{top[name]:.3f}" if name in top else NOTHING for name in names))
+    rows = table(what, "nests", *headings, right=["nests", *headings])
+    for part, among in parts.items():
+        top = {line.ranker: line.top[0].value for line in summaries(evaluation, among)}
+        count = sum(map(among, evaluation.nests))
+        rows.add_row(part, str(count), *(f"{top[name]:.3f}" if name in top else NOTHING for name in names))
     return rendered(rows)
 
 
@@ -111,6 +134,8 @@ def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError
             {
                 "name": nest.name,
                 "group": nest.group,
+                "cpu": nest.machine.cpu_id,
+                "threads": nest.machine.threads,
                 "variants": len(nest.candidates),
                 "spread": max(nest.seconds) / min(nest.seconds),
                 "rankers": {
@@ -125,15 +150,17 @@ def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError
 
 
 def card_text(card: Mapping[str, Any]) -> str:
-    data, machine, split = card["data"], card["machine"], card["split"]
+    data, split = card["data"], card["split"]
     scores = ", ".join(f"{name} {value:.3f}" for name, value in card["scores"].items()) or NOTHING
     return "\n".join(
         [
             f"Ranker   {card['ranker']}, trained {card['date'][:10]} with seed {card['seed']}",
-            f"Data     {data['source']}: {data['nests']} nests, {data['variants']} variants, "
+            f"Data     {', '.join(data['sources'])}: {data['nests']} nests, {data['variants']} variants, "
             f"{len(data['groups'])} groups",
-            f"Machine  {machine['name']}, {', '.join(machine['cpu'])}, "
-            f"{', '.join(str(count) for count in machine['threads'])} thread",
+            *(
+                f"Machine  {machine['name']}, {machine['cpu']}, {counted(machine['threads'], 'thread')}"
+                for machine in card["machines"]
+            ),
             f"Split    the scores are those of a ranker that never saw {', '.join(split['held_out'])}",
             f"Scores   {scores}",
         ]
@@ -143,22 +170,26 @@ def card_text(card: Mapping[str, Any]) -> str:
 def draw_distributions(evaluation: Evaluation, directory: Path) -> tuple[Path, ...]:
     """Plots of the performance of each nest's variants and of each ranker's pick (paper, figures 10, 12, 14 and 19).
 
-    Only groups that were measured have a plot. Raises MissingComponentError without matplotlib.
+    Only groups that were measured have a plot, one for each machine. Raises MissingComponentError without matplotlib.
     """
+    machines = machines_of(evaluation.nests)
     groups = {nest.group for nest in evaluation.nests}
     wanted: dict[str, tuple[str, ...]] = {name: (group,) for group, name in _FIGURES.items() if group in groups}
     products = tuple(sorted(group for group in groups if group.startswith("gemm")))
     if products:
         wanted[_PRODUCTS] = products
     drawn = []
-    for name, members in wanted.items():
-        path = directory / f"{name}.svg"
-        write_atomically(path, _drawn(evaluation, members))
-        drawn.append(path)
+    for machine, (name, members) in product(machines, wanted.items()):
+        places = [p for p, nest in enumerate(evaluation.nests) if nest.group in members and nest.machine == machine]
+        if places:
+            which = f"-{machine.cpu_id}-{machine.threads}" if len(machines) > 1 else ""
+            path = directory / f"{name}{which}.svg"
+            write_atomically(path, _drawn(evaluation, places))
+            drawn.append(path)
     return tuple(drawn)
 
 
-def _drawn(evaluation: Evaluation, groups: Sequence[str]) -> bytes:
+def _drawn(evaluation: Evaluation, places: Sequence[int]) -> bytes:
     try:
         import matplotlib
 
@@ -167,7 +198,6 @@ def _drawn(evaluation: Evaluation, groups: Sequence[str]) -> bytes:
     except ImportError as error:
         raise MissingComponentError("matplotlib is not installed", remedy="pip install matplotlib") from error
     matplotlib.rcParams["svg.hashsalt"] = "polydl"
-    places = [place for place, nest in enumerate(evaluation.nests) if nest.group in groups]
     figure, axes = pyplot.subplots(figsize=(max(7.0, 0.75 * len(places)), 4.0), layout="constrained")
     for x, place in enumerate(places):
         seconds = evaluation.nests[place].seconds
