@@ -251,6 +251,12 @@ def test_a_timed_call_has_its_own_factor_and_the_others_those_of_their_neighbour
     assert CallFactors(timed(), formula, 1.0).of(shape(64, 8, 64)) == 1.0
 
 
+def test_calls_far_away_say_nothing_of_others_that_have_near_ones() -> None:
+    near = [(shape(m, 8, 64), 1.1) for m in (32, 64)] + [(shape(m, 16, 64), 1.1) for m in (32, 64)]
+    single_rows = [(shape(1, n, k), 20.0) for n in (1, 2, 4) for k in (16, 32, 64, 128)]
+    assert CallFactors(timed(*near, *single_rows), formula, 1.0).of(shape(48, 12, 64)) == pytest.approx(1.1)
+
+
 def test_calls_are_predicted_from_calls_of_their_kind() -> None:
     whole, partial, transposed = shape(32, 8, 64), shape(31, 8, 64), shape(32, 8, 64, stride_bn=1, stride_bk=8)
     factors = CallFactors(timed((whole, 1.0), (partial, 2.0), (transposed, 4.0)), formula, 1.0)

@@ -2,11 +2,13 @@
 
 A microkernel's own formula says well how its time grows, and is wrong by a factor that changes slowly with the sizes of
 the call. The factor is known where a call was timed. Between such calls it is interpolated by inverse squares of
-distances (Shepard, 1968), on logarithms of sizes and factors.
+distances (Shepard, 1968), on logarithms of sizes and factors, over the nearest few: calls of a single row, whose factor
+is many times as large, say nothing of others.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable
 
@@ -15,6 +17,8 @@ from polydl.machine.call_times import CallTime, CallTimes
 
 # What a difference in kind is worth, in doublings of one size: a part of a vector at the end of m, another layout of B.
 _PARTIAL, _TRANSPOSED = 1.0, 2.0
+# Timed calls that a factor is interpolated between.
+_NEAREST = 4
 
 _Sizes = tuple[int, int, int, int, bool]
 
@@ -43,14 +47,15 @@ class CallFactors:
         return (*(math.log2(length) for length in lengths), partial, _TRANSPOSED if transposed else 0.0)
 
     def _interpolated(self, place: tuple[float, ...]) -> float:
-        weights = total = 0.0
-        for other, logarithm in self._timed:
-            distance = math.dist(place, other)
-            if distance == 0.0:
-                return math.exp(logarithm)
-            weights += distance**-2
-            total += logarithm * distance**-2
-        return math.exp(total / weights) if weights else 1.0
+        distances = ((math.dist(place, other), logarithm) for other, logarithm in self._timed)
+        nearest = heapq.nsmallest(_NEAREST, distances)
+        if not nearest:
+            return 1.0
+        if nearest[0][0] == 0.0:
+            return math.exp(nearest[0][1])
+        weights = [distance**-2 for distance, _ in nearest]
+        total = sum(weight * logarithm for weight, (_, logarithm) in zip(weights, nearest, strict=True))
+        return math.exp(total / sum(weights))
 
 
 def packed_shape(call: CallTime, element: str) -> GemmShape:
