@@ -93,6 +93,8 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
         ("2026-11-24-models", "experiments.models", ["table", DATA / "models-zen3.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["memory", DATA / "models-zen3.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["operators", DATA / "models-zen3.jsonl", "vgg16"]),
+        ("2026-11-25-models", "experiments.models", ["table", DATA / "models-zen3-again.jsonl"]),
+        ("2026-11-25-models", "experiments.models", ["table", "--least", DATA / "models-zen3-again.jsonl"]),
         ("2026-11-24-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests.jsonl"]),
     ],
 )  # fmt: skip
