@@ -16,7 +16,7 @@ from measured import MACHINE, NESTS
 
 from polydl import registry
 from polydl.errors import WeightsError
-from polydl.ir.families import OPERANDS, RECURSIVE, SCHEDULING
+from polydl.ir.families import OPERANDS, SCHEDULING
 from polydl.learning.evaluation import judge
 from polydl.learning.metrics import geomean, random_quality
 from polydl.ranking import features
@@ -123,9 +123,9 @@ def test_variants_without_a_microkernel_stay_where_the_cost_model_sees_them() ->
         assert seconds[candidate.variant.id] == pytest.approx(expected, rel=1e-4)
 
 
-def test_the_shipped_weights_know_all_families_but_three() -> None:
+def test_the_shipped_weights_know_all_families_but_two() -> None:
     families = {family for name in registry.GROUPS["rewrites"] for family in registry.load("rewrites", name).families}
-    assert families - set(DNN.weights.rewrites) == {OPERANDS, RECURSIVE, SCHEDULING}
+    assert families - set(DNN.weights.rewrites) == {OPERANDS, SCHEDULING}
 
 
 def test_rewrites_that_training_did_not_see_are_taken_to_be_as_well_predicted_as_the_best() -> None:
