@@ -254,6 +254,32 @@ def test_a_short_extremum_is_a_variable_that_lanes_compare() -> None:
     ]
 
 
+def test_copies_that_look_for_an_extremum_in_one_element_share_a_variable() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, operation="max", counts={1: 12}, lanes=8)
+    greater = [
+        Conditional(Binary("<", at("z", to), at("x", value)), at("x", value), at("z", to))
+        for to, value in (("i", "j"), ("i", "i"), ("k", "j"))
+    ]
+    body = tuple(
+        Assign(at("z", to), "=", value, "S", copy=f"_{number}")
+        for number, (to, value) in enumerate(zip("iik", greater, strict=True))
+    )
+    made = summed((loop("j", 1, 11, *body),), context(*ARRAYS, S=facts), lane_accumulators, openmp_pragmas)
+    assert made == [
+        "{",
+        "float polydl_sum0_0 = z[i], polydl_sum0_2 = z[k];",
+        "#pragma omp simd simdlen(8) reduction(max: polydl_sum0_0, polydl_sum0_2)",
+        "for (int j = 0; j <= 11; ++j) {",
+        "polydl_sum0_0 = (polydl_sum0_0 < x[j]) ? x[j] : polydl_sum0_0;",
+        "polydl_sum0_0 = (polydl_sum0_0 < x[i]) ? x[i] : polydl_sum0_0;",
+        "polydl_sum0_2 = (polydl_sum0_2 < x[j]) ? x[j] : polydl_sum0_2;",
+        "}",
+        "z[i] = polydl_sum0_0;",
+        "z[k] = polydl_sum0_2;",
+        "}",
+    ]
+
+
 def test_what_a_loop_leaves_alone_divides_as_a_product_with_its_reciprocal() -> None:
     quotient = Binary("/", at("x", "j"), Apply("sqrtf", (at("a"),)))
     body = (

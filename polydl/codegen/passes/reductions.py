@@ -27,7 +27,11 @@ def run(ir: Body, context: Context) -> Body:
 
 
 def _with_reductions(loop: For, context: Context) -> For:
-    """The loop with a variable for each of its sums and extrema: for each statement, and for each of its copies."""
+    """The loop with a variable for each of its sums and extrema: for each statement, and for each of its copies.
+
+    Those that look for an extremum in the same element share one: each would replace what the others have found.
+    """
+    extrema: dict[Element, Reduction] = {}
     found: dict[tuple[str, str], Reduction] = {}
     for number, statement in enumerate(sorted(statements(loop.body))):
         facts = context.facts[statement]
@@ -38,7 +42,10 @@ def _with_reductions(loop: For, context: Context) -> For:
                 assert isinstance(assign.target, Element)
                 kind = context.sum_type(assign, facts.sums[loop.place], facts.counts[loop.place])
                 name = f"polydl_sum{number}{assign.copy}"
-                found[statement, assign.copy] = Reduction(name, kind, assign.target, statement, facts.operation)
+                reduction = Reduction(name, kind, assign.target, statement, facts.operation)
+                if facts.operation != "+":
+                    reduction = extrema.setdefault(assign.target, reduction)
+                found[statement, assign.copy] = reduction
 
     def summed(node: Node) -> Node:
         if not isinstance(node, Assign) or (node.statement, node.copy) not in found:
@@ -50,4 +57,4 @@ def _with_reductions(loop: For, context: Context) -> For:
 
         return with_values(node, lambda value: with_elements(value, place))
 
-    return replace(loop, body=mapped(loop.body, summed), reductions=tuple(found.values()))
+    return replace(loop, body=mapped(loop.body, summed), reductions=tuple(dict.fromkeys(found.values())))
