@@ -291,6 +291,26 @@ def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int,
     assert {each.name for each in made.scop.statements} & set(steps[0].after) == set()
 
 
+@pytest.mark.native
+def test_element_wise_statements_are_applied_to_tiles_of_an_image_with_linear_subscripts(tmp_path: Path) -> None:
+    source = """
+void f(float out[17 * 6 * 3], const float flt[17][16][3][3], const float inp[16][8][5], const float add[17][6][3]) {
+#pragma scop
+  for (int k = 0; k < 17; k++) for (int c = 0; c < 16; c++) for (int y = 0; y < 6; y++) for (int x = 0; x < 3; x++)
+    for (int r = 0; r < 3; r++) for (int s = 0; s < 3; s++)
+      out[18 * k + 3 * y + x] += inp[c][y + r][x + s] * flt[k][c][r][s];
+  for (int k = 0; k < 17; k++) for (int y = 0; y < 6; y++) for (int x = 0; x < 3; x++)
+    out[18 * k + 3 * y + x] += add[k][y][x];
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    step = Winograd("S0", (("y", "r", 2), ("x", "s", 2)), 2, after=("S1",))
+    machine = detected(threads=1)
+    kernel = pipeline.kernel(pipeline.apply(scop, Variant((step,)), machine=machine), machine.vector_bytes)
+    check_kernels(tmp_path, scop, [kernel], 1)
+
+
 @pytest.mark.slow
 @pytest.mark.native
 def test_a_statement_that_reads_neighbours_stays_behind(tmp_path: Path) -> None:

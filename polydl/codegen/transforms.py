@@ -50,7 +50,7 @@ def _after(scop: Scop, statement: Statement, transform: TileTransform, iterators
         counter = Name(f"polydl_pixel{axis}")
         values[loop] = counter
         condition: Expr = Binary("<", counter, Integer(extents[loop]))
-        if transform.walk is not None and _walks(statement, loop, transform.walk):
+        if transform.walk is not None and _walks(statement, loop, transform.walk, extents[loop]):
             walked = True
             length = extents[loop] * extents[transform.walk] if inside is None else inside.limit
             condition = Binary("<", counter, Integer(length))
@@ -72,10 +72,13 @@ def _after(scop: Scop, statement: Statement, transform: TileTransform, iterators
     return body
 
 
-def _walks(statement: Statement, pixel: int, walk: int) -> bool:
-    """Whether the loop that the call goes through is that over the tiles of the pixels' axis."""
-    forms = statement.writes[0].subscripts or ()
-    return any(form.coefficients[pixel] and form.coefficients[walk] for form in forms)
+def _walks(statement: Statement, pixel: int, walk: int, size: int) -> bool:
+    """Whether the loop that the call goes through is that over the tiles, of so many pixels, of the pixels' axis.
+
+    A single subscript may have the pixels of all axes.
+    """
+    steps = [(form.coefficients[pixel], form.coefficients[walk]) for form in statement.writes[0].subscripts or ()]
+    return any(of_pixel for of_pixel, _ in steps) and all(of_tile == size * of_pixel for of_pixel, of_tile in steps)
 
 
 def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
