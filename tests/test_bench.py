@@ -98,7 +98,7 @@ def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "name a --suite"),
+        ([], "name a C file, a --suite"),
         (["--suite", "resnett"], "did you mean resnet"),
         (["--workload", "resnet_3"], "did you mean"),
         (["--workload", "resnet_03", "--peers", "mkl"], "the peers are onednn"),
