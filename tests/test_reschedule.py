@@ -42,12 +42,13 @@ void f(double A[400], double B[400]) {
 #pragma endscop
 }
 """
+# Larger than the first cache, so that it is tiled on one thread, too.
 SEIDEL = """
-void f(float A[70][90]) {
+void f(float A[70][110]) {
 #pragma scop
   for (int t = 0; t < 20; t++)
     for (int i = 1; i < 69; i++)
-      for (int j = 1; j < 89; j++)
+      for (int j = 1; j < 109; j++)
         A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j]) / 5.0f;
 #pragma endscop
 }
