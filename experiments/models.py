@@ -143,7 +143,7 @@ def _operators(loaded: Any, report: Any, data: Any, rounds: int) -> list[dict[st
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option("--least", is_flag=True, help="least times in place of medians")
 def table(file: Path, least: bool) -> None:
-    """Lines of Markdown: median milliseconds of each, and the best peer's over polydl's."""
+    """Lines of Markdown: median or least milliseconds of each, and the best peer's over polydl's."""
     typical: Callable[[list[float]], float] = min if least else median
     rows = _rows(file)
     names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))

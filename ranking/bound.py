@@ -49,7 +49,7 @@ def _share(calls: Calls, machine: Machine) -> float:
 
 
 def _arithmetic(flops: int, calls: Calls, machine: Machine) -> float:
-    lanes = max(1, machine.vector_bytes // REAL_BYTES["float"])
+    lanes = machine.vector_elements(REAL_BYTES["float"])
     rows = calls.rows
     padding = lanes * -(-rows // lanes) / rows if rows >= lanes else 1.0
     return flops * padding * _share(calls, machine) / (machine.core.clock_headroom * machine.peak_gflops * 1e9)

@@ -126,9 +126,13 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
             arrays = {name: np.asarray(file[name], np.float32) for name in file.files if name != "about"}
     except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
         raise WeightsError(f"the weights can't be read: {error}", file=str(path), remedy=remedy) from None
-    if about.get("format") != FORMAT or about.get("kind") != kind:
-        what = f"{about.get('kind')!r}, form {about.get('format')}"
-        raise WeightsError(f"these are weights of {what}, not of {kind!r}", file=str(path), remedy=remedy)
+    if about.get("kind") != kind:
+        raise WeightsError(
+            f"these are weights of {about.get('kind')!r}, not of {kind!r}", file=str(path), remedy=remedy
+        )
+    if about.get("format") != FORMAT:
+        what = f"the weights are in format {about.get('format')} of such files, and this polydl reads format {FORMAT}"
+        raise WeightsError(what, file=str(path), remedy=remedy)
     if about["features"] != features:
         raise WeightsError(
             f"these weights were trained on the features {about['features']!r}, and this polydl has {features!r}",

@@ -107,7 +107,7 @@ def _nest_shapes(
     nest: Nest,
     kernels: Sequence[Microkernel],
     matches: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
-    vector_bytes: int,
+    machine: Machine,
 ) -> tuple[tuple[Shape, ...], str | None, str | None]:
     """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
     if nest.call is not None:
@@ -123,7 +123,7 @@ def _nest_shapes(
             reasons[kernel.name] = f"{kernel.name}: {found.reason}"
             continue
         width = scop.array(found[0].form.c.array).element_bytes
-        shapes, reason = shapes_of(found, kernel, extents, max(1, vector_bytes // width))
+        shapes, reason = shapes_of(found, kernel, extents, machine.vector_elements(width))
         if shapes:
             usable.append(shapes)
         else:
@@ -214,7 +214,7 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
     spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, matches, about.machine.vector_bytes)
+        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, matches, about.machine)
         if not left.reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None

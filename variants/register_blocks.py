@@ -86,7 +86,7 @@ def register_blocks(
     if not few or len(vectors) != 1:
         return ()
     [vector] = vectors
-    elements = max(1, machine.vector_bytes // scop.array(target.array).element_bytes)
+    elements = machine.vector_elements(scop.array(target.array).element_bytes)
     reads = [access for access in statement.reads if access.array != target.array]
     everything: dict[tuple[float, float], RegisterBlock] = {}
     fitting: dict[tuple[float, float], RegisterBlock] = {}

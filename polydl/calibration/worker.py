@@ -15,7 +15,9 @@ from polydl.native import runtime
 
 _PROBE_ITERATIONS = 20_000
 _SAMPLE_SECONDS = 2.5e-4
-_PAGE_BYTES, _APART_BYTES = 4096, 1344
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+# Of the places of two operands in their pages.
+_APART_BYTES = 1344
 _TYPES = {"float": np.float32, "double": np.float64}
 
 

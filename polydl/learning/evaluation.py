@@ -123,8 +123,17 @@ def judge(ranker: Ranker, nest: MeasuredNest) -> Quality:
 
 
 def machines_of(nests: Sequence[MeasuredNest]) -> tuple[Machine, ...]:
-    """The machines that nests were measured on, one for each number of threads."""
-    return tuple({(nest.machine.cpu_id, nest.machine.threads): nest.machine for nest in nests}.values())
+    """The machines that nests were measured on, one for each number of threads, whatever their profiles say."""
+    return tuple({_key(nest.machine): nest.machine for nest in nests}.values())
+
+
+def measured_on(nest: MeasuredNest, machine: Machine) -> bool:
+    """Whether ``machine``, one of ``machines_of``, stands for that of the nest."""
+    return _key(nest.machine) == _key(machine)
+
+
+def _key(machine: Machine) -> tuple[str, int]:
+    return machine.cpu_id, machine.threads
 
 
 def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:

@@ -154,6 +154,10 @@ class Machine:
     def _cycle_seconds_of(self, core: Core) -> float:
         return core.operations_per_cycle(self.vector_bytes) / (self.peak_gflops * 1e9)
 
+    def vector_elements(self, element_bytes: int) -> int:
+        """Elements of so many bytes each in a vector, and 1 where a vector holds none."""
+        return max(1, self.vector_bytes // element_bytes)
+
     def bandwidths(self) -> tuple[float, ...]:
         """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
         return self._bandwidths

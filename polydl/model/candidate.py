@@ -72,7 +72,7 @@ def _vector_elements(applied: Applied, nest: NestPlan, machine: Machine) -> int:
     """Elements of a vector of the widest type that a nest writes."""
     statements = [applied.scop.statement(name) for name in nest.nest.statements]
     width = max(applied.scop.array(statement.writes[0].array).element_bytes for statement in statements)
-    return max(1, machine.vector_bytes // width)
+    return machine.vector_elements(width)
 
 
 def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], machine: Machine) -> float:

@@ -20,6 +20,7 @@ from polydl.learning.evaluation import (
     RegressionError,
     Summary,
     machines_of,
+    measured_on,
     summaries,
 )
 from polydl.learning.metrics import TOP, Interval
@@ -67,7 +68,7 @@ def _by_machine(evaluation: Evaluation) -> list[str]:
 
 
 def _on(machine: Machine) -> Callable[[MeasuredNest], bool]:
-    return lambda nest: nest.machine == machine
+    return lambda nest: measured_on(nest, machine)
 
 
 def _of_group(group: str) -> Callable[[MeasuredNest], bool]:
@@ -180,7 +181,7 @@ def draw_distributions(evaluation: Evaluation, directory: Path) -> tuple[Path, .
         wanted[_PRODUCTS] = products
     drawn = []
     for machine, (name, members) in product(machines, wanted.items()):
-        places = [p for p, nest in enumerate(evaluation.nests) if nest.group in members and nest.machine == machine]
+        places = [p for p, nest in enumerate(evaluation.nests) if nest.group in members and measured_on(nest, machine)]
         if places:
             which = f"-{machine.cpu_id}-{machine.threads}" if len(machines) > 1 else ""
             path = directory / f"{name}{which}.svg"

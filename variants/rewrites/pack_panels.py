@@ -18,7 +18,7 @@ from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_read, visits_once, walked
-from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_VECTORS, far_apart, lanes_of, multiples, tile_choices
+from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_VECTORS, far_apart, multiples, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
 # Columns of B in a panel, and steps of k, the preferred first.
@@ -98,9 +98,9 @@ def panel_choices(
         return ()
     match = matches[0]
     extents = extents_of(statement)
-    bytes_of = {access.array: scop.array(access.array).element_bytes for access in (match.form.a, match.form.b)}
+    vector_elements = machine.vector_elements(scop.array(match.form.a.array).element_bytes)
     blocks = {
-        "m": block_of(extents[match.m], multiples(lanes_of(scop.array(match.form.a.array), machine), PANEL_VECTORS)),
+        "m": block_of(extents[match.m], multiples(vector_elements, PANEL_VECTORS)),
         "n": block_of(extents[match.n], PANEL_COLUMNS),
         "k": block_of(extents[match.k], PANEL_DEPTHS),
     }
@@ -108,7 +108,7 @@ def panel_choices(
     def worthwhile(access: Access, stride: int, rows: int) -> bool:
         array = scop.array(access.array)
         often = statement.instances >= PANEL_REUSE * array.elements
-        pays = often and far_apart(stride * bytes_of[access.array], rows, machine.core)
+        pays = often and far_apart(stride * array.element_bytes, rows, machine.core)
         return (pays or array.memory in scop.constants) and visits_once(scop, statement, access)
 
     wanted = []

@@ -154,14 +154,9 @@ def pack_tiles(scop: Scop, step: PackTiles, known: Sequence[Dependence], *, reas
     )
 
 
-def lanes_of(array: Array, machine: Machine) -> int:
-    """Elements of an array in a vector."""
-    return max(1, machine.vector_bytes // array.element_bytes)
-
-
-def multiples(lanes: int, vectors: Sequence[int]) -> tuple[int, ...]:
+def multiples(vector_elements: int, vectors: Sequence[int]) -> tuple[int, ...]:
     """So many vectors each, in elements."""
-    return tuple(lanes * count for count in vectors)
+    return tuple(vector_elements * count for count in vectors)
 
 
 def far_apart(stride_bytes: int, rows: int, core: Core) -> bool:
@@ -188,22 +183,21 @@ def tile_choices(
     array = scop.array(access.array)
     often = statement.instances >= PANEL_REUSE * array.elements
     extents = extents_of(statement)
-    if not often or not far_apart(match.lda * array.element_bytes, extents[match.k], machine.core):
-        return ()
-    if not visits_once(scop, statement, access):
+    apart = far_apart(match.lda * array.element_bytes, extents[match.k], machine.core)
+    if not (often and apart and visits_once(scop, statement, access)):
         return ()
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     found: list[tuple[Split | PackTiles, ...]] = []
-    lanes = lanes_of(array, machine)
+    vector_elements = machine.vector_elements(array.element_bytes)
     for single, widths, depths in (
-        (True, multiples(lanes, SINGLE_VECTORS), SINGLE_DEPTHS),
+        (True, multiples(vector_elements, SINGLE_VECTORS), SINGLE_DEPTHS),
         *((False, *sizes) for sizes in TILES),
     ):
         wide, deep = block_of(extents[match.m], widths), block_of(extents[match.k], depths)
         if not wide or not deep:
             continue
         wide_splits = splits_of(scop, statement, match.m, wide)
-        narrow = 0 if single else block_of(wide, multiples(lanes, PANEL_VECTORS))
+        narrow = 0 if single else block_of(wide, multiples(vector_elements, PANEL_VECTORS))
         narrow_splits = splits_of(scop, statement, match.m, narrow) if narrow else []
         many = single and extents[match.n] >= MANY_COLUMNS
         columns = block_of(extents[match.n], SINGLE_COLUMNS) if many else 0
