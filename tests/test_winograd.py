@@ -242,6 +242,18 @@ def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
     assert check(scop, tmp_path) == {(4, 4), (2, 2)}
 
 
+def test_filters_that_hold_the_same_at_every_call_are_transformed_whole_as_well(tmp_path: Path) -> None:
+    source = plain("nchw", k=384, w=9).replace("[20]", "[128]").replace("c < 20", "c < 128").replace("[2][", "[1][")
+    scop = replace(separate(parse(tmp_path, source.replace("n < 2", "n < 1"))), constants=("flt",))
+    proposals = winograd_choices(scop, scop.statement("S0"), ROOM)
+    steps = [step for proposal in proposals for step in proposal.steps if isinstance(step, Winograd)]
+    tiles = [(step.axes[0][2], step.shared) for step in steps]
+    assert tiles == [(4, ()), (4, ("k_block", "c_block")), (2, ()), (2, ("k_block",))]
+    machine = machine_with(1, 16)
+    applied = [pipeline.apply(scop, Variant(each.steps), machine=machine) for each in proposals]
+    assert [each.prepared.bytes >= 16 * 384 * 128 * 4 for each in applied] == [True, False, True, False]
+
+
 @pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:

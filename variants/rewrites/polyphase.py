@@ -32,7 +32,7 @@ from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
 from polydl.variants.rewrites.split import extents_of
 from polydl.variants.rewrites.transform_domain import attached_zeros
-from polydl.variants.rewrites.winograd import Room, Winograd, blocked_channels, tiled, winograd
+from polydl.variants.rewrites.winograd import Room, Winograd, blocked_channels, rooms, tiled, winograd
 
 # Pixels of a tile along each axis; larger tiles of two taps hardly save more and round more.
 TILES = (4, 3)
@@ -84,9 +84,9 @@ class PolyphaseRewrite:
         extents = extents_of(statement)
         counts = [(extents[pixel], extents[tap], stride) for pixel, tap, stride in axes]
         left = {size: products_left(counts, size) for size in TILES}
-        for size in sorted(left, key=left.__getitem__):
-            tiles = _tiled_parts(apart, names, size, room)
-            if left[size] <= MOST_LEFT and tiles:
+        for size in sorted((size for size in TILES if left[size] <= MOST_LEFT), key=left.__getitem__):
+            ways = [_tiled_parts(apart, names, size, each) for each in rooms(apart, conv, room)]
+            for tiles in dict.fromkeys(filter(None, ways)):
                 attached = tuple(attached_zeros(each.statement) for each in tiles)
                 yield Proposal((*blocked.steps, step, *tiles), attached)
 

@@ -9,6 +9,7 @@ That the products make up the convolution follows from ``toom_cook``, not from d
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
@@ -242,11 +243,22 @@ def winograd_choices(scop: Scop, statement: Statement, room: Room, after: tuple[
     for points in POINTS:
         if points == MOST_POINTS and min(taps) < MANY_TAPS:
             continue
-        step = tiled(scop, statement, [points - each + 1 for each in taps], room)
-        step = step and replace(step, after=after)
-        if step is not None and (not after or _is_legal(scop, step)):
-            proposals.append(Proposal((*blocked.steps, step), (attached_zeros(statement.name),)))
+        sizes = [points - each + 1 for each in taps]
+        steps = [tiled(scop, statement, sizes, each) for each in rooms(scop, conv, room)]
+        for step in dict.fromkeys(replace(step, after=after) for step in steps if step is not None):
+            if not after or _is_legal(scop, step):
+                proposals.append(Proposal((*blocked.steps, step), (attached_zeros(statement.name),)))
     return tuple(proposals)
+
+
+def rooms(scop: Scop, conv: Convolution, room: Room) -> tuple[Room, ...]:
+    """The room for transforms; before it one for whole filters of any size, if these hold the same at every call.
+
+    They are transformed once then. Blocks that each call makes anew may still be faster: they come from nearer caches.
+    """
+    if scop.array(conv.form.b.array).memory in scop.constants:
+        return replace(room, filters=sys.maxsize), room
+    return (room,)
 
 
 def blocked_channels(scop: Scop, statement: Statement, conv: Convolution, room: Room) -> Blocked:
