@@ -23,6 +23,8 @@ PLACE = ", long column, long row"
 _PREFETCH = 8
 # Floats in the widest vector.
 _WIDEST = 16
+# Vectors of a column and columns: of blocks that are taller and no wider, gcc reads A again and again.
+_TALL, _NARROW = 4, 4
 
 
 @dataclass(frozen=True)
@@ -252,12 +254,17 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     later = products_ahead(site)
+    kept = _keeps_a(site, block)
     lines = []
     for v in vectors:
         # A is read once in each block, often from beyond the first cache; B stays there.
         place = f"an + l * {site.lda}" if later else f"ar + (l + {_PREFETCH}) * {site.lda}"
         lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
-        lines.append(f"      const {vector} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
+        kind = vector if kept else f"const {vector}"
+        lines.append(f"      {kind} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
+    if kept:
+        operands = ", ".join(f'"+v"(a{v})' for v in vectors)
+        lines += ["#ifdef __AVX512F__", f'      __asm__("" : {operands});', "#endif"]
     if block.next_b:
         lines += _fetched(site, block)
     lines.append(f"      const {element} *bl = br + l * {site.stride_bk};")
@@ -286,6 +293,14 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
 def products_ahead(site: GemmSite) -> int:
     """The number of products by which A is prefetched, where a product has too few steps for prefetching within it."""
     return -(-_PREFETCH // site.k[0]) if site.k[0] < _PREFETCH and len(site.offsets_a) > 1 else 0
+
+
+def _keeps_a(site: GemmSite, block: Block) -> bool:
+    """Whether the compiler is told to keep A's vectors in registers, of which AVX-512 has enough.
+
+    gcc 12, above all if it tunes for Zen, reads them from memory again for each column of tall blocks.
+    """
+    return site.element != BFLOAT16 and len(block.rows) > _TALL and 2 < len(block.columns_b) <= _NARROW
 
 
 def _columns_meet(site: GemmSite, block: Block) -> bool:

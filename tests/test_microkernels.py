@@ -400,13 +400,26 @@ def test_larger_shapes_cost_fewer_cycles_per_operation() -> None:
     assert cost[1] >= 1 / 32
 
 
-@pytest.mark.native
-def test_columns_that_meet_in_a_row_leave_the_output_in_its_registers() -> None:
-    row = site(m=(32, 32), n=(12, 12), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True)
+def assembly_of(row: GemmSite) -> list[str]:
+    """The lines of assembly that gcc makes of a call of ``c`` for AVX-512."""
     emitted = PLAIN_C.emit(row, 64)
     call = PLAIN_C.call(row, CallArguments("a", "b", "c", "0", "0", "0", "1", "1"))
     text = f"{emitted.definitions}\nvoid run(const float *a, const float *b, float *c) {{ {call} }}"
     command = ["gcc", "-O3", "-march=x86-64-v4", "-S", "-x", "c", "-", "-o", "-"]
-    assembly = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
-    assert assembly.count("vfmadd") >= 72
-    assert not [line for line in assembly.splitlines() if "zmm" in line and ("(%rsp)" in line or "(%rbp)" in line)]
+    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.mark.native
+def test_columns_that_meet_in_a_row_leave_the_output_in_its_registers() -> None:
+    row = site(m=(32, 32), n=(12, 12), k=(3, 3), lda=32, ldc=32, stride_bn=6, stride_bk=3, overwrites=True)
+    lines = assembly_of(row)
+    assert sum("vfmadd" in line for line in lines) >= 72
+    assert not [line for line in lines if "zmm" in line and ("(%rsp)" in line or "(%rbp)" in line)]
+
+
+@pytest.mark.native
+def test_tall_blocks_read_each_vector_of_a_once() -> None:
+    lines = assembly_of(site(m=(112, 112), n=(3, 3), k=(64, 64), lda=112, ldc=112, stride_bn=64, overwrites=True))
+    updates = [line for line in lines if "vfmadd" in line]
+    assert len(updates) >= 7 * 3
+    assert not [line for line in updates if "(" in line and "{1to16}" not in line]
