@@ -4,7 +4,8 @@ The paper's equation 1 weighs what each cache holds but not how often it is fill
 microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of the busiest thread hides what
 moves into the first cache, at the bandwidth of the level that it comes from, until that takes longer itself: the
 innermost loops walk through it in an order that prefetchers and out-of-order execution keep up with. What moves
-between the caches beyond hides only partly, and what comes from memory not at all, nor does the start of threads.
+between the caches beyond and from memory hides only partly, as far as the processor's constants say, and the start of
+threads not at all.
 
 A nest is run again and again, when it is timed as in most programs, and each run finds what the one before has left:
 a cache that holds all of its arrays is never filled again.
@@ -103,7 +104,7 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     fetched = transfers[1:] * np.minimum(1.0, early / np.maximum(1.0, moved[1:]))
     total = np.maximum(arithmetic, transfers[0])
     core = machine.core
-    shown = [core.exposed_share] * (caches - 2) + [1.0]
+    shown = [core.exposed_share] * (caches - 2) + [core.exposed_memory_share]
     for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
         total += part * seconds - (part - core.exposed_ahead_share) * ahead
     starts = np.array([own for each in candidates for own in each.starts], np.float64)

@@ -126,6 +126,8 @@ class GemmSite:
     overwrites: bool = False
     #: bytes that each call should fetch into the second-level cache for later calls, from an address that it is given
     ahead: int = 0
+    #: whether A comes from beyond the second-level cache, where no earlier call fetches it
+    far_a: bool = False
     element_b: str = ""
     #: whether several calls read the same tile of A, with nothing that writes it from the nest's first call to the last
     again_a: bool = False

@@ -187,6 +187,8 @@ class Core:
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
     #: come when they are asked for. To measure: fitted to the committed measurements, as the next one.
     exposed_share: float
+    #: The same of transfers from memory. To measure: fitted as the last one.
+    exposed_memory_share: float
     #: The same of what a microkernel's calls fetched ahead.
     exposed_ahead_share: float
 

@@ -15,7 +15,7 @@ from polydl.match.product import GemmMatch
 from polydl.plan.epilogue import Epilogue, epilogue_of
 from polydl.plan.nest_plan import NestPlan, Plan, ends, offsets, trips
 from polydl.plan.next_tile import NextTile, next_tile_of
-from polydl.plan.prefetch import Prefetch, prefetch_of
+from polydl.plan.prefetch import Prefetch, comes_from_afar, prefetch_of
 
 
 @dataclass(frozen=True)
@@ -143,6 +143,8 @@ def _call_site(
     )
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
+    if prefetch is None and tile is None:
+        gemm = replace(gemm, far_a=comes_from_afar(scop, nest, match, kernel.core))
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
         gemm = replace(gemm, after=True, after_calls=epilogue.calls)

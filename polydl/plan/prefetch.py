@@ -55,7 +55,7 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     None if A stays in the second-level cache by itself or is hardly used, if its tiles are not contiguous, or if there
     is but one of them.
     """
-    if site.element not in _ELEMENTS:
+    if site.element not in _ELEMENTS or not comes_from_afar(scop, plan, match, core):
         return None
     width = scop.array(match.form.a.array).element_bytes
     tile = site.m[0] * site.k[0]
@@ -63,9 +63,6 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     if not whole or sorted(site.offsets_a) != [tile * number for number in range(len(site.offsets_a))]:
         return None
     strides = match.form.strides_a
-    moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
-    if width * prod(plan.extent(loop) for loop in moved) < core.near_bytes:
-        return None
     counts = trips(plan)
     places = [place for place in reversed(range(len(plan.loops))) if counts[place] > 1]
     walks = [_walk(plan, strides, place, counts[place]) for place in places]
@@ -78,6 +75,14 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     lines = -(-width * tile * len(site.offsets_a) // core.line_bytes)
     share = core.line_bytes * -(-lines // calls)
     return Prefetch(share, share // width, tuple(reversed(walks[:first])), tuple(walks[first:]))
+
+
+def comes_from_afar(scop: Scop, plan: NestPlan, match: GemmMatch, core: Core) -> bool:
+    """Whether a nest goes through more of A than stays in the second-level cache beside all else."""
+    strides = match.form.strides_a
+    moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
+    width = scop.array(match.form.a.array).element_bytes
+    return width * prod(plan.extent(loop) for loop in moved) >= core.near_bytes
 
 
 def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> Walk:
