@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "strassen": "polydl.variants.rewrites.strassen:STRASSEN",
         "fuse": "polydl.variants.rewrites.fuse:FUSE",
         "cut_triangle": "polydl.variants.rewrites.cut_triangle:CUT_TRIANGLE",
+        "split_index_set": "polydl.variants.rewrites.split_index_set:SPLIT_INDEX_SET",
         "reschedule": "polydl.variants.rewrites.reschedule:RESCHEDULE",
     },
     "strategies": {

@@ -156,7 +156,7 @@ def build_space(
     about = _About(tuple(kernels), machine, numerics, fusions)
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
     others = tuple(_alternatives(space, about))
-    fused = [made for proposal in fusions for made in _fused(space, others, proposal, about)]
+    fused = [each for proposal in fusions for each in _fused(space, others, proposal, about)]
     products = [each for each in rewrites_of(Phase.PRODUCT) if fewer_products or BILINEAR not in each.families]
     multiplied = _multiplied(space, others, products, about)
     prepared: list[VariantSpace] = []
@@ -164,7 +164,9 @@ def build_space(
         after = tuple(_alternatives(first, about))
         prepared += (first, *after, *_multiplied(first, after, products, about))
     rescheduled = _of_outermost_loops(space, Phase.OUTERMOST_LOOP, about)
-    return replace(space, alternatives=(*fused, *others, *multiplied, *prepared, *rescheduled))
+    # A rewrite may attach by itself what a fusion attaches.
+    made = {each.rewrites: each for each in (*fused, *others, *multiplied, *prepared, *rescheduled)}
+    return replace(space, alternatives=tuple(made.values()))
 
 
 def _fused(
