@@ -77,8 +77,8 @@ FAMILIES = (
         "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
         # From "exposed_memory_share" on they were fitted to variants that were measured on a core of this family.
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0,
-         "exposed_memory_share": 0.3, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
-         "prefetch_lost_slowdown": 1.0, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0},
+         "exposed_memory_share": 0.5, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
+         "prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0},
     ),
     Family(
         "Arm Neoverse N1", "0x41", "8", frozenset({"0xd0c"}), _ARM,
