@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from torch import Tensor, nn
 
 Run = Callable[[], Any]
+#: OpenVINO with the precision that it chooses: bfloat16 where the processor multiplies that
+AS_IT_COMES = "OpenVINO, as it comes"
 
 
 def peers(network: nn.Module, data: Tensor, path: Path, threads: int) -> dict[str, Run]:
@@ -91,5 +93,5 @@ def _openvino(path: Path, data: NDArray[np.float32], threads: int, further: dict
 FROM_ONNX: dict[str, Callable[[Path, NDArray[np.float32], int], Run]] = {
     "ONNX Runtime": onnx_runtime,
     "OpenVINO": openvino_float,
-    "OpenVINO, as it comes": openvino_as_it_comes,
+    AS_IT_COMES: openvino_as_it_comes,
 }

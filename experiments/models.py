@@ -27,7 +27,7 @@ import click
 import numpy as np
 
 from experiments.model_memory import DATA, resident_bytes
-from experiments.model_peers import Run, exported, peers
+from experiments.model_peers import AS_IT_COMES, Run, exported, peers
 
 _WARM_UPS = 3
 _MILLION = 2**20
@@ -142,7 +142,8 @@ def _operators(loaded: Any, report: Any, data: Any, rounds: int) -> list[dict[st
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option("--least", is_flag=True, help="least times in place of medians")
-def table(file: Path, least: bool) -> None:
+@click.option("--float", "in_float", is_flag=True, help="ratios to peers that compute in float on every processor")
+def table(file: Path, least: bool, in_float: bool) -> None:
     """Lines of Markdown: median or least milliseconds of each, and the best peer's over polydl's."""
     typical: Callable[[list[float]], float] = min if least else median
     rows = _rows(file)
@@ -152,7 +153,8 @@ def table(file: Path, least: bool) -> None:
     _print_row(["---"] * len(heads))
     for row in rows:
         taken = {name: typical(times) for name, times in row["seconds"].items()}
-        others = [seconds for name, seconds in taken.items() if name != "polydl"]
+        apart = {"polydl", AS_IT_COMES} if in_float else {"polydl"}
+        others = [seconds for name, seconds in taken.items() if name not in apart]
         ratio = f"{min(others) / taken['polydl']:.2f}" if others else ""
         times = [f"{taken[name] * 1e3:.2f}" if name in taken else "" for name in names]
         _print_row([row["model"], row["images"], row["threads"], *times, ratio, round(row["optimize_seconds"])])

@@ -51,7 +51,7 @@ def split(variants: tuple[Variant, ...]) -> list[Variant]:
 
 def test_the_parts_are_rectangular_and_in_order_and_the_largest_keeps_the_name(tmp_path: Path) -> None:
     scop = rewritten(parse(tmp_path, DEPTHWISE), (SplitIndexSet("S1", CUTS),)).scop
-    parts = sorted((each for each in scop.statements if each.name != "S0"), key=lambda each: each.betas[0])
+    parts = sorted((each for each in scop.statements if each.name != "S0"), key=lambda statement: statement.betas[0])
     assert [each.box is not None for each in parts] == [True] * 9
     assert [each.name for each in parts].index("S1") == 4
     assert parts[0].box == ((0, 1), (0, 0), (0, 0), (1, 2), (1, 2), (0, 15))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 #: What stands in the C text for the function's name, which is a digest of the text.
 PLACE_OF_NAME = "kernel"
-_AUTOMATIC_PICKS = 2
+_AUTOMATIC_PICKS = 4
 _MOST_VARIANTS = 100
 _FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
 

@@ -35,7 +35,7 @@ from polydl.variants.register_blocks import MOST_TERMS
 from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
 from polydl.variants.rewrites.transform_domain import zeroing
 
-# A loop over an image has a border at either end, of at most so many values that are parts of their own.
+# Of a loop over an image: two for each border of filters that reach two pixels beyond it.
 MOST_CUTS = 4
 # Of all instances, those of the largest part: borders are worth nests of their own if they are borders.
 LARGEST_SHARE = 0.5
@@ -219,9 +219,9 @@ def _proposed(request: Request, statement: Statement, cuts: _Cuts) -> Proposal:
         of_zeros.append((zeros.iterators[theirs], tuple(value + ahead for value in values)))
     first = SplitIndexSet(zeros.name, tuple(of_zeros))
     begun = split_index_set(scop, first, request.dependences)
-    parts = [
-        _named(own, _parts(each, _ranges(each, where)))
-        for own, each, where in ((scop, zeros, first.cuts), (begun, statement, cuts))
-    ]
-    attached = tuple(Attach(zero.name, sums.name, "first") for zero, sums in zip(*parts, strict=True))
+    parts_of_zeros = _named(scop, _parts(zeros, _ranges(zeros, first.cuts)))
+    parts = _named(begun, _parts(statement, _ranges(statement, cuts)))
+    if len(parts_of_zeros) != len(parts):
+        return Proposal((step,), for_microkernel=False)
+    attached = tuple(Attach(own.name, part.name, "first") for own, part in zip(parts_of_zeros, parts, strict=True))
     return Proposal((first, step), attached, for_microkernel=False)
