@@ -236,27 +236,37 @@ def _layer_of_sizes(name: str) -> _Layer | None:
     return _Layer("", name, convolution, False, None)
 
 
+def _is_workload(name: str) -> bool:
+    return name in names() or any(form.fullmatch(name) for form in (_CONVOLUTION, _DEPTHWISE, _GEMM))
+
+
 def _suite_of_file(path: Path) -> tuple[str, ...]:
     try:
         with open(path, newline="", encoding="utf-8") as file:
             reader = csv.DictReader(file)
-            columns, rows = set(reader.fieldnames or ()), list(reader)
+            reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
+            columns, rows = set(reader.fieldnames), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise OptionError(f"no sizes can be read: {error}", file=str(path), remedy="give a CSV file") from error
-    if "workload" in columns:
-        found = [row["workload"] or "" for row in rows]
-    elif columns >= set(_CONVOLUTION_COLUMNS):
+    remedy = "give sizes above zero"
+    if columns >= set(_CONVOLUTION_COLUMNS):
         found = ["conv_{}x{}x{}x{}x{}x{}s{}p{}".format(*(row[name] for name in _CONVOLUTION_COLUMNS)) for row in rows]
     elif columns >= set(_PRODUCT_COLUMNS):
         found = ["gemm_{}x{}x{}".format(*(row[name] for name in _PRODUCT_COLUMNS)) for row in rows]
+    elif "workload" in columns:
+        found = []
     else:
         wanted = " or ".join(", ".join(group) for group in (["workload"], _CONVOLUTION_COLUMNS, _PRODUCT_COLUMNS))
         raise OptionError("the file has no columns of sizes", file=str(path), line=1, remedy=f"name them {wanted}")
+    named = [row.get("workload") or "" for row in rows]
+    # Beside sizes, the column may say something else of a workload than its name.
+    if "workload" in columns and (not found or any(map(_is_workload, named))):
+        found, remedy = named, "name a ready workload, or one by its sizes, such as gemm_64x96x128"
     if not found:
         raise OptionError("the file has no rows", file=str(path), remedy="give one row for each workload")
     for line, name in enumerate(found, 2):
-        if name not in names() and not any(form.fullmatch(name) for form in (_CONVOLUTION, _DEPTHWISE, _GEMM)):
-            raise OptionError(f"{name} is no workload", file=str(path), line=line, remedy="give sizes above zero")
+        if not _is_workload(name):
+            raise OptionError(f"{name} is no workload", file=str(path), line=line, remedy=remedy)
     return tuple(dict.fromkeys(found))
 
 

@@ -205,6 +205,7 @@ def test_any_convolution_has_a_name(tmp_path: Path) -> None:
     ("text", "expected"),
     [
         ("m,n,k\n4,5,6\n7,8,9\n4,5,6\n", ("gemm_4x5x6", "gemm_7x8x9")),
+        ("M,N,K,workload\n4,5,6,translation\n", ("gemm_4x5x6",)),
         ("what,workload\nfirst,resnet_03\nsecond,gemm_4x5x6\n", ("resnet_03", "gemm_4x5x6")),
         (
             "channels,filters,height,width,kernel_height,kernel_width,stride,padding\n3,64,224,224,7,7,2,3\n",
@@ -225,6 +226,7 @@ def test_a_suite_may_be_a_file_of_sizes(text: str, expected: tuple[str, ...], tm
         ("m,n\n4,5\n", 1, "no columns of sizes"),
         ("m,n,k\n", None, "no rows"),
         ("m,n,k\n4,5,6\n4,5,0\n", 3, "gemm_4x5x0 is no workload"),
+        ("what,workload\nfirst,translation\n", 2, "(?s)translation is no workload.*name a ready workload"),
     ],
 )
 def test_a_file_without_sizes_is_refused(text: str, line: int | None, message: str, tmp_path: Path) -> None:
