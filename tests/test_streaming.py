@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from computed import check_kernels, parse
 from machines import detected, machine_with
 from marks import parametrized
 
@@ -23,6 +24,7 @@ from polydl.machine import Machine
 from polydl.plan.streaming import streamable
 from polydl.variants.generate import VariantSpace, build_space
 from polydl.variants.generation import generate
+from polydl.variants.rewrites.fuse import Fuse
 
 ELEMENTWISE = """void f(float y[{0}][{1}], double *s, const float x[{0}][{1}], const float w[{1}]) {{
 #pragma scop
@@ -208,3 +210,23 @@ def test_factors_that_a_loop_leaves_alone_are_right(strict: bool, tmp_path: Path
     )
     space = space_of(tmp_path / "nest.c", source, 1, numerics="strict" if strict else DEFAULT_NUMERICS)
     run(space, list(generate(space, max_variants=60, seed=1).variants)[:6], 1, tmp_path)
+
+
+@pytest.mark.native
+def test_a_loop_streams_nothing_that_it_does_not_walk_along(tmp_path: Path) -> None:
+    """What a later statement reads is left in variables, of elements that lie a row apart in the vector loop."""
+    source = """
+void f(float a[17][16][16], float b[4352]) {
+#pragma scop
+  for (int i = 0; i < 17; i++) for (int j = 0; j < 16; j++) for (int l = 0; l < 16; l++) a[i][j][l] = 1;
+  for (int i = 0; i < 17; i++) for (int j = 0; j < 16; j++) for (int l = 0; l < 16; l++)
+    b[256 * i + 16 * j + l] = a[i][j][l];
+#pragma endscop
+}
+"""
+    fused = Fuse(("S0", "S1"), (("i", "j", "l"),) * 2, (0, 0), 2)
+    variant = Variant((fused, Unroll(0, "l"), Stream(0, ("a", "b"))))
+    scop, machine = parse(tmp_path, source), detected(threads=1)
+    kernel = pipeline.kernel(pipeline.apply(scop, variant, machine=machine, numerics="fast"), machine.vector_bytes)
+    assert "polydl_stream(&" not in kernel.c
+    check_kernels(tmp_path, scop, [kernel], threads=1)

@@ -46,10 +46,10 @@ def streamed_arrays(loop: For, context: Context) -> frozenset[str]:
     if not wanted:
         return wanted
     touched = [element for assign in assignments(loop.body) for element in _touched(assign)]
-    return wanted - {element.array for element in touched if not _is_walked_along(element, loop.iterator)}
+    return wanted - {element.array for element in touched if not is_walked_along(element, loop.iterator)}
 
 
-def _is_walked_along(element: Element, counter: str) -> bool:
+def is_walked_along(element: Element, counter: str) -> bool:
     """Whether each step of a loop goes to the next element in memory."""
     *outer, last = element.subscripts or (Integer(0),)
     if any(mentions(subscript, counter) for subscript in outer):

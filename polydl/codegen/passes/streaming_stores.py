@@ -21,7 +21,7 @@ from polydl.codegen.loop_ir import (
     mapped,
     with_values_of,
 )
-from polydl.codegen.passes.scalar_replacement import streamed_arrays
+from polydl.codegen.passes.scalar_replacement import is_walked_along, streamed_arrays
 from polydl.codegen.values import (
     AddressOf,
     Apply,
@@ -62,7 +62,9 @@ def stores(loop: For, context: Context) -> tuple[_Store, ...]:
     for node in loop.body:
         match node:
             case Assign(Element(array) as element, "=", Name(variable), "") if array in streamed and variable in fresh:
-                found.append(_Store(variable, element))
+                # What statements left in variables may belong to elements that the loop does not walk along.
+                if is_walked_along(element, loop.iterator):
+                    found.append(_Store(variable, element))
     return tuple(found)
 
 
