@@ -61,11 +61,13 @@ def test_what_was_published_of_a_family_takes_the_place_of_the_usual_values(fami
     core = published(cpu_id, isa, 32, 64)
     assert family_of(cpu_id) == family
     assert family.published
-    assert {name: getattr(core, name) for name in family.constants} == dict(family.constants)
+    known = {**family.constants, **family.fitted}
+    assert {name: getattr(core, name) for name in known} == known
     assert {core.source(name) for name in family.constants} == {"published"}
+    assert {core.source(name) for name in family.fitted} <= {"fitted"}
     assert core.source("line_bytes") == "detected"
     usual = generic(isa, 32, 64)
-    others = set(CONSTANTS) - family.constants.keys()
+    others = set(CONSTANTS) - known.keys()
     assert all(getattr(core, name) == getattr(usual, name) for name in others)
     assert {core.source(name) for name in others - {"line_bytes"}} == {"generic"}
 

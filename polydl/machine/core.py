@@ -17,7 +17,7 @@ from polydl.errors import MachineError
 
 #: Where a constant comes from: measured here by ``polydl calibrate``, told by the system, published of this family of
 #: processors, usual of all processors with these instructions, or given by a person.
-Source = Literal["measured", "detected", "published", "generic", "given"]
+Source = Literal["measured", "detected", "published", "fitted", "generic", "given"]
 
 
 @dataclass(frozen=True)
@@ -185,9 +185,9 @@ class Core:
     #: beside arithmetic. To measure: calls with ever more steps, over those whose operands the first cache holds.
     exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
-    #: come when they are asked for. To measure: fitted to the committed measurements, as the next one.
+    #: come when they are asked for. To measure: fitted to the committed measurements, as the next two.
     exposed_share: float
-    #: The same of transfers from memory. To measure: fitted as the last one.
+    #: The same of transfers from memory.
     exposed_memory_share: float
     #: The same of what a microkernel's calls fetched ahead.
     exposed_ahead_share: float

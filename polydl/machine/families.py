@@ -7,7 +7,7 @@ each family; where they say nothing, the usual values stay, and ``Core.source`` 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +16,11 @@ from polydl.machine.core import Core, constants
 
 @dataclass(frozen=True)
 class Family:
-    """Processors with the same cores. ``constants`` are those of their fields of ``Core`` that were published."""
+    """Processors with the same cores.
+
+    ``constants`` are those of their fields of ``Core`` that were published, ``fitted`` those that explain what was
+    measured on a core of the family.
+    """
 
     name: str
     #: The vendor as /proc/cpuinfo names it ("cpu implementer" on Arm).
@@ -28,6 +32,7 @@ class Family:
     #: Where the constants were published.
     published: str
     constants: Mapping[str, Any]
+    fitted: Mapping[str, Any] = field(default_factory=dict)
 
 
 def _models(*numbers: int | range) -> frozenset[str]:
@@ -64,9 +69,8 @@ FAMILIES = (
     ),
     Family(
         "AMD Zen 3", "AuthenticAMD", "25", _models(range(16), range(32, 96)), _AMD,
-        # The last one was measured on a core of this family.
-        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0,
-         "exposed_first_share": 0.5},
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0},
+        {"exposed_first_share": 0.5},
     ),
     Family(
         "AMD Zen 4", "AuthenticAMD", "25", _models(range(16, 32), range(96, 128), range(160, 176)), _AMD,
@@ -75,9 +79,8 @@ FAMILIES = (
     ),
     Family(
         "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
-        # From "exposed_memory_share" on they were fitted to variants that were measured on a core of this family.
-        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0,
-         "exposed_memory_share": 0.5, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
+        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0},
+        {"exposed_memory_share": 0.5, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
          "prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0},
     ),
     Family(
@@ -198,7 +201,9 @@ def published(cpu_id: str, isa: Sequence[str], vector_bytes: int, line_bytes: in
     """The constants of a processor that was not measured: those of its family, and generic ones."""
     family = family_of(cpu_id)
     core = generic(isa, vector_bytes, line_bytes).having(constants({"line_bytes": line_bytes}, "detected"))
-    return core if family is None else core.having(constants(family.constants, "published"))
+    if family is None:
+        return core
+    return core.having((*constants(family.constants, "published"), *constants(family.fitted, "fitted")))
 
 
 #: The core that microkernels are written for before they are told another one: with AVX-512.
