@@ -145,7 +145,7 @@ def first_use(
             left = _left(known, calls, versions)
             for key in left:
                 if key not in known or known[key].versions != versions[key]:
-                    known[key] = CallTimes(*key, machine.vector_bytes // ELEMENTS[key[1]], versions[key], False, ())
+                    known[key] = CallTimes(*key, machine.vector_elements(ELEMENTS[key[1]]), versions[key], False, ())
             spread = [_spread(call, machine.vector_bytes) for call in {call.key: call for call in calls}.values()]
             steps = _steps(left.values(), _CALLS_PER_STEP)
             further = _steps((each for each in spread if each[0].key in left), _SPREAD_PER_STEP)

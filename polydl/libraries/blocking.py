@@ -125,7 +125,7 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     """
     from polydl.microkernels.shapes import register_tiling
 
-    width = machine.vector_bytes // element_bytes
+    width = machine.vector_elements(element_bytes)
     tiling = register_tiling(max(2, -(-m // width)), n, 1, machine.core, 2)
     vectors = max(2, max(tiling.vectors))
     fitting = (machine.core.vector_registers - _OTHER_REGISTERS) // vectors - 1
@@ -152,7 +152,7 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     and without. On threads, tiles are as small as is worth a copy, so that products of middling size have several.
     """
     first, second = (level.bytes // element_bytes for level in machine.caches[:2])
-    width = machine.vector_bytes // element_bytes
+    width = machine.vector_elements(element_bytes)
     blockings: list[Blocking] = []
     for vectors, columns in dict.fromkeys(
         (register_block(machine, element_bytes, 4096, 4096), (2, widest_block(machine)))

@@ -89,7 +89,7 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
     extent = np.array([sizes[role] for role in INNER])
     tiles = np.minimum(table[:, :3], extent)
     counts = np.ceil(extent / table[:, :3])
-    rows = table[:, 6] * (machine.vector_bytes // element)
+    rows = table[:, 6] * machine.vector_elements(element)
     waste = [np.ceil(tiles[:, 0] / rows) * rows / tiles[:, 0]]
     waste.append(np.ceil(tiles[:, 1] / table[:, 7]) * table[:, 7] / tiles[:, 1])
     chunks = np.prod(np.where(table[:, 10:13] > 0, counts, 1), axis=1) * np.where(table[:, 13] > 0, around, 1)
@@ -111,7 +111,7 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
 def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: Machine) -> tuple[Kernel, ...]:
     """All blockings of the product that the model is asked about; some of them may be illegal."""
     element = element_bytes(nest, product)
-    width = machine.vector_bytes // element
+    width = machine.vector_elements(element)
     blocks = dict.fromkeys((register_block(machine, element, 4096, 4096), (2, widest_block(machine))))
     threads: list[str] = [""]
     if machine.threads > 1:

@@ -135,7 +135,8 @@ def _call_site(
     again_a = copies and _reused(scop, nest, match.form.a, match.form.strides_a)
     again_b = copies and _reused(scop, nest, match.form.b, match.form.strides_b)
     gemm = _gemm_site(nest, match, nest.nest.index in absorbed.values(), (again_a, again_b), ordered)
-    prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if "ahead" in kernel.abilities else None
+    far = comes_from_afar(scop, nest, match, kernel.core)
+    prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if far and "ahead" in kernel.abilities else None
     if prefetch is not None:
         gemm = replace(gemm, ahead=prefetch.share)
     tile = (
@@ -143,8 +144,8 @@ def _call_site(
     )
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
-    if prefetch is None and tile is None:
-        gemm = replace(gemm, far_a=comes_from_afar(scop, nest, match, kernel.core))
+    if far and prefetch is None and tile is None:
+        gemm = replace(gemm, far_a=True)
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
         gemm = replace(gemm, after=True, after_calls=epilogue.calls)

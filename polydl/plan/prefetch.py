@@ -52,10 +52,9 @@ class Prefetch:
 def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> Prefetch | None:
     """What the calls of a site prefetch.
 
-    None if A stays in the second-level cache by itself or is hardly used, if its tiles are not contiguous, or if there
-    is but one of them.
+    A ``comes_from_afar``. None if it is hardly used, if its tiles are not contiguous, or if there is but one of them.
     """
-    if site.element not in _ELEMENTS or not comes_from_afar(scop, plan, match, core):
+    if site.element not in _ELEMENTS:
         return None
     width = scop.array(match.form.a.array).element_bytes
     tile = site.m[0] * site.k[0]

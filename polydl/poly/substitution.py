@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import islpy as isl
 
-from polydl.ir.affine import Affine, composed
+from polydl.ir.affine import Affine, composed, iterator_form
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.boxes import bounding_box
 
@@ -57,6 +57,12 @@ def with_iterators(
         body=rebuilt(statement.body),
         accesses=tuple(moved(access) for access in statement.accesses),
     )
+
+
+def restricted(statement: Statement, domain: isl.Set) -> Statement:
+    """The statement with the instances of ``domain`` alone, a part of its own. ``instances`` stays as it is."""
+    same = [iterator_form(place, statement.depth) for place in range(statement.depth)]
+    return with_iterators(replace(statement, domain=str(domain)), statement.iterators, same, domain)
 
 
 def change_of_iterators(name: str, iterators: Sequence[str], old: Sequence[Affine]) -> isl.MultiAff:

@@ -32,7 +32,7 @@ from polydl.poly.substitution import renamed, with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.materialize import MATERIALIZE, Materialize, materialize
 from polydl.variants.rewrites.pack import Pack, pack
-from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
+from polydl.variants.rewrites.parts import in_parts, part_names, require_apart, require_unjoined
 
 # Triangles of at most so many rows are left on the diagonal, and of no fewer.
 LARGEST, SMALLEST = 128, 16
@@ -109,12 +109,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
     square = _square(scop, statement, rows, columns)
     if square is None or step.size not in _halves(square[1]):
         raise IllegalVariantError(f"no squares down to {step.size} rows fill the triangle of {statement.name}")
-    for dependence in known:
-        if dependence.source == dependence.target == statement.name:
-            relation = isl.Map(dependence.relation)
-            same = relation.equate(isl.dim_type.in_, rows, isl.dim_type.out, rows)
-            if not relation.is_subset(same.equate(isl.dim_type.in_, columns, isl.dim_type.out, columns)):
-                raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
+    require_unjoined(statement, (rows, columns), known)
     low, extent = square
     block = fresh_name(scop, f"{step.rows}_square")
     sizes = [size for size in _halves(extent) if size >= step.size]

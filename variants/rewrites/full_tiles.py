@@ -16,7 +16,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.statement import Statement
 from polydl.poly.counting import count
-from polydl.poly.substitution import change_of_iterators, renamed, with_iterators
+from polydl.poly.substitution import change_of_iterators, renamed, restricted, with_iterators
 
 
 @dataclass(frozen=True)
@@ -72,9 +72,7 @@ def separated(
     number = count(filled) * prod(sizes[inside] for inside in tiles)
     own = replace(statement, domain=str(inside_full))
     whole = replace(with_iterators(own, statement.iterators, old, full), instances=number)
-    same = [iterator_form(place, statement.depth) for place in range(statement.depth)]
-    others = with_iterators(replace(statement, domain=str(left)), statement.iterators, same, left)
-    others = renamed(replace(others, instances=statement.instances - number), rest)
+    others = renamed(replace(restricted(statement, left), instances=statement.instances - number), rest)
     return (
         Part(whole, str(change.reverse().intersect_range(full))),
         Part(others, str(isl.Map.identity(before.get_space().map_from_set()).intersect_domain(left)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+
+import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.construct import has_loops_alone
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.poly.dependences import Dependence
 
 
 def require_apart(scop: Scop, statement: Statement) -> None:
@@ -19,6 +22,16 @@ def require_apart(scop: Scop, statement: Statement) -> None:
         raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
     if any(node.kind == "affine" for node in statement.body.walk()):
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+
+
+def require_unjoined(statement: Statement, loops: Iterable[int], known: Iterable[Dependence]) -> None:
+    """Raises IllegalVariantError if a dependence leads to an instance with another value of one of the ``loops``."""
+    for dependence in known:
+        if dependence.source == dependence.target == statement.name:
+            relation = isl.Map(dependence.relation)
+            for place in loops:
+                if not relation.is_subset(relation.equate(isl.dim_type.in_, place, isl.dim_type.out, place)):
+                    raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
 
 
 def part_names(scop: Scop, name: str, number: int) -> list[str]:

@@ -18,7 +18,6 @@ from typing import Annotated, ClassVar
 import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
-from polydl.ir.affine import iterator_form
 from polydl.ir.families import LAYOUT
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
@@ -29,10 +28,10 @@ from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import count, limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.reductions import moves
-from polydl.poly.substitution import renamed, with_iterators
+from polydl.poly.substitution import renamed, restricted
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.register_blocks import MOST_TERMS
-from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
+from polydl.variants.rewrites.parts import in_parts, part_names, require_apart, require_unjoined
 from polydl.variants.rewrites.transform_domain import zeroing
 
 # Of a loop over an image: two for each border of filters that reach two pixels beyond it.
@@ -103,13 +102,7 @@ def split_index_set(scop: Scop, step: SplitIndexSet, known: Sequence[Dependence]
     statement = scop.statement(step.statement)
     require_apart(scop, statement)
     ranges = _ranges(statement, step.cuts)
-    for dependence in known:
-        if dependence.source == dependence.target == statement.name:
-            relation = isl.Map(dependence.relation)
-            for place in ranges:
-                same = relation.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
-                if not relation.is_subset(same):
-                    raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
+    require_unjoined(statement, ranges, known)
     return in_parts(scop, statement, _named(scop, _parts(statement, ranges)))
 
 
@@ -140,7 +133,6 @@ def _ranges(statement: Statement, cuts: _Cuts) -> dict[int, list[tuple[int, int]
 
 def _parts(statement: Statement, ranges: Mapping[int, Sequence[tuple[int, int]]]) -> list[Statement]:
     """The statement with the values of each combination of ranges, in their order; without empty ones."""
-    same = [iterator_form(place, statement.depth) for place in range(statement.depth)]
     parts = []
     for chosen in product(*ranges.values()):
         domain = isl.Set(statement.domain)
@@ -149,8 +141,7 @@ def _parts(statement: Statement, ranges: Mapping[int, Sequence[tuple[int, int]]]
             domain = domain.upper_bound_val(isl.dim_type.set, place, high)
         domain = domain.coalesce()
         if not domain.is_empty():
-            part = with_iterators(replace(statement, domain=str(domain)), statement.iterators, same, domain)
-            parts.append(replace(part, instances=count(part.domain)))
+            parts.append(replace(restricted(statement, domain), instances=count(str(domain))))
     return parts
 
 
@@ -218,8 +209,8 @@ def _proposed(request: Request, statement: Statement, cuts: _Cuts) -> Proposal:
         theirs, ahead = pairs[statement.iterators.index(loop)]
         of_zeros.append((zeros.iterators[theirs], tuple(value + ahead for value in values)))
     first = SplitIndexSet(zeros.name, tuple(of_zeros))
-    begun = split_index_set(scop, first, request.dependences)
     parts_of_zeros = _named(scop, _parts(zeros, _ranges(zeros, first.cuts)))
+    begun = in_parts(scop, zeros, parts_of_zeros)
     parts = _named(begun, _parts(statement, _ranges(statement, cuts)))
     if len(parts_of_zeros) != len(parts):
         return Proposal((step,), for_microkernel=False)
