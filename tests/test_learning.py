@@ -193,6 +193,10 @@ def test_records_of_several_machines_are_nests_of_each(tmp_path: Path) -> None:
     text = evaluation_text(evaluation.evaluate([first, second], rankers=("cost-model",)))
     rows = text.split("by machine")[1].split("by group")[0]
     assert all(f"{setting.cpu}, {threads}" in rows for threads in ("1 thread", "2 threads"))
+    # Nor does another profile of the same machine make two of it.
+    faster = replace(first, machine=replace(first.machine, peak_gflops=2 * first.machine.peak_gflops))
+    assert [evaluation.measured_on(nest, first.machine) for nest in (faster, second)] == [True, False]
+    assert len(evaluation.machines_of([first, faster])) == 1
 
 
 def test_quality_of_known_orders() -> None:

@@ -140,16 +140,22 @@ def test_threads_take_time_to_start() -> None:
 
 def test_arithmetic_hides_transfers_into_the_first_cache_and_some_from_beyond() -> None:
     # 0.25 s of arithmetic on each of four threads; a quarter of the bytes at the rate of L2, L3 and memory.
-    loaded, core = (
-        candidate("x", cycles=(2e9,), iterations=(4,), traffic=((32 * 10**9, 8 * 10**9, 4 * 10**9),)),
-        MACHINE.core,
-    )
+    core = MACHINE.core
+    loaded = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((32 * 10**9, 8 * 10**9, 4 * 10**9),))
     (time,) = nest_times(loaded, MACHINE)
     assert time.arithmetic == pytest.approx(0.25)
     assert time.transfers == pytest.approx((0.1, 0.05, 0.1))
     assert time.total == pytest.approx(0.25 + core.exposed_share * 0.05 + core.exposed_memory_share * 0.1)
     filling = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((128 * 10**9, 0, 4 * 10**9),))
     assert nest_times(filling, MACHINE)[0].total == pytest.approx(0.4 + core.exposed_memory_share * 0.1)
+
+
+def test_nothing_takes_less_time_than_its_slowest_transfer() -> None:
+    # A second from L3, of which half would show beside 0.25 s of arithmetic.
+    moved = candidate("x", cycles=(2e9,), iterations=(4,), traffic=((32 * 10**9, 160 * 10**9, 0),))
+    (time,) = nest_times(moved, MACHINE)
+    assert time.transfers == pytest.approx((0.1, 1.0, 0.0))
+    assert time.total == pytest.approx(1.0)
 
 
 def test_caches_that_hold_all_arrays_are_not_filled_again() -> None:
