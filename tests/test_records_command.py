@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 from records_by_hand import NEST, OTHER, VARIANT, record
 
+from polydl import pipeline, workloads
 from polydl.cli import main
+from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.records.line import to_line
 from polydl.records.store import Damage, append, file_of, read
 
@@ -120,6 +122,40 @@ def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None
     assert len(list(read(tmp_path))) == 2
     assert ".bak" in run("prune", "--failed", "--records", tmp_path)[1]
     assert len(list(read(tmp_path))) == 1
+
+
+def test_recorded_variants_are_applied_to_what_the_workload_is_today(tmp_path: Path, run: Any) -> None:
+    workload = "gemm_48x64x64"
+    order = Variant((Interchange(1, ("i", "j", "k")),))
+    gone = Variant((Tile(1, "kk", (16,)),))
+    nest = pipeline.parse(workloads.workload(workload).write(tmp_path)).digest
+    append(
+        tmp_path,
+        [
+            record(nest=nest, workload=workload, variant=order, id=order.id),
+            record(nest=OTHER, workload=workload, variant=order, id=order.id),
+            record(nest=nest, workload=workload, variant=gone, id=gone.id),
+            record(variant=order, id=order.id),
+        ],
+    )
+    status, out, _ = run("replay", "--records", tmp_path)
+    assert status == 1
+    assert "2 of 3 recorded variants can be applied" in out
+    assert f"1 of them to {workload}, whose nest has changed" in out
+    assert "1 can't: nest 1 has no loop `kk` to tile" in out
+    document = json.loads(run("replay", "--json", "-", "--records", tmp_path)[1])
+    assert (document["applied"], document["changed"]) == (2, [order.id])
+    assert [one["id"] for one in document["failed"]] == [gone.id]
+
+
+@pytest.mark.slow
+def test_every_committed_record_can_be_applied_today(run: Any) -> None:
+    files = sorted((Path(__file__).parents[1] / "experiments" / "data" / "ranking").glob("*.jsonl.xz"))
+    assert len(files) >= 3
+    status, out, _ = run("replay", *files, "--json", "-")
+    document = json.loads(out)
+    assert (status, document["failed"]) == (0, [])
+    assert document["applied"] > 7000
 
 
 @pytest.mark.parametrize("line", NO_RECORDS.values(), ids=NO_RECORDS.keys())

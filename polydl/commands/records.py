@@ -268,9 +268,10 @@ def replay(sources: tuple[Path, ...], prove: bool, records: Path | None, json_pa
     document = {
         "schema": "polydl.records.replay/1",
         "applied": len(replayed) - len(failed),
+        "changed": [one.record.id for one in replayed if one.nest_changed and not one.reason],
         "failed": [{"id": one.record.id, "workload": one.record.workload, "reason": one.reason} for one in failed],
     }
-    show(json_path, document, replay_text(len(replayed), failed))
+    show(json_path, document, replay_text(replayed))
     warn_of_damage(damages)
     return FAILURE if failed else 0
 

@@ -1,4 +1,4 @@
-"""Recorded variants applied again: whether each of them still means what it meant when it was measured."""
+"""Recorded variants applied again to the ready workloads that they were measured on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from polydl import pipeline
 from polydl.errors import PolydlError
 from polydl.files import temporary_directory
 from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
 from polydl.plan.apply import apply
 from polydl.records.record import Record
 from polydl.workloads import workload
@@ -17,16 +18,19 @@ from polydl.workloads import workload
 
 @dataclass(frozen=True)
 class Replayed:
-    """A recorded variant, and the reason why it can't be applied any more, empty if it can."""
+    """A recorded variant, applied again."""
 
     record: Record
+    #: why it can't be applied any more, which names the step; empty if it can
     reason: str
+    #: whether the workload has another nest today than the one that was measured
+    nest_changed: bool
 
 
 def replay(
     records: Iterable[Record], *, prove: bool = False, done: Callable[[int], None] | None = None
 ) -> Iterator[Replayed]:
-    """Apply the variant of each record of a ready workload to that workload; other records are passed over.
+    """Apply the variant of each record of a ready workload to what that workload is today; others are passed over.
 
     With ``prove`` isl proves each complete schedule legal once more, which takes some ten milliseconds each. ``done``
     is told how many are.
@@ -35,24 +39,21 @@ def replay(
     for record in records:
         if record.variant is None or record.workload is None:
             continue
-        yield Replayed(record, _reason(record, prove))
+        yield _replayed(record, record.workload, record.variant, prove)
         count += 1
         if done is not None:
             done(count)
 
 
-def _reason(record: Record, prove: bool) -> str:
-    assert record.workload is not None
-    assert record.variant is not None
+def _replayed(record: Record, name: str, variant: Variant, prove: bool) -> Replayed:
+    reason, nest = "", ""
     try:
-        scop = _workload(record.workload)
-        if scop.digest != record.nest:
-            return f"the nest of {record.workload} is another one now ({scop.digest}, not {record.nest})"
-        kernels = pipeline.microkernels()
-        apply(scop, record.variant, kernels, numerics=record.setting.numerics, prove=prove)
+        scop = _workload(name)
+        nest = scop.digest
+        apply(scop, variant, pipeline.microkernels(), numerics=record.setting.numerics, prove=prove)
     except PolydlError as error:
-        return str(error)
-    return ""
+        reason = str(error)
+    return Replayed(record, reason, nest not in ("", record.nest))
 
 
 @lru_cache(maxsize=8)
