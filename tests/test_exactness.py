@@ -131,6 +131,13 @@ def test_reading_outside_of_an_array_is_seen(tmp_path: Path) -> None:
     assert "leaves an array" in result.reason
 
 
+def test_floats_may_become_doubles_before_they_are_multiplied(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SMALL.replace("float c", "double c"))
+    text = WITHOUT_PRAGMAS.replace("10000", "10").replace("float c", "double c").replace("#pragma endscop", "")
+    result = checked(scop, written(scop, text.replace("a[i][k] *", "(double)a[i][k] *")), tmp_path / "work")
+    assert (result.verdict, result.ring) == ("agrees", FIELD)
+
+
 def test_integers_wrap_and_are_drawn_from_their_whole_range(tmp_path: Path) -> None:
     text = "void f(int c[64], const int a[64], const signed char b[64]) {{{0}for (int i = 0; i < 64; i++) {1};{2}}}"
     scop = parse(tmp_path, text.format("\n#pragma scop\n", "c[i] += a[i] * b[i]", "\n#pragma endscop\n"))

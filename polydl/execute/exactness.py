@@ -57,9 +57,8 @@ def compare_exactly(
 ) -> Exactness:
     """Compare a kernel with the original nest of ``scop`` over a ring, in a program that is built in ``directory``.
 
-    The ring is the integers modulo 2^32, or a prime field where a literal is a fraction or something is divided. Not
-    applicable are elements that are no ``float``, ``double``, ``bfloat16`` or integer, sources that are no C++ where
-    the field needs it, and programs that take too long.
+    ``ring_of`` chooses the ring. Not applicable are elements that are no ``float``, ``double``, ``bfloat16`` or
+    integer, sources that are no C++ where the field needs it, and programs that take too long.
     """
     start = time.monotonic()
     plain = original(scop)
@@ -118,13 +117,20 @@ def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
 
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
-    """The field where something real is divided or a literal is a fraction, else the integers."""
+    """The field where something real is divided, a literal is a fraction or ``float`` meets ``double``, else integers.
+
+    A float is an integer modulo 2^32 and a double one modulo 2^64, so that a product of floats is another one when they
+    are converted first. In the field both are the same numbers.
+    """
+    elements = {array.element for array in scop.arrays}
+    if {"float", "double"} <= elements:
+        return FIELD
     nodes = [node for each in scop.statements for node in each.body.walk()]
     divides = any(node.text.removesuffix("=") == "/" for node in nodes)
     # Some come from macros in headers. What chooses how many threads a call takes computes with seconds.
     computing = kernel.c.replace(team.support(), "")
     literals = " ".join(node.text for node in nodes if node.kind == "literal")
-    real = any(array.element in _ELEMENTS for array in scop.arrays)
+    real = not elements.isdisjoint(_ELEMENTS)
     return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, computing)))) else INTEGERS
 
 
