@@ -23,8 +23,12 @@ def step_kinds() -> tuple[type[Step], ...]:
     return (*rewrites, *CORE_STEPS)
 
 
+class UnknownStepError(OptionError):
+    """A step, or a field of one, that this polydl does not have: another version's, or that of a missing plug-in."""
+
+
 def variant_from_json(steps: Sequence[Mapping[str, Any]]) -> Variant:
-    """The inverse of ``Variant.to_json``. Raises OptionError for a step that isn't known or has wrong fields."""
+    """The inverse of ``Variant.to_json``. Raises UnknownStepError, and OptionError for fields of wrong values."""
     return Variant(tuple(_step(fields) for fields in steps))
 
 
@@ -35,7 +39,7 @@ def _step(content: Mapping[str, Any]) -> Step:
     kind = _BY_NAME.get(name) or _rewrite_step(name)
     values = {key: value for key, value in content.items() if key != "step"}
     if unknown := values.keys() - {field.name for field in fields(kind)}:
-        raise OptionError(f"a {name} step has the wrong fields: it has no {', '.join(sorted(unknown))}")
+        raise UnknownStepError(f"a {name} step has the wrong fields: it has no {', '.join(sorted(unknown))}")
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
@@ -49,5 +53,5 @@ def _rewrite_step(name: str) -> type[Step]:
         if name in registry.names("rewrites"):
             raise  # it is there, but can't be imported
         known = ", ".join((*registry.names("rewrites"), *_BY_NAME))
-        raise OptionError(f"unknown step {name!r}", remedy=f"one of {known}") from None
+        raise UnknownStepError(f"unknown step {name!r}", remedy=f"one of {known}") from None
     return found

@@ -119,7 +119,7 @@ def test_a_newer_form_is_passed_over_and_never_removed(tmp_path: Path) -> None:
         file.write(newer)
     damaged: list[Damage] = []
     assert list(read(tmp_path, damaged=damaged.append)) == [record()]
-    assert [(each.line, each.newer) for each in damaged] == [(2, True)]
+    assert [(each.line, each.elsewhere) for each in damaged] == [(2, True)]
     assert f"its form is {VERSION + 1}" in damaged[0].reason
     done = prune(tmp_path, lambda records: [True] * len(records))
     assert (done.removed, done.damaged) == (1, 0)

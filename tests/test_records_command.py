@@ -138,14 +138,20 @@ def test_recorded_variants_are_applied_to_what_the_workload_is_today(tmp_path: P
             record(variant=order, id=order.id),
         ],
     )
-    status, out, _ = run("replay", "--records", tmp_path)
-    assert status == 1
-    assert "2 of 3 recorded variants can be applied" in out
+    lost = to_line(record(nest=nest, workload=workload)).replace(b'"step":"tile"', b'"step":"skew_no_more"')
+    with open(file_of(tmp_path, nest), "ab") as file:
+        file.write(lost)
+    status, out, err = run("replay", "--records", tmp_path)
+    assert (status, err) == (1, "")
+    assert "1 can't: unknown step 'skew_no_more'" in out
+    assert "2 of 4 recorded variants can be applied" in out
     assert f"1 of them to {workload}, whose nest has changed" in out
     assert "1 can't: nest 1 has no loop `kk` to tile" in out
     document = json.loads(run("replay", "--json", "-", "--records", tmp_path)[1])
     assert (document["applied"], document["changed"]) == (2, [order.id])
     assert [one["id"] for one in document["failed"]] == [gone.id]
+    assert [one["line"] for one in document["unreadable"]] == [3]
+    assert "Removed  0 records, 4 stay" in run("prune", "--damaged", "--records", tmp_path)[1]
 
 
 @pytest.mark.slow
@@ -166,7 +172,7 @@ def test_what_is_no_record_is_passed_over_and_said(tmp_path: Path, line: bytes, 
     append(tmp_path, [record()])
     damaged: list[Damage] = []
     assert len(list(read(tmp_path, damaged=damaged.append))) == 2
-    assert [(each.line, each.torn, each.newer) for each in damaged] == [(2, False, False)]
+    assert [(each.line, each.torn, each.elsewhere) for each in damaged] == [(2, False, False)]
     for command in ("list", "show", "best", "export"):
         status, _, err = run(command, "--records", tmp_path)
         assert status == 0

@@ -265,15 +265,17 @@ def replay(sources: tuple[Path, ...], prove: bool, records: Path | None, json_pa
     found = (record for place in places for record in read_records(place, damages.append))
     replayed = list(replay_records(found, prove=prove))
     failed = [one for one in replayed if one.reason]
+    gone = [damage for damage in damages if damage.elsewhere]
     document = {
         "schema": "polydl.records.replay/1",
         "applied": len(replayed) - len(failed),
         "changed": [one.record.id for one in replayed if one.nest_changed and not one.reason],
         "failed": [{"id": one.record.id, "workload": one.record.workload, "reason": one.reason} for one in failed],
+        "unreadable": [{"file": str(one.file), "line": one.line, "reason": one.reason} for one in gone],
     }
-    show(json_path, document, replay_text(replayed))
-    warn_of_damage(damages)
-    return FAILURE if failed else 0
+    show(json_path, document, replay_text(replayed, gone))
+    warn_of_damage([damage for damage in damages if not damage.elsewhere])
+    return FAILURE if failed or gone else 0
 
 
 def _document(command: str, reading: _Reading, name: str, content: list[dict[str, Any]]) -> dict[str, Any]:

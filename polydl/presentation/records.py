@@ -150,13 +150,17 @@ def store_texts(store: StoreState) -> list[str]:
     return texts
 
 
-def replay_text(replayed: Sequence[Replayed]) -> str:
-    """How many recorded variants can still be applied, how many of these to a changed nest, and why others can't."""
-    failed = [one for one in replayed if one.reason]
-    lines = [f"Replayed  {len(replayed) - len(failed)} of {len(replayed)} recorded variants can be applied"]
+def replay_text(replayed: Sequence[Replayed], gone: Sequence[Damage]) -> str:
+    """How many recorded variants can still be applied, how many of these to a changed nest, and why others can't.
+
+    ``gone`` are lines whose steps this polydl does not know.
+    """
+    reasons = [one.reason for one in replayed if one.reason] + [one.reason for one in gone]
+    count = len(replayed) + len(gone)
+    lines = [f"Replayed  {count - len(reasons)} of {count} recorded variants can be applied"]
     changed = Counter(one.record.workload for one in replayed if one.nest_changed and not one.reason)
     for workload, times in changed.most_common():
         lines += wrapped(f"{times} of them to {workload}, whose nest has changed since it was measured", "  ")
-    for reason, times in Counter(one.reason for one in failed).most_common():
+    for reason, times in Counter(reasons).most_common():
         lines += wrapped(f"{times} can't: {reason}", "  ")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from polydl.ir.measurement import Accuracy, Sample, Status
 from polydl.ir.numerics import Numerics
 from polydl.ir.variant import Variant
 from polydl.records.record import Kind, Record, Setting
-from polydl.variant_json import variant_from_json
+from polydl.variant_json import UnknownStepError, variant_from_json
 
 # Version of the form of a line. Readers understand all older versions and pass over newer ones.
 VERSION = 2
@@ -40,8 +40,8 @@ Scalar = bool | Whole | float | str | None
 Feature = Scalar | list[Scalar | list[Scalar] | dict[str, Scalar | list[Scalar]]]
 
 
-class NewerError(ValueError):
-    """A line of a newer polydl."""
+class OtherPolydlError(ValueError):
+    """A line that another polydl may read: a newer one, or one that has the steps which are missing here."""
 
 
 class _Setting(msgspec.Struct, forbid_unknown_fields=True, gc=False):
@@ -144,12 +144,12 @@ def _finite(value: Any) -> Any:
 
 
 def from_line(line: bytes) -> Record:
-    """The inverse of ``to_line``. Raises ValueError for a line that is no record, and NewerError for a newer form."""
+    """The inverse of ``to_line``. Raises ValueError for a line that is no record, and OtherPolydlError as it says."""
     try:
         content = _LINE.decode(line)
     except msgspec.MsgspecError as error:
         if (version := _version(line)) > VERSION:
-            raise NewerError(f"its form is {version}, and this polydl knows forms up to {VERSION}") from None
+            raise OtherPolydlError(f"its form is {version}, and this polydl knows forms up to {VERSION}") from None
         raise ValueError(str(error)) from None
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
@@ -193,9 +193,11 @@ def _version(line: bytes) -> int:
 
 
 def _variant(steps: list[dict[str, Any]]) -> Variant:
-    """Raises ValueError."""
+    """Raises ValueError, and OtherPolydlError for a step that is gone or missing."""
     try:
         return variant_from_json(steps)
+    except UnknownStepError as error:
+        raise OtherPolydlError(error.message) from None
     except OptionError as error:
         raise ValueError(error.message) from None
     except (TypeError, RecursionError) as error:

@@ -26,7 +26,7 @@ import platformdirs
 from polydl.errors import RecordsError, ResourceError
 from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.files import replacing
-from polydl.records.line import MOST_LINE_BYTES, NewerError, from_line, to_line
+from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
 
 _SUFFIX = ".jsonl"
@@ -45,8 +45,8 @@ class Damage:
     reason: str
     #: whether it is an incomplete last line, as a killed process leaves it
     torn: bool
-    #: whether a newer polydl wrote it; such a line is never removed
-    newer: bool = False
+    #: whether another polydl may read it: a newer one, or one that has its steps; such a line is never removed
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
 
 
 def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]], *, dry_run: bool = False) -> Pruned:
-    """Remove records, and all damaged lines but those of a newer polydl.
+    """Remove records, and all damaged lines but those that another polydl may read.
 
     ``unwanted`` gets all records of one nest, in order, and returns for each whether to remove it. A file that changes
     is replaced atomically, and its old content is kept beside it as ``.bak``. ``dry_run`` only counts.
@@ -182,7 +182,7 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
             left = [
                 (line, content)
                 for line, content in parsed
-                if (not next(verdicts) if isinstance(content, Record) else content.newer)
+                if (not next(verdicts) if isinstance(content, Record) else content.elsewhere)
             ]
             sound_left = sum(isinstance(content, Record) for _, content in left)
             removed += len(sound) - sound_left
@@ -333,7 +333,7 @@ def _content(line: bytes, path: Path, number: int, torn: bool) -> Record | Damag
         return Damage(path, number, f"it is longer than {MOST_LINE_BYTES} bytes", torn)
     try:
         return from_line(line)
-    except NewerError as error:
-        return Damage(path, number, str(error), torn, newer=True)
+    except OtherPolydlError as error:
+        return Damage(path, number, str(error), torn, elsewhere=True)
     except ValueError as error:
         return Damage(path, number, str(error), torn)
