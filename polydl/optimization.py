@@ -294,9 +294,8 @@ def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
     """Variants of a person's own, proved legal, in the place of generated ones."""
     from polydl.variants.generation import Generation
 
-    for variant in variants:
-        space.apply(variant).prove()
-    return Generation(tuple(variants), len(variants), len(variants), False)
+    proved = tuple(space.apply(variant).prove().variant for variant in variants)
+    return Generation(proved, len(proved), len(proved), False)
 
 
 def _first_use(

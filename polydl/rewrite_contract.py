@@ -109,7 +109,9 @@ class Rewrite(Protocol[S]):
         return UNKNOWN
 
     def apply(self, scop: Scop, step: S, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
-        """The scop rewritten. Its nests come one after the other, and ``dependences`` are its own.
+        """The scop rewritten; ``dependences`` are its own.
+
+        Its nests come one after the other, unless the phase is ``PREPARATION`` or ``OUTERMOST_LOOP``.
 
         Raises IllegalVariantError for a step that is wrong here, or that a dependence forbids.
         """

@@ -16,10 +16,10 @@ from polydl.codegen.values import Apply, Binary, Conditional, Constant, Element,
 from polydl.plan.epilogue import EpilogueOperand
 
 # The product adds to C[i][j] over k. Rows of a block are along j, columns along i, in two rows of twelve.
-OUTPUT = EpilogueOperand(access("C", (1, 0, 0, 0), (0, 1, 0, 0)), "float", True, 1, 40, (0, 1000))
-BIAS = EpilogueOperand(access("b", (0, 1, 0, 0)), "float", False, 1, 0, (0, 0))
-SCALE = EpilogueOperand(access("s", (2, 0, 0, 0)), "double", False, 0, 2, (0, 50))
-TURNED = EpilogueOperand(access("t", (0, 3, 0, 0)), "float", False, 3, 0, (0, 0))
+OUTPUT = EpilogueOperand(access("C", (1, 0, 0, 0), (0, 1, 0, 0)), "float", 4, True, 1, 40, (0, 1000))
+BIAS = EpilogueOperand(access("b", (0, 1, 0, 0)), "float", 4, False, 1, 0, (0, 0))
+SCALE = EpilogueOperand(access("s", (2, 0, 0, 0)), "double", 8, False, 0, 2, (0, 50))
+TURNED = EpilogueOperand(access("t", (0, 3, 0, 0)), "float", 4, False, 3, 0, (0, 0))
 C, B, S, T = at("C", "i", "j"), at("b", "j"), at("s", Linear(((2, Name("i")),))), at("t", Linear(((3, Name("j")),)))
 
 
@@ -97,6 +97,13 @@ def test_statements_become_one_loop_over_the_rows_of_a_column() -> None:
         "}",
         "}",
     ]
+
+
+@pytest.mark.parametrize(("element", "element_bytes", "lanes"), [("unsigned long", 8, 4), ("short", 2, 8)])
+def test_a_vector_holds_as_many_rows_as_the_widest_elements_let(element: str, element_bytes: int, lanes: int) -> None:
+    scale = replace(SCALE, element=element, element_bytes=element_bytes)
+    found = functions(facts(sets("T", C, times(C, S)), operands=(OUTPUT, scale)))
+    assert f"#pragma omp simd simdlen({lanes})" in found["gemm_finished"]
 
 
 def test_operands_begin_where_the_column_is() -> None:

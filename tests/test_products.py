@@ -128,8 +128,8 @@ def test_plain_layouts_match_the_plain_kernel_only() -> None:
     assert ("x", "f", "c") in {names(scop, each) for each in found(scop)}
     report = build_space(scop, [LIBXSMM, PLAIN_C], machine_with(1, 64)).reports[0]
     assert report.kernel == "c"
-    assert report.reason is not None
-    assert report.reason.startswith("libxsmm: ")
+    assert list(report.refusals) == ["libxsmm"]
+    assert report.reason == f"libxsmm: {report.refusals['libxsmm'].reason}"
 
 
 def test_a_product_in_place_is_no_match() -> None:

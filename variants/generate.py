@@ -35,12 +35,21 @@ from polydl.variants.space import MINOR_SHARE, NestSpace
 
 @dataclass(frozen=True)
 class NestReport:
-    """What was found for one nest: the microkernel and its best shape, or why there is none."""
+    """What was found for one nest."""
 
     nest: Nest
+    #: the microkernel that the best shape uses; None for plain loops
     kernel: str | None
-    reason: str | None
+    #: why microkernels that come before it, or all of them, are of no use, by their names; "" is for the nest itself
+    refusals: Mapping[str, NoMatch]
+    #: floating-point operations
     flops: int
+
+    @property
+    def reason(self) -> str | None:
+        """All refusals in one line; None if there are none."""
+        texts = (f"{name}: {each.reason}" if name else each.reason for name, each in self.refusals.items())
+        return "; ".join(texts) or None
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,33 +117,33 @@ def _nest_shapes(
     kernels: Sequence[Microkernel],
     matches: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
     machine: Machine,
-) -> tuple[tuple[Shape, ...], str | None, str | None]:
+) -> tuple[tuple[Shape, ...], str | None, dict[str, NoMatch]]:
     """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
     if nest.call is not None:
-        return (Shape(None),), None, f"it calls `{nest.call.call}`"
+        return (Shape(None),), None, {"": NoMatch(f"it calls `{nest.call.call}`")}
     order = [kernel.name for kernel in kernels]
-    reasons: dict[str, str] = {}
+    refusals: dict[str, NoMatch] = {}
     usable: list[tuple[Shape, ...]] = []
     bounds = loop_bounds(scop, nest)
     extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
     for kernel in kernels:
         found = matches[nest.index, kernel.name]
         if isinstance(found, NoMatch):
-            reasons[kernel.name] = f"{kernel.name}: {found.reason}"
+            refusals[kernel.name] = found
             continue
         width = scop.array(found[0].form.c.array).element_bytes
         shapes, reason = shapes_of(found, kernel, extents, machine.vector_elements(width))
         if shapes:
             usable.append(shapes)
-        else:
-            reasons[kernel.name] = f"{kernel.name}: {reason}"
+        elif reason is not None:
+            refusals[kernel.name] = NoMatch(reason)
     if not usable:
-        return (Shape(None),), None, "; ".join(reasons.values()) or "no microkernel was asked for"
+        return (Shape(None),), None, refusals or {"": NoMatch("no microkernel was asked for")}
     shapes = best_shapes(usable)
     assert shapes[0].match is not None
     used = shapes[0].match.kernel
-    before = [reason for name, reason in reasons.items() if order.index(name) < order.index(used)]
-    return shapes, used, "; ".join(before) or None
+    before = {name: each for name, each in refusals.items() if order.index(name) < order.index(used)}
+    return shapes, used, before
 
 
 def build_space(
@@ -216,7 +225,7 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
     spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, reason = _nest_shapes(scop, nest, kernels, matches, about.machine)
+        shapes, kernel, refusals = _nest_shapes(scop, nest, kernels, matches, about.machine)
         if not left.reassociate:
             shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
             kernel = kernel if shapes[0].match is not None else None
@@ -231,10 +240,10 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
         streams = _past_caches(scop, nests, nest, about.machine.second_cache_bytes)
         space = NestSpace(scop, nest, way, shapes, about.machine, own_threads, minor, streamable=streams)
         if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
-            reason, kernel = "the order of the sum must be kept", None
+            refusals, kernel = {"": NoMatch("the order of the sum must be kept")}, None
             space = replace(space, shapes=(Shape(None),))
         spaces.append(space)
-        reports.append(NestReport(nest, kernel, reason, sum(scop.statement(name).flops for name in nest.statements)))
+        reports.append(NestReport(nest, kernel, refusals, sum(scop.statement(name).flops for name in nest.statements)))
     return VariantSpace(
         source,
         scop,

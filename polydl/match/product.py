@@ -21,7 +21,6 @@ from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.domains import independent_loops
 
 # What reasons say of microkernels for other types of elements than the nest's.
-OTHER_TYPES = "does not multiply"
 
 
 @dataclass(frozen=True)
@@ -112,6 +111,8 @@ class NoMatch:
 
     #: why, in words for the user
     reason: str
+    #: whether the microkernel is for elements of other types
+    other_types: bool = False
 
 
 _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
@@ -289,7 +290,8 @@ def match(
     orientations = [orientation for orientation in (form, form.swapped()) if orientation.types in kernel.elements]
     if not orientations:
         operands = " by ".join(form.types[:-1])
-        return NoMatch(f"`{kernel.name}` {OTHER_TYPES} {operands} into {form.accumulator}")
+        reason = f"`{kernel.name}` does not multiply {operands} into {form.accumulator}"
+        return NoMatch(reason, other_types=True)
     if len(rectangular) < 3:
         return NoMatch("a matrix product needs three loops of its own")
     matches: list[GemmMatch] = []

@@ -47,7 +47,8 @@ def predict(scop: Scop, groups: Sequence[Group], machine: Machine) -> Prediction
         threads = machine.threads if group.threaded else 1
         size = _bytes(scop, group, machine)
         flops = sum(statement.flops for statement in group.statements)
-        arithmetic = flops / (machine.peak_gflops * 1e9 * machine.core.plain_loop_share * threads)
+        peak = machine.peak_gflops * 1e9 * machine.vector_elements(_width(scop, group)) / machine.vector_elements(4)
+        arithmetic = flops / (peak * machine.core.plain_loop_share * threads)
         starting = machine.core.thread_start_seconds if threads > 1 else 0.0
         seconds += max(size / (rate * threads), arithmetic) + starting
         moved += size
@@ -61,6 +62,11 @@ def _rate(machine: Machine, total: int) -> float:
         if total <= level.bytes:
             return rate
     return rates[-1]
+
+
+def _width(scop: Scop, group: Group) -> int:
+    """Bytes of the widest elements that the group writes."""
+    return max(scop.array(access.array).element_bytes for one in group.statements for access in one.writes)
 
 
 def _bytes(scop: Scop, group: Group, machine: Machine) -> int:

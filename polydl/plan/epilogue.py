@@ -34,6 +34,8 @@ class EpilogueOperand:
     access: Access
     #: The type of its elements.
     element: str
+    #: Bytes of each of them.
+    element_bytes: int
     #: Whether it is the output of the product.
     written: bool
     #: Elements by which it moves on from one row of the output to the next.
@@ -183,9 +185,11 @@ def _operand(scop: Scop, product: Statement, heavy: NestPlan, match: GemmMatch, 
     strides = [scop.stride(access, place) for place in range(product.depth)]
     step = heavy.microkernel
     assert step is not None
+    array = scop.array(access.array)
     return EpilogueOperand(
         access,
-        scop.array(access.array).element,
+        array.element,
+        array.element_bytes,
         access.array == match.form.c.array,
         strides[match.m],
         strides[match.n],

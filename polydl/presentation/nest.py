@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, get_args
@@ -19,6 +18,7 @@ from polydl.presentation.notation import count, counted, number, size, wrapped
 from polydl.report import loop_ranges
 
 if TYPE_CHECKING:
+    from polydl.match.product import NoMatch
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import NestReport, VariantSpace
     from polydl.variants.generation import Generation
@@ -95,7 +95,7 @@ def nests_text(space: VariantSpace, *, verbose: bool) -> str:
     lines = [
         line
         for report, nest_space in zip(space.reports, space.spaces, strict=True)
-        for line in _nest(space.scop, report, nest_space, space.kernels, verbose)
+        for line in _nest(space.scop, report, nest_space, verbose)
     ]
     for alternative in space.alternatives:
         kernels = dict.fromkeys(report.kernel for report in alternative.reports if report.kernel)
@@ -159,27 +159,22 @@ def _affine(form: Affine, iterators: Sequence[str]) -> str:
     return text + (f" {'-' if form.constant < 0 else '+'} {abs(form.constant)}" if form.constant else "")
 
 
-def _reasons(text: str, kernels: Sequence[str]) -> list[str]:
-    """One line per reason with the microkernels that share it, from text like ``libxsmm: why; c: why``."""
-    if not kernels or not text:
-        return [text] if text else []
-    names = "|".join(map(re.escape, kernels))
-    pieces = re.split(rf"(?:^|; )({names}): ", text)
+def _refusals(refusals: Mapping[str, NoMatch]) -> list[str]:
+    """One line per reason with the microkernels that share it."""
     shared: dict[str, list[str]] = {}
-    for name, reason in zip(pieces[1::2], pieces[2::2], strict=True):
-        shared.setdefault(reason, []).append(name)
-    return [f"{', '.join(names)}: {reason}" for reason, names in shared.items()] or [text]
+    for name, each in refusals.items():
+        shared.setdefault(each.reason, []).append(name)
+    return [": ".join(filter(None, (", ".join(names), reason))) for reason, names in shared.items()]
 
 
-def _nest(scop: Scop, report: NestReport, space: NestSpace, kernels: Iterable[str], verbose: bool) -> Iterator[str]:
-    from polydl.match.product import OTHER_TYPES
-
+def _nest(scop: Scop, report: NestReport, space: NestSpace, verbose: bool) -> Iterator[str]:
     nest = report.nest
     loops = " ".join(f"{name}={extent}" for name, extent in space.extents.items()) or "no loops"
     yield from wrapped(f"Nest {nest.index}  {', '.join(nest.statements)}: {loops}", "")
-    reasons = _reasons(report.reason or "", tuple(kernels))
+    reasons = _refusals(report.refusals)
     if report.kernel is None:
-        for reason in reasons if verbose else [each for each in reasons if OTHER_TYPES not in each] or reasons[:1]:
+        telling = _refusals({name: each for name, each in report.refusals.items() if not each.other_types})
+        for reason in reasons if verbose else telling or reasons[:1]:
             yield from wrapped(f"plain loops; {reason}", "  ")
         if space.shapes[0].block is not None:
             yield from wrapped(_register_block(scop, space, space.shapes[0].block), "  ")

@@ -109,7 +109,7 @@ class _Functions:
     @cached_property
     def _loop(self) -> For:
         """The statements on the rows of a column."""
-        widest = max(8 if each.element in ("double", "long") else 4 for each in self.epilogue.operands)
+        widest = max(each.element_bytes for each in self.epilogue.operands)
         output = next(f"x{number}" for number, each in enumerate(self.epilogue.operands) if each.written)
         begin = Declare(self.epilogue.accumulator, (Variable(_ELEMENT.name, initial=Element("sums", (_ROW,))),))
         body = (begin, *self._statements, Assign(Element(output, (_ROW,)), "=", _ELEMENT))
