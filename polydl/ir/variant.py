@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
@@ -77,6 +77,13 @@ class NestStep(Step):
         """What is decided by it, one by one, so that each can be tried about as often as its alternatives."""
         return ()
 
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        """What is done to the nest, for people; "" if the order of the loops, which is said before, says it all.
+
+        ``tiles`` are names for people of loops over tiles, by the loops' names.
+        """
+        return self.json_name.replace("_", " ")
+
 
 @dataclass(frozen=True)
 class Attach(ScopStep):
@@ -109,6 +116,11 @@ class Tile(NestStep):
     def decisions(self) -> tuple[Hashable, ...]:
         return tuple(("tile", self.nest, self.loop, size) for size in self.sizes)
 
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        if f"{self.loop}_t1" in order:
+            return ""
+        return f"{self.loop} in tiles of {' and '.join(map(str, self.sizes))}"
+
 
 @dataclass(frozen=True)
 class Interchange(NestStep):
@@ -123,6 +135,9 @@ class Interchange(NestStep):
         if not self.order:
             return ()
         return ("outermost", self.nest, self.order[0]), ("innermost", self.nest, self.order[-1])
+
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        return ""
 
 
 @dataclass(frozen=True)
@@ -140,6 +155,11 @@ class Parallel(NestStep):
     @property
     def decisions(self) -> tuple[Hashable, ...]:
         return (("parallel", self.nest, self.loop, self.inner, self.dynamic),)
+
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        loops = " and ".join(tiles.get(name, name) for name in (self.loop, self.inner) if name)
+        sums = f", each with sums of {', '.join(self.combined)}" if self.combined else ""
+        return f"{loops} on threads{', the next one free' if self.dynamic else ''}{sums}"
 
 
 @dataclass(frozen=True)
@@ -164,6 +184,10 @@ class UseMicrokernel(NestStep):
     def decisions(self) -> tuple[Hashable, ...]:
         return (("microkernel", self),)
 
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        loops = f"{self.m} by {self.n}" + "".join(f" in rows of {name}" for name in self.rows)
+        return f"microkernel {self.name} for {loops}, sums over {', '.join((*self.batch, self.k))}"
+
 
 @dataclass(frozen=True)
 class Unroll(NestStep):
@@ -182,6 +206,9 @@ class Unroll(NestStep):
     def loops(self) -> tuple[str, ...]:
         return (self.loop,)
 
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        return f"{self.loop} unrolled"
+
 
 @dataclass(frozen=True)
 class Stream(NestStep):
@@ -192,6 +219,9 @@ class Stream(NestStep):
 
     arrays: Annotated[tuple[str, ...], "Those that are written past the caches."]
 
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        return f"{', '.join(self.arrays)} written past the caches"
+
 
 @dataclass(frozen=True)
 class Vectors(NestStep):
@@ -201,6 +231,9 @@ class Vectors(NestStep):
     tells_kind: ClassVar[bool] = True
 
     bytes: Annotated[int, "The length of vectors.", {"minimum": 1}]
+
+    def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
+        return f"vectors of {self.bytes} bytes"
 
 
 # In their canonical order.

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from polydl.ir.scop import Scop
-from polydl.ir.variant import (
-    Interchange,
-    NestStep,
-    Parallel,
-    Stream,
-    Tile,
-    Unroll,
-    UseMicrokernel,
-    Variant,
-    Vectors,
-    tile_loops,
-)
+from polydl.ir.variant import Interchange, NestStep, Variant, tile_loops
 from polydl.plan.rewrite_steps import description
 
 AS_WRITTEN = "the loops as they are written"
@@ -37,31 +26,5 @@ def nest_in_words(steps: Sequence[NestStep]) -> str:
     tiles = {name: f"tiles of {size} of {loop}" for name, (loop, size) in tile_loops(steps).items()}
     order = [name for step in steps if isinstance(step, Interchange) for name in step.order]
     parts = [f"loops {', '.join(tiles.get(name, name) for name in order)}"] if order else []
-    for step in steps:
-        parts += _words(step, tiles, order)
+    parts += filter(None, (step.words(tiles, order) for step in steps))
     return "; ".join(parts)
-
-
-def _words(step: NestStep, tiles: Mapping[str, str], order: Sequence[str]) -> Iterator[str]:
-    match step:
-        case Interchange():
-            return
-        case Tile():
-            # Loops over tiles stand in the order, if there is one.
-            if f"{step.loop}_t1" not in order:
-                yield f"{step.loop} in tiles of {' and '.join(map(str, step.sizes))}"
-        case Parallel():
-            loops = " and ".join(tiles.get(name, name) for name in (step.loop, step.inner) if name)
-            sums = f", each with sums of {', '.join(step.combined)}" if step.combined else ""
-            yield f"{loops} on threads{', the next one free' if step.dynamic else ''}{sums}"
-        case UseMicrokernel():
-            loops = f"{step.m} by {step.n}" + "".join(f" in rows of {name}" for name in step.rows)
-            yield f"microkernel {step.name} for {loops}, sums over {', '.join((*step.batch, step.k))}"
-        case Unroll():
-            yield f"{step.loop} unrolled"
-        case Stream():
-            yield f"{', '.join(step.arrays)} written past the caches"
-        case Vectors():
-            yield f"vectors of {step.bytes} bytes"
-        case _:
-            yield step.json_name.replace("_", " ")
