@@ -84,15 +84,15 @@ class GemmShape:
 class GemmSite:
     """One place in the generated code where a microkernel is called.
 
-    ``m``, ``n``, ``k`` and ``batch`` are (full, last) extents: the last tile of a loop may be shorter; the two are
-    equal where the tile divides the loop.
+    Extents are pairs (full, last), since the last tile of a loop may be shorter; the two are equal where the tile
+    divides the loop.
 
     With ``after`` there are two functions in the generated C, of which each call that is the last for its tile of C
     uses one, to put something else there than the sums:
 
-    ``<prefix>_after(operands, sums, apart, first, columns, row, rows)`` is called once for each of the blocks that
-    make up the tile, of ``rows`` rows from ``row`` on by ``columns`` columns from ``first`` on, counted through all
-    rows of n columns. The sums lie at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
+    ``<prefix>_after(operands, sums, apart, first, columns, row, rows)`` is called once for each of the blocks that make
+    up the tile, of ``rows`` rows from ``row`` on by ``columns`` columns from ``first`` on, counted through all rows of
+    n columns. The sums lie at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
 
     ``<prefix>_after_column(operands, sums, column, row, rows)`` does that for at most a vector's rows of one column,
     and becomes part of what calls it. What lies in two blocks may be finished by both if neither takes its sums from C.
@@ -104,11 +104,17 @@ class GemmSite:
     element: str
     #: type of C's elements
     accumulator: str
+    #: rows of C in one call
     m: tuple[int, int]
+    #: columns of one row of columns
     n: tuple[int, int]
+    #: terms of each sum, of one product of the batch
     k: tuple[int, int]
+    #: products that are summed up in one call
     batch: tuple[int, int]
+    #: elements from one column of A to the next
     lda: int
+    #: elements from one column of C to the next
     ldc: int
     #: how B is walked along n
     stride_bn: int
@@ -128,6 +134,7 @@ class GemmSite:
     ahead: int = 0
     #: whether A comes from beyond the second-level cache, where no earlier call fetches it
     far_a: bool = False
+    #: type of B's elements; "" where it is ``element``
     element_b: str = ""
     #: whether several calls read the same tile of A, with nothing that writes it from the nest's first call to the last
     again_a: bool = False

@@ -16,26 +16,27 @@ from polydl.machine import Machine
 
 @dataclass(frozen=True)
 class Candidate:
-    """A variant as a ranker sees it; no isl.
-
-    ``cycles``, ``traffic`` and ``parallel_iterations`` have one entry per nest: core cycles predicted for its
-    arithmetic with all operands in the first-level cache (calls of microkernels included), bytes estimated to be
-    brought into each cache, and the iterations of its parallel loop (1 if none). ``starts`` and ``calls`` have one as
-    well: how often threads start on its parallel loop, and how often its microkernel is called (0 if it has none).
-    ``flops`` are those of all nests together, ``footprint`` the bytes of all arrays that they use. ``families``
-    are those of the variant's rewrites (``polydl.ir.families``).
-    """
+    """A variant as a ranker sees it; no isl. Tuples have one entry per nest unless they say otherwise."""
 
     variant: Variant
     working_sets: WorkingSets
+    #: Core cycles predicted for a nest's arithmetic, calls included, with all operands in the first-level cache.
     cycles: tuple[float, ...]
+    #: Bytes estimated to be brought into each cache, innermost first, for each nest.
     traffic: tuple[tuple[int, ...], ...]
+    #: Iterations of a nest's parallel loop; 1 without one.
     parallel_iterations: tuple[float, ...]
+    #: How often threads start on a nest's own parallel loop; 0 without one.
     starts: tuple[int, ...]
+    #: The microkernel of each nest that has one, and how it is called.
     microkernels: tuple[MicrokernelUse, ...]
+    #: How often a nest's microkernel is called; 0 without one.
     calls: tuple[int, ...]
+    #: Floating-point operations of all nests together.
     flops: int
+    #: Bytes of all arrays that the nests use.
     footprint: int
+    #: Families of the variant's rewrites (``polydl.ir.families``).
     families: frozenset[str] = frozenset()
 
 
@@ -90,22 +91,22 @@ class Ranker(Protocol):
 
 @dataclass(frozen=True)
 class MeasuredNest:
-    """Variants of one nest that were measured in the same interleaved rounds: what rankers learn and are judged from.
+    """Variants of one nest, measured in the same interleaved rounds: what rankers learn and are judged from."""
 
-    ``group`` is what is held out together (a network, or a matrix product for itself), ``problem`` is equal for nests
-    that compute the same, whatever their names. ``seconds`` has one entry per candidate; ``default`` is the candidate
-    with the source's own loop order, None if it was not measured. ``machine`` is the one that ran them, with as many
-    threads. ``analysis`` is the version of the code that computed what is known of the candidates, as
-    ``polydl.learning.samples`` counts them.
-    """
-
+    #: Its workload, or its function if it is none.
     name: str
+    #: What is held out together: a network, or a matrix product for itself.
     group: str
+    #: Equal for nests that compute the same, whatever their names.
     problem: str
     candidates: tuple[Candidate, ...]
+    #: Median of each candidate, in their order.
     seconds: tuple[float, ...]
+    #: Index of the candidate with the source's own loop order; None if that was not measured.
     default: int | None
+    #: The one that ran them, with as many threads.
     machine: Machine
+    #: Version of the code that computed what is known of the candidates (``polydl.learning.samples``).
     analysis: int = 1
 
 

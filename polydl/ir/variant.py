@@ -275,11 +275,12 @@ def _step_text(step: Step) -> str:
 class Variant:
     """One way to run a scop: rewrites of the scop and what is attached to what, then steps of its loop nests.
 
-    Rewrites are applied in the order given. Of all other steps the order says nothing, and ``steps`` holds them in one
-    canonical order, so that variants which mean the same have one id: attachments after rewrites, then nest by nest in
-    the order of ``NEST_STEPS``. ``polydl.plan.apply`` also puts tiles into the order of the nest's loops.
+    Rewrites are applied in the order given. Of all other steps the order says nothing, and they are put into one
+    canonical order, so that variants which mean the same have one id. ``polydl.plan.apply`` also puts tiles into the
+    order of the nest's loops.
     """
 
+    #: rewrites as they were given, then attachments, then the steps of nest after nest in the order of ``NEST_STEPS``
     steps: tuple[Step, ...]
 
     def __post_init__(self) -> None:

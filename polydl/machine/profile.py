@@ -53,17 +53,18 @@ class Identity:
 
 @dataclass(frozen=True)
 class LevelSpeed:
-    """One level of cache, or memory: of one core while the others are idle, and of all of them at once.
-
-    ``loaded_latency_seconds`` is a core's latency while all cores do the same; ``total_bandwidth_bytes_per_second``
-    is the sum over all cores.
-    """
+    """One level of cache, or memory: of one core while the others are idle, and of all of them at once."""
 
     name: str
+    #: Bytes that each core read again and again.
     working_set_bytes: int
+    #: Latency of one core alone, each load waiting for the one before.
     latency_seconds: float
+    #: Of reads by one core alone.
     bandwidth_bytes_per_second: float
+    #: A core's latency while all cores do the same.
     loaded_latency_seconds: float
+    #: Of reads by all cores at once: the sum over them.
     total_bandwidth_bytes_per_second: float
 
 

@@ -30,23 +30,26 @@ _FEW = 4
 
 @dataclass(frozen=True)
 class Throughput:
-    """The table of one microkernel and element type, operands in the first two caches.
-
-    ``cells`` holds (call, product, step) for each pair of ``rows`` (m) and ``columns`` (n), rows first, in peak
-    cycles. ``transposed`` is how many times as long a call takes whose B is contiguous along n. ``error`` is the
-    median of the relative errors for ``held_out`` shapes that did not take part in the fit, and ``formula_error``
-    that of the microkernel's own formula for the same shapes.
-    """
+    """The table of one microkernel and element type, operands in the first two caches."""
 
     microkernel: str
+    #: C type of the elements of A, B and C.
     element: str
+    #: Elements of a vector.
     vector_elements: int
+    #: Values of m in the table, in increasing order.
     rows: tuple[int, ...]
+    #: Values of n in the table, in increasing order.
     columns: tuple[int, ...]
+    #: (call, product, step) in peak cycles for each pair of ``rows`` and ``columns``, rows first.
     cells: tuple[Cell, ...]
+    #: How many times as long a call takes whose B is contiguous along n.
     transposed: float
+    #: Median of the relative errors of the table for the held-out shapes.
     error: float
+    #: The same of the microkernel's own formula.
     formula_error: float
+    #: How many shapes were held out: measured, but not part of the fit.
     held_out: int
 
     @staticmethod

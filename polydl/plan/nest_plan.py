@@ -25,25 +25,32 @@ from polydl.poly.nests import Nest
 
 @dataclass(frozen=True)
 class NestPlan:
-    """``loops`` are generated, outermost first; ``inner`` are run by the microkernel, if there is one.
+    """Where every loop of one nest goes.
 
-    ``bounds`` holds the inclusive range of each own loop of the nest, in the order of ``nest.loops``. Where
-    element-wise nests are attached to this one, they and what is inside its outermost ``cut`` loops run in the order of
-    their ``position``; an attached one ``follows`` the nest of that index, with the shared loops in its prefix. What is
-    attached was inside of the outermost ``begun_inside`` loops before. Arrays that are ``streamed`` are written past
-    the caches. Its loops use vectors of ``vector_bytes``, 0 for the largest.
+    Element-wise nests may be attached to a nest: they share its outermost loops, with which they run.
     """
 
     nest: Nest
+    #: Own loops that are generated, outermost first.
     loops: tuple[Loop, ...]
+    #: Loops that the microkernel runs; empty without one.
     inner: tuple[Loop, ...]
+    #: Inclusive range of each own loop, in the order of ``nest.loops``.
     bounds: tuple[tuple[int, int], ...]
+    #: The step that names the microkernel; None for plain loops.
     microkernel: UseMicrokernel | None
+    #: How many of ``loops``, from the outermost, the nests that are attached to this one share; 0 without any.
     cut: int = 0
+    #: Place of what is inside the first ``cut`` loops among the attached nests, which run there in the order of their
+    #: places; None where nothing is attached.
     position: int | None = None
+    #: Index of the nest that this one is attached to, whose shared loops are in its prefix; None if it is not attached.
     follows: int | None = None
+    #: How many outermost loops the attached nests were inside of before they were attached.
     begun_inside: int = 0
+    #: Arrays that are written past the caches (streaming stores).
     streamed: tuple[str, ...] = ()
+    #: Bytes of the vectors that its loops use; 0 for the largest that the machine has.
     vector_bytes: int = 0
 
     @property
