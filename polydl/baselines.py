@@ -27,10 +27,11 @@ class PlainBuild:
 
 @dataclass(frozen=True)
 class Baseline:
-    """A plain build that was verified and timed. ``record`` is the earlier measurement that this one is."""
+    """A plain build that was verified and timed."""
 
     build: PlainBuild
     measurement: Measurement
+    #: the earlier measurement that this one is; None if it was measured now
     record: Record | None = None
 
     @property

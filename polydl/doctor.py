@@ -39,17 +39,22 @@ int main(void) {
 
 @dataclass(frozen=True)
 class Component:
-    """``found`` says that it is there and ``works`` that its self-test passed; ``self_test`` is what that did, or why
-    it failed. The main job can't run without a ``required`` one. ``remedy`` is the command that brings it.
-    """
+    """A component that polydl needs or can use, and whether it works."""
 
     name: str
+    #: whether it is there
     found: bool
+    #: whether its self-test passed
     works: bool
+    #: whether the main job can't run without it
     required: bool
+    #: "" where it is not known
     version: str
+    #: path of the program or of the package; "" where it is not known
     where: str
+    #: the command that brings it
     remedy: str
+    #: what the self-test did, or why it failed
     self_test: str
 
 

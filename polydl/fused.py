@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FusionResult:
-    """``pairs`` are the operators two by two, each with the answer and its reason."""
+    """Which operators of a nest can be fused, and the fastest code for the whole."""
 
+    #: the operators two by two, each with the answer and its reason
     pairs: tuple[OperatorPair, ...]
     optimization: Optimization
 

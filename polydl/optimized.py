@@ -43,27 +43,33 @@ class OptimizationInterrupted(KeyboardInterrupt):
 
 @dataclass(frozen=True, repr=False)
 class Optimization:
-    """Everything that one ``optimize`` found. ``files`` are paths by kind: c, header, library, report.
-
-    ``picks`` are the variants that were run, or would have been, each after its place in the ranking. ``seconds`` are
-    wall-clock per stage. ``peak_gflops`` is the best FMA rate of one core seen beside the measurements. ``store`` says
-    what was wrong with the records. ``exactness`` is the winner's check over a ring, None where it would take long.
-    """
+    """Everything that one ``optimize`` found."""
 
     scop: Scop
     machine: Machine
     space: VariantSpace
+    #: the legal variants that were generated
     generation: Generation
     ranking: Ranking
+    #: variants that were run, or would have been, each after its place in the ranking
     picks: tuple[tuple[int, RankedVariant], ...]
+    #: builds of the plain nest that were timed; empty if nothing was run
     baselines: tuple[Baseline, ...]
+    #: variants that were compiled and run
     tried: tuple[Tried, ...]
+    #: paths of what was written, by kind: c, header, library, report
     files: Mapping[str, Path]
+    #: wall-clock seconds of each stage
     seconds: Mapping[str, float]
+    #: what compiles the variants; None where nothing is compiled
     toolchain: Toolchain | None
+    #: the best FMA rate of one core seen beside the measurements, in GFLOPS
     peak_gflops: float
+    #: what variants may do to sums and products
     numerics: Numerics = DEFAULT_NUMERICS
+    #: what was wrong with the records
     store: StoreState = field(default_factory=StoreState)
+    #: the winner's check over a ring; None where it would take long
     exactness: Exactness | None = None
     #: What the ranker saw of each variant.
     analysed: tuple[Candidate, ...] = ()

@@ -82,10 +82,13 @@ class SpaceOptions(ApplyOptions, total=False):
 
 @dataclass(frozen=True)
 class Stage:
-    """Progress of a long job: ``done`` of ``total`` in a stage named ``name``."""
+    """Progress of a long job, in one of its stages."""
 
+    #: of the stage
     name: str
+    #: steps that are done
     done: int
+    #: steps of the stage
     total: int
     #: what is worth a line of its own; "" where nothing is
     note: str = ""

@@ -15,9 +15,11 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True)
 class Shard:
-    """Part ``number``, from 1, of ``count``. Together the parts are the whole, and no two have anything in common."""
+    """One of the parts of a whole. Together they are the whole, and no two have anything in common."""
 
+    #: its place among the parts, from 1
     number: int
+    #: how many parts make up the whole
     count: int
 
     @staticmethod

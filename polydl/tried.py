@@ -12,13 +12,12 @@ from polydl.records.record import Record
 
 @dataclass(frozen=True)
 class Tried:
-    """A variant that was compiled and run, with its place in the ranking (1 is first).
+    """A variant that was compiled and run."""
 
-    ``record`` is the earlier measurement that this one is, None if it was measured now.
-    """
-
+    #: place in the ranking, from 1
     rank: int
     ranked: RankedVariant
     kernel: KernelSource
     measurement: Measurement
+    #: the earlier measurement that this one is; None if it was measured now
     record: Record | None = None

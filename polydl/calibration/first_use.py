@@ -61,14 +61,15 @@ class Call:
 
 @dataclass(frozen=True)
 class FirstUse:
-    """So many ``calls`` of these microkernels were timed in ``seconds``. The machine knows them.
+    """Calls that were timed as their microkernels were first used."""
 
-    No calls were where another process timed them meanwhile; the machine knows those.
-    """
-
+    #: the machine, which knows their times
     machine: Machine
+    #: names of those whose calls were timed
     microkernels: tuple[str, ...]
+    #: how many calls were timed; 0 where another process timed them meanwhile, and the machine knows those
     calls: int
+    #: wall-clock time that it took
     seconds: float
     #: what the calls were compiled with
     toolchain: Toolchain

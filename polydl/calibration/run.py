@@ -35,9 +35,10 @@ Report = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Calibration:
-    """``failures`` says why a microkernel has no table, by its name."""
+    """What a calibration measured, and what it could not."""
 
     profile: Profile
+    #: (microkernel, why it has no table)
     failures: tuple[tuple[str, str], ...]
 
 
