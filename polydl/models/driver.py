@@ -52,16 +52,21 @@ class PreparedBuffers:
 
 @dataclass(frozen=True)
 class Driver:
-    """``inputs`` and ``outputs`` are numbers of elements."""
+    """The C functions of a model around its kernels: what prepares, runs and times it."""
 
+    #: what the functions' names begin with
     name: str
+    #: elements of each input
     inputs: tuple[int, ...]
+    #: elements of each output
     outputs: tuple[int, ...]
     #: with what is prepared of them
     weights_bytes: int
+    #: of the values between the operators
     memory_bytes: int
     #: what prepares the weights once
     preparing: tuple[Call, ...]
+    #: those of the operators, in their order
     calls: tuple[Call, ...]
     threads: int
 

@@ -178,9 +178,11 @@ class Concatenate(PlainKind):
 
 @dataclass(frozen=True)
 class Select(PlainKind):
-    """Some of an image's channels, one after the other from the ``first`` on."""
+    """Some of an image's channels, one after the other."""
 
+    #: number of the first of them
     first: int
+    #: how many there are
     channels: int
 
     @property

@@ -90,7 +90,9 @@ class Slope:
 class Exponential:
     """ELU and its kin: where the element x is less than 0, (exp(x / divisor) - 1) * ``alpha``; all times ``scale``."""
 
+    #: factor of ``exp(x / divisor) - 1``
     alpha: float
+    #: factor of all elements
     scale: float = 1.0
     #: what the element is divided by in the exponent
     divisor: float = 1.0

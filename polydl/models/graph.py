@@ -72,18 +72,18 @@ class Operator:
 
 @dataclass(frozen=True)
 class Graph:
-    """Operators in an order in which they can run. All values are of type ``float``.
-
-    ``views`` names values that are others with another shape, both row-major.
-    """
+    """Operators in an order in which they can run. All values are of type ``float``."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
+    #: of all values, by name
     shapes: Mapping[str, tuple[int, ...]]
     operators: tuple[Operator, ...]
+    #: arrays by name
     constants: Mapping[str, Array] = field(repr=False)
     #: values of the graph that are images in blocks of channels; the others are row-major
     images: frozenset[str] = frozenset()
+    #: values that are others with another shape, each with the one that it is; both are row-major
     views: Mapping[str, str] = field(default_factory=dict)
 
     def elements(self, value: str) -> int:

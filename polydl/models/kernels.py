@@ -28,16 +28,16 @@ _FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """How the nests of a model are optimized; the options are those of ``polydl.optimize``.
+    """How the nests of a model are optimized; the options are those of ``polydl.optimize``."""
 
-    ``budget`` is for each distinct nest. ``records`` is a directory, True for the user's, False for none.
-    """
-
+    #: of the search for each distinct nest, such as ``30s``; None where only the first of the ranking are run
     budget: str | None = None
+    #: variants at the head of the ranking that are run
     top_k: int = _AUTOMATIC_PICKS
     max_variants: int = _MOST_VARIANTS
     numerics: Numerics = DEFAULT_NUMERICS
     fewer_products: bool = True
+    #: a directory of earlier measurements; True for the user's, False for none
     records: str | Path | bool = True
 
 

@@ -12,9 +12,11 @@ from polydl.models.layout import Image, Layout
 
 @dataclass(frozen=True)
 class Plan:
-    """``offsets`` of values in bytes from the begin of the memory, whose size is ``bytes``."""
+    """Where the values of a model lie in one block of memory."""
 
+    #: of each value, in bytes from the beginning of the block
     offsets: Mapping[str, int]
+    #: size of the block
     bytes: int
 
 

@@ -15,9 +15,11 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Part(RowMajorKind):
-    """Some elements of an array: in each dimension, those from the ``first`` on, in steps."""
+    """Some elements of an array: in each dimension, those from one on, in steps."""
 
+    #: index of the first element, in each dimension
     first: tuple[int, ...]
+    #: from one element to the next, in each dimension
     steps: tuple[int, ...]
 
     @property

@@ -20,14 +20,17 @@ LEAST = "-3.402823466e+38f"
 
 @dataclass(frozen=True)
 class Pooling:
-    """A maximum passes over the padding; an average counts its zeros, or, without ``counts_padding``, does not."""
+    """The maximum or average of each window of an image. A maximum passes over the padding."""
 
     operation: Literal["maximum", "average"]
+    #: rows and columns of a window
     kernel: Pair
     stride: Pair
+    #: rows and columns on either side of the image
     padding: Pair = (0, 0)
     #: of an average: row and column of the padded image where the first window begins
     first: Pair = (0, 0)
+    #: whether an average counts the zeros of the padding among its elements
     counts_padding: bool = True
 
     @property

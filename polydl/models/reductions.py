@@ -16,9 +16,10 @@ from polydl.models.products import RowMajorKind
 
 @dataclass(frozen=True)
 class Reduction(RowMajorKind):
-    """Over all ``axes``, which the result has with an extent of 1."""
+    """A sum, mean or greatest element over some dimensions of an array."""
 
     operation: Literal["sum", "mean", "maximum"]
+    #: numbers of these dimensions, which the result has with an extent of 1
     axes: tuple[int, ...]
 
     @property

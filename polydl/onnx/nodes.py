@@ -14,11 +14,13 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Node:
-    """``inputs`` has "" where an optional one is left out."""
+    """An operator of a model, with the names of the values that it reads and computes."""
 
     #: as in the file, or that of its first output
     name: str
+    #: its type in the standard, such as ``Conv``
     operator: str
+    #: "" where an optional one is left out
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]

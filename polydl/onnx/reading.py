@@ -30,9 +30,11 @@ GivenShapes = Mapping[str, Sequence[int]] | Sequence[int] | None
 
 @dataclass(frozen=True)
 class StoredModel:
-    """``model`` has all weights in it. ``path`` is where it came from, for messages."""
+    """A model as it was read."""
 
+    #: an ``onnx.ModelProto`` with all weights in it
     model: Any
+    #: where it came from, for messages
     path: str
     #: weights that were missing, and are random
     random: tuple[str, ...] = ()

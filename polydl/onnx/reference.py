@@ -19,9 +19,11 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Comparison:
-    """``error`` is the norm-wise relative difference of the worst output; ``reference`` is who computed the others."""
+    """How far outputs are from those of another implementation."""
 
+    #: norm-wise relative difference of the worst output
     error: float
+    #: name and version of what computed the others
     reference: str
 
 

@@ -13,11 +13,12 @@ from polydl.onnx.reference import Comparison
 
 @dataclass(frozen=True)
 class Report:
-    """``comparison`` is None if nothing was compared."""
+    """An optimized model: its operators, memory and results."""
 
     manifest: Manifest
     #: weights that were missing, and are random
     random: tuple[str, ...] = ()
+    #: with another implementation, on random data; None if nothing was compared
     comparison: Comparison | None = None
 
     @property

@@ -52,18 +52,19 @@ class Arguments:
 
 @dataclass(frozen=True)
 class Exported:
-    """``inputs`` are the model's own inputs, ``outputs`` its results in the order of the tree ``form``.
+    """The graph of a model, with what its nodes stand for."""
 
-    A result that is no tensor, or a parameter, stands there as itself.
-    """
-
+    #: in an order in which they can run; what follows from parameters alone is not among them
     nodes: tuple[Node, ...]
     #: those of the model, and what follows from them alone, by the names of nodes
     parameters: dict[str, torch.Tensor]
     #: what else nodes stand for, such as the graphs of branches
     attributes: dict[str, Any]
+    #: the model's own inputs
     inputs: tuple[Node, ...]
+    #: results in the order of the tree's leaves; one that is no tensor, or a parameter, stands there as itself
     outputs: tuple[Any, ...]
+    #: the tree in which PyTorch nests the results (a ``TreeSpec``)
     form: Any
 
 

@@ -26,27 +26,32 @@ class Accuracy:
 
 @dataclass(frozen=True)
 class OperatorReport:
-    """``kernel`` is empty, and ``reason`` says why, where the operator stays PyTorch's.
-
-    Times are medians of the operator alone, at optimize time; None where it was not timed.
-    """
+    """An operator, with the kernel that takes its place if there is one."""
 
     operator: str
+    #: names of its nodes
     sources: tuple[str, ...]
+    #: name of the kernel's function; "" where the operator stays PyTorch's
     kernel: str
+    #: median time of the kernel alone, at optimize time; None where it was not timed
     seconds: float | None
+    #: the same of PyTorch's operator
     library_seconds: float | None
+    #: what was chosen, or why the operator stays PyTorch's, in words
     reason: str
 
 
 @dataclass(frozen=True)
 class Report:
-    """All operators in the order in which they run; ``kept`` are those that stay PyTorch's."""
+    """All operators in the order in which they run, and how right the results are."""
 
+    #: those that have kernels
     operators: tuple[OperatorReport, ...]
+    #: those that stay PyTorch's
     kept: tuple[OperatorReport, ...]
     #: of the native calls, in words
     memory: str
+    #: on the example inputs; None for a model that can't be computed in double
     accuracy: Accuracy | None = None
     #: what else there is to say of the choice
     note: str = ""

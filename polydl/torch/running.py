@@ -84,10 +84,13 @@ def seconds_of_a_call() -> float:
 
 @dataclass(frozen=True)
 class NativeStep:
-    """A program; ``number`` is its number as an operator of PyTorch's."""
+    """A program that runs as one operator of PyTorch's."""
 
+    #: Of the program, which the operator is given.
     number: int
+    #: Names of the values that it reads.
     inputs: tuple[str, ...]
+    #: Names of the values that it computes.
     outputs: tuple[str, ...]
 
     def run(self, values: dict[str, Any]) -> None:

@@ -28,10 +28,12 @@ class Kept:
 
 @dataclass(frozen=True)
 class Segment:
-    """Operators without a foreign one in between. ``outputs`` are nodes, in the order of the graph's outputs."""
+    """Operators without a foreign one in between."""
 
     graph: Graph
+    #: nodes that come from outside, in the order of the graph's inputs
     inputs: tuple[Node, ...]
+    #: nodes in the order of the graph's outputs
     outputs: tuple[Node, ...]
 
 
