@@ -79,17 +79,17 @@ class CallFacts:
 
 @dataclass(frozen=True)
 class Context:
-    """``facts`` and ``calls`` are by statement, ``arrays`` by name.
+    """What passes know of the code beside its loops. Statements are named as in the scop."""
 
-    Arrays that are not there are variables of the code's own.
-    """
-
+    #: The scop's arrays and scalars by name; names that are not there are variables of the code's own.
     arrays: Mapping[str, Array]
+    #: What is known of each statement, by its name.
     facts: Mapping[str, StatementFacts]
     #: Whether products, the precision of sums and the results of functions are those of the source.
     exact: bool = False
     #: Whether sums in ``double`` are taken in ``double`` throughout.
     precise: bool = False
+    #: What calls do besides, by the name of the statement that they stand for.
     calls: Mapping[str, CallFacts] = field(default_factory=dict)
 
     def of(self, body: Body) -> list[StatementFacts]:

@@ -134,12 +134,14 @@ class Pragma:
 class Reduction:
     """What a loop accumulates in a variable of its own.
 
-    A sum begins with zero and is added to ``target`` at its end, an extremum begins with ``target`` and replaces it.
+    A sum begins with zero and is added to the target at its end, an extremum begins with the target and replaces it.
     """
 
     variable: str
     type: str
+    #: What the result is added to, or replaces.
     target: Element
+    #: Name of the statement whose results are accumulated.
     statement: str
     operation: Operation = "+"
     #: What the sum is multiplied by at the end, if anything.

@@ -47,12 +47,17 @@ class ForeignCall:
 
 @dataclass(frozen=True)
 class Told:
-    """Where a size that callers may leave out is read from: an extent is ``factor`` times the size and ``more``."""
+    """Where a size that callers may leave out is read from: an extent of a tensor, which is a linear function of it."""
 
+    #: Place of the tensor among the parameters.
     parameter: int
+    #: How many dimensions the tensor has.
     dimensions: int
+    #: The one whose extent tells the size, from 0.
     dimension: int
+    #: What the size is multiplied by in the extent.
     factor: int
+    #: What is added to that: the extent is ``factor`` times the size and ``more``.
     more: int
 
 

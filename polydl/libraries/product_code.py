@@ -34,8 +34,9 @@ _BEGINNING = Integer(0)
 
 @dataclass(frozen=True)
 class ProductCode:
-    """The C of some blockings of a product, with vectors of ``width`` elements."""
+    """The C of some blockings of a product."""
 
+    #: elements of a vector
     width: int
     blockings: tuple[Blocking, ...]
     product: SymbolicProduct

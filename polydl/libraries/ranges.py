@@ -20,11 +20,15 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class SizeRange:
-    """The values that one size may have: every ``step``-th from ``low`` to ``high``, or those listed."""
+    """The values that one size may have: evenly spaced, or listed."""
 
+    #: of the function's parameter
     name: str
+    #: the least value
     low: int
+    #: the greatest value
     high: int
+    #: from one value to the next; 1 where values are listed
     step: int = 1
     #: in increasing order; empty for an even range
     listed: tuple[int, ...] = ()

@@ -31,15 +31,17 @@ MOST_ITERATIONS = 1 << 30
 class SymbolicNest:
     """A nest as a function of its sizes.
 
-    The sets and relations of ``scop`` have parameters, which are restricted to ``ranges``. Its boxes are those of the
-    largest sizes, its extents and counts those of the shape at which it was read. An array with one dimension that
-    stands for several is seen there as another one, with the name that ``view_of`` gives.
+    An array with one dimension that stands for several is seen as another one, with the name that ``view_of`` gives.
     """
 
     #: as it was read
     source: Scop
+    #: sets and relations have the sizes as parameters, restricted to the ranges; boxes are those of the largest sizes,
+    #: extents and counts those of the shape at which it was read
     scop: Scop
+    #: values that each integer parameter may have
     ranges: tuple[SizeRange, ...]
+    #: leading dimensions that callers choose, each with its least value
     leading: tuple[LeadingDimension, ...]
     #: of each array with subscripts in ``scop``, outermost first: a sum of sizes, or OPEN where nothing says it
     extents: Mapping[str, tuple[str, ...]]

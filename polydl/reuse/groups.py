@@ -101,9 +101,11 @@ def group_table(group: Group) -> GroupTable:
 
 @dataclass(frozen=True)
 class _Choice:
-    """A level of the search tree: which tile of ``step`` contains ``variable``."""
+    """A level of the search tree: which tile contains a variable."""
 
+    #: its number
     variable: int
+    #: the time dimension whose tiles these are
     step: Step
     #: whether earlier tiles are tried first
     ascending: bool

@@ -36,8 +36,8 @@ _KINDS_OF = [tuple(kind for bit, kind in enumerate(KINDS) if bits >> bit & 1) fo
 class WorkingSetsTable:
     """The working sets of several schedules of one nest, one row per schedule.
 
-    ``table[row]`` is the ``WorkingSets`` of one schedule. The columns from ``kinds`` to ``maximum_bytes`` have one
-    entry per dependence, with the fields of ``DependenceWorkingSet``; names are indices.
+    ``table[row]`` is the ``WorkingSets`` of one schedule. Columns of dependences have one entry for each dependence of
+    each row, with the fields of ``DependenceWorkingSet``; names are indices.
     """
 
     #: names that ``array`` indexes
@@ -48,16 +48,25 @@ class WorkingSetsTable:
     loops: tuple[str, ...]
     #: the dependences of row r are the entries from ``starts[r]`` to ``starts[r + 1]``, end exclusive
     starts: npt.NDArray[np.int64]
-    #: one bit for each of ``KINDS``
+    #: of each dependence: one bit for each of ``KINDS``
     kinds: npt.NDArray[np.uint8]
+    #: index of the array through which it depends
     array: npt.NDArray[np.uint16]
+    #: index of the source's statement
     source: npt.NDArray[np.uint16]
+    #: index of the target's statement
     target: npt.NDArray[np.uint16]
+    #: index of the loop that carries it; the name is "" where the order of the statements does
     loop: npt.NDArray[np.uint16]
+    #: whether it spans a parallel loop
     parallel: npt.NDArray[np.bool_]
+    #: elements touched from a source to its nearest target
     minimum_elements: npt.NDArray[np.int64]
+    #: elements touched from a source to its farthest target
     maximum_elements: npt.NDArray[np.int64]
+    #: ``minimum_elements`` in bytes
     minimum_bytes: npt.NDArray[np.int64]
+    #: ``maximum_elements`` in bytes
     maximum_bytes: npt.NDArray[np.int64]
     #: bytes in each cache level, [row, level]; 0 for a row that failed
     levels: npt.NDArray[np.int64]

@@ -19,12 +19,14 @@ from polydl.reuse.working_sets import Method, working_sets_of_many
 class AnalysedVariants:
     """Working sets of many variants in columns, with a table for each way in which their nest is left.
 
-    Variant n is row ``rows[n]`` of ``tables[table_of[n]]``. ``analysed[n]`` is its ``WorkingSets``, or raises the
-    AnalysisError for which it is in ``failures``.
+    ``analysed[n]`` is the ``WorkingSets`` of variant n, or raises the AnalysisError for which it is in ``failures``.
     """
 
+    #: one for each way in which the nest is left
     tables: tuple[WorkingSetsTable, ...]
+    #: index of each variant's table
     table_of: tuple[int, ...]
+    #: each variant's row of its table
     rows: tuple[int, ...]
 
     def __len__(self) -> int:
