@@ -16,23 +16,28 @@ Padding = Literal["stored", "skipped"]
 
 @dataclass(frozen=True)
 class Convolution:
-    """``height`` and ``width`` are those of the input's image before it is padded on either side by ``pad_…``.
-
-    Each of the ``groups`` of channels has as many filters, which see no other channels. Neighbouring elements of a
-    filter are ``dilation`` pixels apart.
-    """
+    """The sizes of a convolution, in pixels and channels. Images are padded on either side."""
 
     images: int
+    #: of the input, all groups together
     channels: int
+    #: of all groups: channels of the output
     filters: int
+    #: rows of the input's image before it is padded
     height: int
+    #: columns of the input's image before it is padded
     width: int
     kernel_height: int
     kernel_width: int
+    #: rows of padding above, and as many below
     pad_height: int
+    #: columns of padding on the left, and as many on the right
     pad_width: int
+    #: pixels of the input from one of the output to the next, in both directions
     stride: int
+    #: how many groups channels are split into; each has as many of the filters, which see no other channels
     groups: int = 1
+    #: pixels from one element of a filter to the next
     dilation: int = 1
 
     @property
@@ -91,16 +96,17 @@ Loops = list[tuple[str, int]]
 
 @dataclass(frozen=True)
 class Nest:
-    """Arrays as C declares them (the output first), loops from the outermost, and how many of those are parallel.
+    """A product of arrays as loops in C."""
 
-    ``product`` is the element of the output, and the two whose product is added to it; ``condition``, below the loop
-    that it depends on last, says where it is.
-    """
-
+    #: as C declares them, the output first
     arrays: list[str]
+    #: (iterator, iterations), outermost first
     loops: Loops
+    #: how many of the loops, from the outermost, are parallel
     parallel: int
+    #: the element of the output, and the two whose product is added to it
     product: tuple[str, str, str]
+    #: (iterator of the loop that it depends on last, C): where the product is added; None for everywhere
     condition: tuple[str, str] | None = None
 
 

@@ -70,19 +70,24 @@ _MUCH_PADDING = 1 / 8
 class Workload:
     """One nest with an output of floats.
 
-    ``blocks`` are (input channels, output channels) or (m, n, k), and 1 where nothing is blocked. A convolution takes
-    the padded image, which may be larger than what the filter reaches: a stride need not come out even. Where
-    ``padding`` is ``skipped``, the image has no rows of padding, and ``flops`` leaves out the products with them.
+    A convolution takes the padded image, which may be larger than what the filter reaches: a stride need not come out
+    even.
     """
 
     name: str
+    #: the text in C
     source: str
+    #: name of its function
     function: str
+    #: operations of one invocation, without the products that are skipped
     flops: int
     description: str
+    #: the sizes
     problem: Convolution | MatrixProduct
     layout: Layout
+    #: (input channels, output channels) or (m, n, k); 1 where nothing is blocked
     blocks: tuple[int, ...]
+    #: ``skipped`` where the image has no rows of padding, and there are no products with them
     padding: Padding = "stored"
 
     @property

@@ -73,15 +73,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Failure:
-    """Something that must not be.
+    """Something that must not be."""
 
-    ``kind`` is wrong, differs (over a ring), crash, timeout, compile or fault (a Python exception).
-    """
-
+    #: wrong, differs (over a ring), crash, timeout, compile or fault (a Python exception)
     kind: str
     message: str
     #: what failures of the same cause have in common
     signature: str
+    #: None where no variant is at fault
     variant: Variant | None = None
 
     def like(self, other: Failure) -> bool:

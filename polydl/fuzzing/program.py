@@ -117,21 +117,27 @@ class Declare:
 
 @dataclass(frozen=True)
 class Loop:
-    """From ``first`` to ``last``, both included; backwards with a negative step."""
+    """A loop over the values between two forms."""
 
     name: str
+    #: the lowest value, inclusive
     first: Sum
+    #: the highest value, inclusive
     last: Sum
+    #: a negative one runs from ``last`` down
     step: int
     body: tuple[Node, ...]
+    #: C type of the counter
     counter: str = "int"
 
 
 @dataclass(frozen=True)
 class If:
-    """``then`` where all forms compare with zero as their operators (``>=``, ``<=``, ``==``) say."""
+    """A condition on affine forms."""
 
+    #: forms, each with the operator (``>=``, ``<=`` or ``==``) by which it compares with zero
     conditions: tuple[tuple[Sum, str], ...]
+    #: what runs where all of them hold
     then: tuple[Node, ...]
     otherwise: tuple[Node, ...] = ()
 

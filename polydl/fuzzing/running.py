@@ -40,21 +40,22 @@ _PLACES = 2
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one variant.
+    """What became of one variant."""
 
-    ``status`` is ok, wrong, crash, timeout, or imprecise: wrong on random data, and right where nothing is rounded.
-    """
-
+    #: of the variant in its unit
     number: int
+    #: ok, wrong, crash, timeout, or imprecise: wrong on random data, and right where nothing is rounded
     status: str
     message: str = ""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What the original makes of some data: the arrays that it changes, at ``offsets`` in a file."""
+    """What the original makes of some data."""
 
+    #: file of the arrays that it changes
     path: Path
+    #: of each of these arrays in the file, in bytes
     offsets: Mapping[str, int]
     data: Data
 

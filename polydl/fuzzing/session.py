@@ -66,11 +66,13 @@ class Examined:
 
 @dataclass(frozen=True)
 class Run:
-    """The result of a run; ``findings`` are the paths of the descriptions, those of earlier runs included."""
+    """The result of a run."""
 
     seed: int
     totals: Totals
+    #: paths of the descriptions, those of earlier runs included
     findings: tuple[Path, ...]
+    #: whether Ctrl-C ended it
     interrupted: bool
     #: nests that an earlier run had examined
     earlier: int
