@@ -111,11 +111,15 @@ class Constraint(Protocol):
 
 @dataclass(frozen=True)
 class Compatible:
-    """Which values of ``second`` go with each value of ``first``: a mask for each place."""
+    """Which values of one decision go with each value of another."""
 
+    #: Name of the one decision.
     first: str
+    #: Name of the other.
     second: str
+    #: Why values don't go together.
     words: str
+    #: For the first's value at each place, the second's values that go with it, one bit each.
     masks: tuple[int, ...]
     #: Where the second's values stand.
     places: Mapping[Hashable, int]
@@ -148,11 +152,15 @@ class Compatible:
 
 @dataclass(frozen=True)
 class AtMost:
-    """At most ``most`` of the decisions are something other than their default, the first value."""
+    """A limit on how many decisions are something other than their default, the first value."""
 
+    #: Names of the decisions.
     scope: tuple[str, ...]
+    #: Why values don't go together.
     words: str
+    #: How many may be, at most.
     most: int
+    #: The first value of each, by its name.
     defaults: Mapping[str, Hashable]
 
     @staticmethod
@@ -379,13 +387,15 @@ class Draw:
 class Sampler:
     """Random assignments of a space, or such that a candidate may become.
 
-    The ``draws`` come first, one after the other. What they give is refused as soon as a constraint breaks of which all
+    Draws come first, one after the other. What they give is refused as soon as a constraint breaks of which all
     decisions have values. Decisions that are left are taken one by one, each evenly among the values that propagation
     leaves to it: every legal assignment may come, though not all are equally likely.
     """
 
     space: DecisionSpace
+    #: What gives values to some decisions at once, in this order.
     draws: tuple[Draw, ...] = ()
+    #: What the assignments agree with; None for all of the space.
     candidate: Partial | None = None
 
     @cached_property

@@ -17,10 +17,13 @@ _UNSEEN = 3.0
 
 @dataclass(frozen=True)
 class SizeEstimate:
-    """Legal variants of a space with its alternatives; ``low`` and ``high`` bound them with 95 % confidence."""
+    """How many legal variants a space has, with its alternatives."""
 
+    #: The estimate, without bias.
     value: int
+    #: Lower bound, with 95 % confidence.
     low: int
+    #: Upper bound, with 95 % confidence.
     high: int
 
 

@@ -34,18 +34,21 @@ WIDE_COLUMNS = 1024
 
 @dataclass(frozen=True)
 class Shape:
-    """A microkernel with its roles and tile sizes, or a register block of plain loops; neither means plain loops.
+    """A microkernel with its roles and tile sizes, or a register block of plain loops; neither means plain loops."""
 
-    ``rows`` are loops that give a call more columns, each with its tile size.
-    """
-
+    #: The product and the roles of its loops; None without a microkernel.
     match: GemmMatch | None
+    #: Loops whose products one call sums up.
     batch: tuple[int, ...] = ()
+    #: Loops that give a call more columns, each with its tile size.
     rows: tuple[tuple[int, int], ...] = ()
+    #: Tile size of the loop m; 0 without a microkernel, as n and k are.
     m: int = 0
     n: int = 0
     k: int = 0
+    #: Predicted core cycles of a multiply-add.
     cycles_per_operation: float = 0.0
+    #: None with a microkernel.
     block: RegisterBlock | None = None
 
     @property

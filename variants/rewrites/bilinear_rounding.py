@@ -18,13 +18,13 @@ from polydl.ir.calls import Matrix
 
 @dataclass(frozen=True)
 class Bilinear:
-    """Matrices of ``y = result ((left a) * (right b))``; the product of several of these has their Kronecker product.
+    """Matrices of ``y = result ((left a) * (right b))``; several of these together have their Kronecker product."""
 
-    ``result`` has a row per output, ``left`` and ``right`` a row per product.
-    """
-
+    #: a row per output
     result: Matrix
+    #: a row per product
     left: Matrix
+    #: a row per product
     right: Matrix
 
 

@@ -306,10 +306,13 @@ def _moving(shared: Sequence[int], strides: Sequence[int]) -> Sequence[int]:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """Iterations of a block at most, in so many ``parts``; and sizes of lanes, the preferred first."""
+    """How loops are cut into blocks."""
 
+    #: how many a block is cut into along a loop
     parts: int
+    #: iterations of a block, at most
     most: int
+    #: sizes of lanes, the preferred first
     lanes: tuple[int, ...]
 
 

@@ -25,10 +25,13 @@ MOST_POINTS = len(_POINTS) + 1
 
 @dataclass(frozen=True)
 class ToomCook:
-    """``result`` has a row per output, ``taps`` and ``image`` a row per product."""
+    """The matrices R, F and D of a short convolution: ``y = R ((F g) * (D d))``."""
 
+    #: R: a row per output, a column per product
     result: Matrix
+    #: F: a row per product, a column per tap of the filter
     taps: Matrix
+    #: D: a row per product, a column per element of the patch
     image: Matrix
 
 

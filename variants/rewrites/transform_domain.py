@@ -30,18 +30,19 @@ _SAME_SET, _APART = 4096, 128
 
 @dataclass(frozen=True)
 class Points:
-    """An operand as an array of points.
+    """An operand as an array of points. Loops are numbered as in the statement."""
 
-    ``outer`` are the loops of its outer dimensions, the outermost in the operand first, ``joined`` those that are the
-    one after the points, ``lanes`` that of its innermost one. The loops ``around`` it are the outermost of the nest
-    that makes it, in each iteration of them anew; ``strides`` are those of the operand.
-    """
-
+    #: the operand
     access: Access
+    #: of the operand along each loop, in elements
     strides: tuple[int, ...]
+    #: outermost loops of the nest that makes the array, in each iteration of them anew
     around: tuple[int, ...]
+    #: loops of the array's outer dimensions, the outermost in the operand first
     outer: tuple[int, ...]
+    #: loops that together are the dimension after the points
     joined: tuple[int, ...]
+    #: the loop of the array's innermost dimension
     lanes: int
 
     @property

@@ -24,12 +24,15 @@ LeastSeconds = Callable[[VariantSpace, Mapping[int, Partial]], float]
 class SpaceNode:
     """A partly decided candidate; satisfies ``polydl.contracts.search.Node``.
 
-    The first decision is which rewrites there are: the number of one of the ``spaces``. Those of a nest have its index
-    before their names, the nest with the most shapes first.
+    The first decision is which rewrites there are. Those of a nest have its index before their names, the nest with the
+    most shapes first.
     """
 
+    #: one for each set of rewrites: values of the first decision are their numbers
     spaces: tuple[VariantSpace, ...]
+    #: bounds the seconds of what a candidate may become
     least: LeastSeconds
+    #: number of the space that was decided for; None before that
     place: int | None = None
     #: by the index of the nest; not of settled ones
     partials: Mapping[int, Partial] | None = None
