@@ -73,9 +73,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Operands:
-    """The arrays of a workload by name; ``output`` is the one that is written."""
+    """The arrays of a workload."""
 
+    #: name of the one that is written
     output: str
+    #: by name
     arrays: Mapping[str, Values]
 
     @property

@@ -38,26 +38,30 @@ _LAST = "layer.pickle"
 
 @dataclass(frozen=True)
 class Prepared:
-    """A layer whose candidates are compiled; ``microkernels`` says of which kind each of them is."""
+    """A layer whose candidates are compiled."""
 
+    #: operations of one invocation
     flops: int
     scop: Scop
     built: tuple[Built, ...]
+    #: kind of each of ``built``: ``libxsmm`` or ``c``
     microkernels: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Share:
-    """GFLOPS at the median of the faster pick of either microkernel, and plain C's speed by LIBXSMM's.
-
-    ``share_of_minima`` is that of the shortest samples, ``undisturbed`` the part of all samples that nothing disturbed.
-    """
+    """Plain C's speed by LIBXSMM's in one layer, with the faster pick of either microkernel."""
 
     layer: str
+    #: at the median time
     libxsmm_gflops: float
+    #: at the median time
     c_gflops: float
+    #: plain C's GFLOPS by LIBXSMM's, at the median times
     share: float
+    #: the same at the shortest samples
     share_of_minima: float
+    #: part of all samples that nothing disturbed
     undisturbed: float
 
 

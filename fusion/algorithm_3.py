@@ -27,17 +27,19 @@ Place = Literal["last", "first"]
 
 @dataclass(frozen=True)
 class Decision:
-    """Whether nest ``second`` may be fused with ``first``, which runs earlier.
+    """Whether two nests may be fused."""
 
-    ``place`` says where the element-wise statements go: in the ``last`` iteration of the other's reduction loops, or
-    in the ``first``. ``condition`` is the one that failed, "" if legal; ``reason`` says why, with the lines.
-    """
-
+    #: index of the nest that runs earlier
     first: int
+    #: index of the other
     second: int
+    #: where the element-wise statements go: in the ``last`` iteration of the other's reduction loops, or in the
+    #: ``first``
     place: Place
     legal: bool
+    #: the one that failed; "" if it is legal
     condition: Condition
+    #: why, with the lines
     reason: str
 
     @property

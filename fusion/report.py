@@ -18,11 +18,14 @@ from polydl.variants.rewrites.fuse import Fuse
 
 @dataclass(frozen=True)
 class OperatorPair:
-    """``operators`` are two nests by their lines; ``way`` is how they would be fused."""
+    """Two nests, and whether they can be fused."""
 
+    #: the nests by their lines
     operators: tuple[str, str]
+    #: how they would be fused: ``element-wise`` into a nest's tiles, or by sharing ``loops``
     way: str
     legal: bool
+    #: why they can, or can't
     reason: str
 
 

@@ -36,9 +36,10 @@ Loops = Mapping[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Combination:
-    """Fusions that go together, and what they should cost; ``groups`` are the nests of each, by index."""
+    """Fusions that go together, and what they should cost."""
 
     steps: tuple[Fuse, ...]
+    #: the nests of each fusion, by index
     groups: tuple[tuple[int, ...], ...]
     prediction: Prediction
 

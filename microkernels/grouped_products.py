@@ -20,11 +20,12 @@ _EXTREMES = ((127, 255), (-128, 255), (-128, 0), (127, 1))
 
 @dataclass(frozen=True)
 class GroupedProduct:
-    """C (m by n, column-major) plus A times B; A has ``group`` steps of k side by side, B's columns are contiguous."""
+    """C (m by n, column-major) plus A times B; A has steps of k side by side in groups, B's columns are contiguous."""
 
     m: int
     n: int
     k: int
+    #: how many steps of k lie side by side
     group: int
     #: in the order of their memory
     a: tuple[int, ...]

@@ -48,10 +48,11 @@ def _tiling(shape: GemmShape, width: int, core: Core) -> RegisterTiling:
 
 @dataclass(frozen=True)
 class _Block:
-    """So many vectors by columns of C; ``rest`` rows of the last vector belong to C, 0 if all do."""
+    """A block of C: so many vectors by columns."""
 
     vectors: int
     columns: int
+    #: Rows of the last vector that belong to C; 0 if all do.
     rest: int
 
 

@@ -28,8 +28,9 @@ FARTHEST = 3.0
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """``weights`` are inputs by outputs."""
+    """A layer of a network: ``activation(values @ weights + bias)``."""
 
+    #: inputs by outputs
     weights: Array
     bias: Array
     activation: Activation
@@ -66,20 +67,22 @@ class Network:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """Networks whose outputs are averaged, over features scaled to ``(x - mean) / deviation``.
+    """Networks whose outputs are averaged, over features scaled to ``(x - mean) / deviation``."""
 
-    ``features`` names a set of features with its version, ``kind`` the ranker. ``card`` is free, but for what says
-    where the numbers come from: ``machines``, ``data``, ``seed``, ``scores``. ``families`` are those of the
-    microkernels in the data, and ``rewrites`` those of the rewrites.
-    """
-
+    #: name of the ranker
     kind: str
+    #: name of a set of features, with its version
     features: str
     networks: tuple[Network, ...]
+    #: of each feature in the training data
     mean: Array
+    #: of each feature in the training data
     deviation: Array
+    #: where the numbers come from: ``machines``, ``data``, ``seed`` and ``scores``; anything else may be in it
     card: Mapping[str, Any]
+    #: families of the microkernels in the data
     families: tuple[str, ...] = ()
+    #: families of the rewrites in the data
     rewrites: tuple[str, ...] = ()
 
     def __call__(self, features: Array) -> Array:

@@ -253,15 +253,16 @@ def _game_weights(times: Array, there: Array) -> Array:
 
 @dataclass(frozen=True)
 class RegressionTrainer:
-    """Of ``regression``: the logarithm of GFLOPS, by least squares. Without ``logarithms`` the network sees the plain
-    parameters: worse, and only for comparison."""
+    """Of ``regression``: the logarithm of GFLOPS, by least squares."""
 
     name: str = "regression"
     steps: int = 2000
     rate: float = 3e-3
     decay: float = 1e-3
     batch: int = 512
+    #: outputs of each hidden layer
     hidden: tuple[int, ...] = REGRESSION_HIDDEN
+    #: whether the network sees logarithms of the parameters; the plain ones are worse, and only for comparison
     logarithms: bool = True
 
     def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:

@@ -27,13 +27,17 @@ Counts = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of one nest and one cache. ``worst`` is the predicted over the simulated misses where they differ the most;
-    ``ordered`` the share of pairs in the right order, of those that differ by 5 % or more."""
+    """How predicted misses agree with simulated ones: of one nest and one cache, over its variants."""
 
+    #: correlation of ranks
     spearman: float
+    #: relative, of the predicted misses
     median_error: float
+    #: predicted over simulated misses where they differ the most
     worst: float
+    #: share of pairs in the right order, of those that differ by 5 % or more
     ordered: float
+    #: most over fewest simulated misses
     spread: float
 
 

@@ -52,10 +52,11 @@ class Subject:
 
 @dataclass(frozen=True)
 class Settings:
-    """``caches`` are (bytes, ways), innermost first. Of the ``variants`` of each nest, half are such as polydl
-    generates, and half have any order and any tiles."""
+    """What is simulated of each nest."""
 
+    #: (bytes, ways), innermost first
     caches: tuple[tuple[int, int], ...]
+    #: how many, half of them such as polydl generates, and half with any order and any tiles
     variants: int
     seed: int
 
