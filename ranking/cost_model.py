@@ -30,29 +30,33 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True)
 class NestTime:
-    """Predicted seconds of one nest: ``arithmetic``, and ``transfers`` into each cache, innermost first.
+    """Predicted seconds of one nest."""
 
-    So many seconds of those into the second and further ones are for what calls ``fetched`` or copied ahead. Threads
-    need ``starting`` seconds for parallel loops. In ``total`` is what still shows of all these.
-    """
-
+    #: of the busiest thread, with all operands in the first-level cache
     arithmetic: float
+    #: into each cache, innermost first
     transfers: tuple[float, ...]
+    #: the part of those into the second and further ones that is for what calls fetched or copied ahead
     fetched: tuple[float, ...]
+    #: that threads take to start, for parallel loops
     starting: float
+    #: what still shows of all these
     total: float
 
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """``NestTime`` of all nests of several candidates, those of each one after the other; ``counts`` says how many.
+    """``NestTime`` of all nests of several candidates, those of each one after the other.
 
-    ``transfers`` and ``fetched`` have a row for each cache and an entry in it for each nest.
+    Unless it says otherwise, an array has an entry for each nest.
     """
 
+    #: nests of each candidate
     counts: Numbers
     arithmetic: Numbers
+    #: [cache, nest]
     transfers: Numbers
+    #: [cache, nest], from the second cache on
     fetched: Numbers
     starting: Numbers
     total: Numbers

@@ -54,24 +54,28 @@ class NestReport:
 
 @dataclass(frozen=True, repr=False)
 class VariantSpace:
-    """All that can be decided about one scop.
+    """All that can be decided about one scop."""
 
-    ``scop`` is the ``source`` after ``rewrites``, which all variants of the space begin with. ``kernels`` are those
-    considered, by name; ``matches`` those of its nests by index and kernel name. ``alternatives`` are the spaces
-    after other rewrites.
-    """
-
+    #: as it was parsed
     source: Scop
+    #: the source after ``rewrites``
     scop: Scop
     dependences: tuple[Dependence, ...]
     nests: tuple[Nest, ...]
+    #: of each nest's dependences
     directions: tuple[Directions, ...]
+    #: what can be decided about each nest
     spaces: tuple[NestSpace, ...]
     reports: tuple[NestReport, ...]
+    #: microkernels that are considered, by name
     kernels: Mapping[str, Microkernel]
+    #: the products that a kernel can compute in a nest, by nest index and kernel name
     matches: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
+    #: what variants may do to sums and products
     numerics: Numerics
+    #: those that all variants of the space begin with
     rewrites: tuple[ScopStep, ...] = ()
+    #: spaces after other rewrites
     alternatives: tuple[VariantSpace, ...] = ()
 
     def __repr__(self) -> str:

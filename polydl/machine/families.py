@@ -16,11 +16,7 @@ from polydl.machine.core import Core, constants
 
 @dataclass(frozen=True)
 class Family:
-    """Processors with the same cores.
-
-    ``constants`` are those of their fields of ``Core`` that were published, ``fitted`` those that explain what was
-    measured on a core of the family.
-    """
+    """Processors with the same cores."""
 
     name: str
     #: The vendor as /proc/cpuinfo names it ("cpu implementer" on Arm).
@@ -31,7 +27,9 @@ class Family:
     models: frozenset[str]
     #: Where the constants were published.
     published: str
+    #: Values of fields of ``Core`` that were published, by name.
     constants: Mapping[str, Any]
+    #: Values of further fields that explain what was measured on a core of the family.
     fitted: Mapping[str, Any] = field(default_factory=dict)
 
 

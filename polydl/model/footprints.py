@@ -24,32 +24,32 @@ Steps = tuple[tuple[int, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """References to one array whose addresses move alike. Compared by identity, so that it is a cheap key.
-
-    ``strides`` has the distance in bytes from one iteration of each of the statement's iterators to the next, without
-    sign; None when it isn't known, and then every element may be touched at any time. ``spread`` lists as (bytes,
-    count) how far apart the references themselves lie, such as the five points of a stencil.
-    """
+    """References to one array whose addresses move alike. Compared by identity, so that it is a cheap key."""
 
     array: str
+    #: bytes from one iteration of each of the statement's iterators to the next, without sign; None where that is not
+    #: known, and every element may be touched at any time
     strides: tuple[int, ...] | None
+    #: how far apart the references themselves lie, as (bytes, count), such as the five points of a stencil
     spread: Steps
     element_bytes: int
     array_bytes: int
+    #: whether one of the statements writes the array
     written: bool
 
 
 @dataclass(frozen=True)
 class Footprint:
-    """Lines that a stream touches, on average, and how they fall into the sets of each cache.
-
-    ``least`` and ``most`` bound what any one set holds of them; ``most_twice`` if they were twice as many.
-    """
+    """Lines that a stream touches, on average, and how they fall into the sets of each cache."""
 
     lines: float
+    #: of each cache
     occupancy: tuple[Occupancy, ...]
+    #: the fewest lines that any one set holds of them, in each cache
     least: tuple[int, ...]
+    #: the most lines that any one set holds of them, in each cache
     most: tuple[int, ...]
+    #: the same if they were twice as many
     most_twice: tuple[int, ...]
 
 

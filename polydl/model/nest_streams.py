@@ -13,14 +13,16 @@ from polydl.model.nest_loops import Extent, NestLoop
 
 @dataclass(frozen=True)
 class Inside:
-    """A stream inside some loops: on average, in full tiles, and in the last tile of each loop by its place.
+    """A stream inside some loops."""
 
-    ``torn`` counts, by the place of the outermost of the loops, lines between the rows that it runs along.
-    """
-
+    #: over all tiles
     average: Footprint
+    #: in full tiles
     full: Footprint
+    #: in the last tile of each loop, by the loop's place
     last: dict[int, Footprint]
+    #: lines that hold the end of one of the rows that it runs along and the beginning of the next, by the place of the
+    #: outermost of the loops
     torn: dict[int, float]
 
 

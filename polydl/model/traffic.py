@@ -35,11 +35,14 @@ Visits = tuple[tuple[int, tuple[int, ...]], ...]
 
 @dataclass(frozen=True)
 class _Nest:
-    """A nest beside the others: how many ``times`` loops around it run it, and those ``alike``, in the same loops."""
+    """A nest beside the others."""
 
     plan: NestPlan
+    #: what it brings into caches by itself
     alone: Refills
+    #: how often the loops around it run it
     times: float
+    #: numbers of the nests in the same loops, itself among them
     alike: tuple[int, ...]
 
 

@@ -38,10 +38,11 @@ WEIGHTS = ("prepared", "each-call")
 
 @dataclass(frozen=True)
 class Source:
-    """The nest to read: a file or a ready workload. ``define`` has entries NAME=VALUE or NAME."""
+    """The nest to read: a file or a ready workload."""
 
     file: str | None
     function: str | None
+    #: macros and parameters, as NAME=VALUE or NAME
     define: tuple[str, ...]
     include: tuple[str, ...]
     workload: str | None

@@ -44,17 +44,21 @@ _MOST_ACCUMULATORS = 4
 
 @dataclass(frozen=True)
 class _Accumulators:
-    """Accumulators of one statement, ``names``, each for as many lanes as the counter ``lane`` has values.
+    """Accumulators of one statement."""
 
-    Nothing adds to what is ``outer`` but what an inner loop has summed up.
-    """
-
+    #: Of the arrays of accumulators, with which iterations take turns.
     names: tuple[str, ...]
+    #: What these names have in common.
     base: str
+    #: Counter of the loop over lanes, each of which has an accumulator.
     lane: str
+    #: How many values that counter has.
     lanes: int
+    #: C type of the accumulators.
     type: str
+    #: What they are added to at the end.
     target: Element
+    #: Whether nothing adds to them but what an inner loop has summed up.
     outer: bool
 
     @property

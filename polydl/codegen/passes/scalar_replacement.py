@@ -31,10 +31,13 @@ from polydl.codegen.values import Element, Expr, Integer, Linear, Name, as_sum, 
 
 @dataclass(frozen=True)
 class Replaced:
-    """``variable`` stands for ``element`` inside the loop, and begins with its value if that is ``read``."""
+    """An element that a variable stands for inside a loop."""
 
+    #: Name of the variable.
     variable: str
+    #: What it stands for.
     element: Element
+    #: Whether the variable begins with the element's value.
     read: bool
 
 

@@ -31,10 +31,13 @@ _MOST_SHORTER = 2
 
 @dataclass(frozen=True)
 class Shorter:
-    """Loops of ``count`` iterations, but of ``rest`` in the last tile: how far their last one is from the first."""
+    """Loops whose last tile has fewer iterations than the others."""
 
+    #: How far their last value is from the first.
     distance: Linear
+    #: Iterations of a full tile.
     count: int
+    #: Iterations of the last tile.
     rest: int
 
 
