@@ -28,6 +28,8 @@ def kind(variant: Variant) -> tuple[object, ...]:
 def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]:
     """``count`` variants with their places in the ranking (1 is first), in the order of these; 0 for all.
 
+    Where the ranking has a second order, the two take turns: its first variants come second, fourth and so on.
+
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
     the smallest product of its place and one more than that number comes next. Last come, up to a third of all, those
@@ -37,18 +39,27 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
     places = list(enumerate(ranking.entries, 1))
     if not count or count >= len(places):
         return tuple(places)
-    strangers = _strangers(places, count)
-    waiting: dict[tuple[object, ...], list[tuple[int, RankedVariant]]] = {}
-    for place in reversed(places):
+    turns = _in_turns(ranking, places)
+    strangers = _strangers(turns, count)
+    waiting: dict[tuple[object, ...], list[tuple[int, tuple[int, RankedVariant]]]] = {}
+    for turn, place in reversed(list(enumerate(turns, 1))):
         if place not in strangers:
-            waiting.setdefault(kind(place[1].variant), []).append(place)
+            waiting.setdefault(kind(place[1].variant), []).append((turn, place))
     picked: dict[tuple[object, ...], int] = dict.fromkeys(waiting, 0)
     chosen: list[tuple[int, RankedVariant]] = []
     while len(chosen) < count - len(strangers):
         nearest = min((each for each in waiting if waiting[each]), key=lambda k: waiting[k][-1][0] * (1 + picked[k]))
-        chosen.append(waiting[nearest].pop())
+        chosen.append(waiting[nearest].pop()[1])
         picked[nearest] += 1
     return tuple(sorted([*chosen, *strangers], key=lambda place: place[0]))
+
+
+def _in_turns(ranking: Ranking, places: Sequence[tuple[int, RankedVariant]]) -> list[tuple[int, RankedVariant]]:
+    """All places, the ranking's and those of its second order in turns."""
+    by_id = {place[1].variant.id: place for place in places}
+    second = [by_id[identity] for identity in ranking.second] or places
+    taken = {place[0]: place for both in zip(places, second, strict=True) for place in both}
+    return list(taken.values())
 
 
 def _microkernels(variant: Variant) -> frozenset[str]:

@@ -81,7 +81,7 @@ class UtilityTournament(_Learned):
     from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
     is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
     model. So is a variant whose heaviest nest has no microkernel, one of a family that was not in the data, or other
-    elements than float: the reasons say which these are.
+    elements than float: the reasons say which these are. The cost model's order is the ranking's second one.
     """
 
     name: str = "dnn"
@@ -99,7 +99,8 @@ class UtilityTournament(_Learned):
                 f"{seconds(place)}; the cost model's time, as the networks know {unseen}" if unseen else seconds(place)
             )
 
-        return ordered(self.name, candidates, machine, scores=scores.tolist(), reason=reason)
+        expected = times.summed(times.total).tolist()
+        return ordered(self.name, candidates, machine, scores=scores.tolist(), reason=reason, second=expected)
 
     def unseen(self, use: MicrokernelUse | None) -> str:
         """What the networks were never trained on, of a variant whose heaviest nest has that call; "" for nothing."""

@@ -17,24 +17,30 @@ def ordered(
     machine: Machine,
     scores: Sequence[float],
     reason: Callable[[int], str],
+    second: Sequence[float] = (),
 ) -> Ranking:
     """Candidates by score, lower first. There is one score per candidate, and a reason for that at each place.
+
+    ``second`` are scores by another predictor, for ``Ranking.second``.
 
     Equal scores are ordered by the time that threads wait for the busiest one, then by the bytes that no cache
     holds, then by the variant's id.
     """
     idle = [idle_share(each, machine) for each in candidates] if machine.threads > 1 else [0.0] * len(candidates)
-    keys = [
-        (score, waiting, each.working_sets.memory, each.variant.id)
-        for score, waiting, each in zip(scores, idle, candidates, strict=True)
+    ties = [
+        (waiting, each.working_sets.memory, each.variant.id) for waiting, each in zip(idle, candidates, strict=True)
     ]
-    order = sorted(range(len(keys)), key=keys.__getitem__)
+
+    def by(numbers: Sequence[float]) -> list[int]:
+        return sorted(range(len(numbers)), key=lambda place: (numbers[place], *ties[place]))
+
     return Ranking(
         ranker,
         tuple(
             RankedVariant(candidates[place].variant, candidates[place].working_sets, scores[place], reason(place))
-            for place in order
+            for place in by(scores)
         ),
+        tuple(candidates[place].variant.id for place in by(second)),
     )
 
 

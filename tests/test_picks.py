@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Tile, UseMicrokernel, Variant
 from polydl.ir.working_sets import WorkingSets
@@ -37,6 +39,16 @@ def test_the_first_is_always_picked_and_many_of_a_kind_wait() -> None:
     assert [place for place, _ in chosen] == [1, 2, 3, 4, 13]
     assert [each.variant for _, each in chosen][-1] == other[0]
     assert [place for place, _ in picks(ranking(*alike, *other), 1)] == [1]
+
+
+def test_picks_are_taken_from_both_orders_in_turns() -> None:
+    """All of different kinds, so that nothing but the turns counts."""
+    variants = [variant(16 * size, 0) for size in range(1, 9)]
+    both = replace(ranking(*variants), second=tuple(each.id for each in reversed(variants)))
+    assert [place for place, _ in picks(both, 4)] == [1, 2, 7, 8]
+    assert [place for place, _ in picks(both, 5)] == [1, 2, 3, 7, 8]
+    alike = replace(both, second=tuple(each.id for each in variants))
+    assert [place for place, _ in picks(alike, 4)] == [1, 2, 3, 4]
 
 
 def test_none_is_picked_twice_and_zero_means_all() -> None:

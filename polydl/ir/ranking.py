@@ -28,6 +28,9 @@ class Ranking:
     ranker: str
     #: best first
     entries: tuple[RankedVariant, ...]
+    #: ids of the same variants, best first by another predictor, which may be right where this one has learned
+    #: nothing like them; picks are taken from both in turns (``polydl.picks``). Empty for none
+    second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Ranking of {len(self.entries)} variants by {self.ranker}>"
