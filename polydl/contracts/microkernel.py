@@ -285,7 +285,7 @@ class Microkernel(Protocol):
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:  # noqa: ARG002
         """Rows and columns of C that a call keeps in registers at a time, at most: it reads B again for every block of
-        rows and A for every block of columns. None if four vectors of rows by six columns are as good a guess as any.
+        rows and A for every block of columns. None if ``Core.usual_block`` is as good a guess as any.
         """
         return None
 

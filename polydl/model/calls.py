@@ -9,10 +9,6 @@ from polydl.machine import Core
 from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import ends
 
-# Vectors of rows and columns of the register blocks that each column of A is read for.
-_BLOCK_VECTORS, _BLOCK_COLUMNS = 4, 6
-
-
 def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     """Core cycles of all calls of a site; shorter last tiles for what they are.
 
@@ -46,9 +42,12 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     pages = columns * min(1.0, gemm.lda * element_bytes / core.page_bytes)
     if pages <= core.first_tlb_entries:
         return 0.0
-    blocks = -(-gemm.m[0] // (_BLOCK_VECTORS * vector_elements)) * -(-gemm.n[0] * gemm.rows // _BLOCK_COLUMNS)
     if "copies" in site.kernel.abilities:
         blocks = -(-gemm.m[0] // site.kernel.panel_rows(vector_elements))
+    else:
+        usual = core.usual_block(gemm.m[0], gemm.n[0], site.element_bytes[0])
+        block_rows, block_columns = register_block(site, vector_elements) or usual
+        blocks = -(-gemm.m[0] // block_rows) * -(-gemm.n[0] * gemm.rows // block_columns)
     return blocks * pages * core.first_tlb_miss_cycles
 
 
