@@ -17,6 +17,7 @@ import pytest
 from polydl.cli import main
 from polydl.codegen import translation_unit
 from polydl.errors import OptionError
+from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
 from polydl.fuzzing.examine import Settings, examine, step_kinds
@@ -41,7 +42,9 @@ from polydl.fuzzing.totals import Totals, added
 from polydl.fuzzing.unit import together
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Exactness
 from polydl.ir.numerics import Numerics
+from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Parallel, Unroll, Variant
 from polydl.machine.system import find
 
@@ -231,6 +234,37 @@ def _statuses_without_legality(settings: Settings) -> Counter[str]:
 @pytest.mark.native
 def test_legality_that_is_not_asked_is_found(settings: Settings) -> None:
     assert _in_new_process(_statuses_without_legality, settings)["wrong"]
+
+
+@pytest.mark.native
+def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = generated(0, 0)[1].having(_product())
+    case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
+    few = replace(settings, variants=2)
+    # Nothing in the product needs the field, so that the compiler of C alone is started.
+    assert examine(case, few).exact == Counter(agrees=1)
+
+    compared: list[tuple[str, int]] = []
+
+    def recorded(scop: Scop, kernel: KernelSource, *arguments: Any, seed: int) -> Exactness:
+        compared.append((kernel.id, seed))
+        return Exactness("agrees", INTEGERS, "")
+
+    def those_compared(seconds: float) -> list[tuple[str, int]]:
+        compared.clear()
+        monkeypatch.setattr(examining, "estimated_seconds", lambda *_: seconds)
+        for number in range(8):
+            assert examine(replace(case, name=f"ring:{number}"), few).failures == ()
+        return [*compared]
+
+    monkeypatch.setattr(examining, "compare_exactly", recorded)
+    quick, slow = those_compared(0.49), those_compared(0.5)
+    assert len(quick) == 8
+    # Now and then, and then the same variant on the same data.
+    assert 0 < len(slow) < 4
+    assert set(slow) < set(quick)
 
 
 def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from polydl import registry
 from polydl.codegen.original import original
 from polydl.errors import AnalysisError, CodegenError, IllegalVariantError, PolydlError, UserError
-from polydl.execute.exactness import compare_exactly
+from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.files import temporary_directory
@@ -48,8 +48,9 @@ _AFTER_REWRITES = 0.6
 _WORDLESS = ("wrong", "differs", "crash", "timeout")
 # Of nests, those whose variants are ranked as well.
 _RANKED = 0.1
-# Of nests, those of which a variant is compared over a ring as well.
-_EXACT = 0.12
+# Of every nest one variant is compared over a ring as well where that takes less than so many seconds by estimate, and
+# of the others, such as all over the field, of this part of them.
+_QUICK_SECONDS, _EXACT = 0.5, 0.12
 # Of the clock, for a compiler on a busy machine.
 _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
@@ -303,9 +304,9 @@ def _compare_exactly(
     folder: Path,
     tally: _Tally,
 ) -> None:
-    """Compare those that were given, or else one now and then, over a ring."""
+    """Compare those that were given over a ring, or else one: always where that is quick, now and then elsewhere."""
     draw = Random(f"polydl fuzz ring {case.name}")
-    numbers = range(given) if given else [draw.randrange(len(chosen))] if draw.random() < _EXACT else []
+    numbers = range(given) if given else _one_to_compare(scop, chosen, draw)
     for number in numbers:
         variant, source = chosen[number]
         result = compare_exactly(scop, source, toolchain, folder / f"exact{number}", seed=draw.randrange(1 << 30))
@@ -315,6 +316,12 @@ def _compare_exactly(
         elif result.verdict == "differs":
             message = f"over the {result.ring}, {result.reason}"
             tally.failures.append(Failure("differs", message, _signature("differs", variant), variant))
+
+
+def _one_to_compare(scop: Scop, chosen: Sequence[tuple[Variant, KernelSource]], draw: Random) -> list[int]:
+    """The number of one variant, or none. What is drawn does not depend on the estimate."""
+    lucky, number = draw.random() < _EXACT, draw.randrange(len(chosen))
+    return [number] if lucky or estimated_seconds(scop, chosen[number][1]) < _QUICK_SECONDS else []
 
 
 def step_kinds(variant: Variant) -> set[str]:
