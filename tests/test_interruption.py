@@ -43,13 +43,15 @@ def ordinary_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def command(code: str, *arguments: object, ignored: signal.Signals | None = None) -> subprocess.CompletedProcess[str]:
+def command(
+    code: str, *arguments: object, ignored: signal.Signals | None = None, options: tuple[str, ...] = ("-P",)
+) -> subprocess.CompletedProcess[str]:
     def prepare() -> None:
         ordinary_signals()
         if ignored is not None:
             signal.signal(ignored, signal.SIG_IGN)
 
-    words = [sys.executable, "-P", "-c", code, *map(str, arguments)]
+    words = [sys.executable, *options, "-c", code, *map(str, arguments)]
     return subprocess.run(words, capture_output=True, text=True, preexec_fn=prepare, timeout=60, check=False)
 
 
@@ -65,6 +67,13 @@ def test_a_signal_during_the_imports_ends_without_a_traceback(module: str, numbe
 
 def test_ctrl_c_before_anything_is_imported_ends_without_a_traceback() -> None:
     ended = command(DURING_IMPORTS, "polydl.interruption", int(signal.SIGINT), "records", "--help")
+    assert (ended.returncode, ended.stderr) == (130, "polydl: interrupted\n")
+
+
+def test_ctrl_c_is_answered_before_python_imports_what_takes_longer_than_that() -> None:
+    """Without what the environment of the tests imports when Python starts."""
+    code = f"import sys\nsys.path[:0] = [{str(ROOT)!r}]\n" + DURING_IMPORTS
+    ended = command(code, "enum", int(signal.SIGINT), "records", "--help", options=("-P", "-S"))
     assert (ended.returncode, ended.stderr) == (130, "polydl: interrupted\n")
 
 
