@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,9 +23,11 @@ PROGRAMS = (
 
 
 @pytest.fixture(scope="module")
-def folder() -> Path:
+def folder(pytestconfig: pytest.Config) -> Path:
     if not (ROOT / FOLDER).is_dir():
-        pytest.skip("PolyBench is not there, which `make polybench` fetches")
+        unreachable = pytestconfig.getoption("--without-polybench")
+        why = "could not be fetched" if unreachable else "is not there, which `make polybench` fetches"
+        pytest.skip(f"PolyBench {why}")
     return ROOT / FOLDER
 
 
@@ -48,3 +54,30 @@ def test_a_program_is_accepted_and_its_candidates_are_right(name: str, folder: P
     measured = [each.measurement for each in result.tried]
     assert measured
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
+
+
+@pytest.mark.parametrize(
+    ("options", "ending"),
+    [
+        ((), "1 skipped"),
+        (("--complete",), "1 error"),
+        (("--complete", "--without-polybench"), "1 skipped"),
+    ],
+    ids=" ".join,
+)
+def test_only_where_it_could_not_be_fetched_it_may_lack_in_a_complete_run(
+    options: tuple[str, ...], ending: str, tmp_path: Path
+) -> None:
+    """This file at a root that has no PolyBench."""
+    (tmp_path / "tests").mkdir()
+    copied = shutil.copy(__file__, tmp_path / "tests")
+    pytest_ = Path(sys.executable).with_name("pytest")
+    command = [str(pytest_), "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(tmp_path)]
+    plugins = ["-p", "conftest", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    ended = subprocess.run(
+        [*command, *plugins, *options, f"{copied}::test_all_programs_are_named"],
+        env=os.environ | {"PYTHONPATH": f"{ROOT / 'tests'}:{os.environ.get('PYTHONPATH', '')}"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert f"{ending} in" in ended.stdout.splitlines()[-1], ended.stdout + ended.stderr
+    assert "PolyBench" in ended.stdout
