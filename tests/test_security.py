@@ -93,6 +93,7 @@ def planted(tmp_path: Path, port: int = 1, leaked: int = 99, service: str = "non
         ("rank", "--max-variants", "2"),
         ("analyze", "--max-variants", "2"),
         ("optimize", "--no-run", "--max-variants", "2"),
+        ("fuse", "--no-run", "--max-variants", "2"),
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -191,7 +192,7 @@ def test_the_sandbox_changes_no_result(tmp_path: Path, monkeypatch: pytest.Monke
     assert not sandbox.is_sandboxed()
 
 
-@pytest.mark.parametrize("command", ["optimize", "fuse", "bench", "collect"])
+@pytest.mark.parametrize("command", ["optimize", "fuse", "tune", "library", "bench", "collect"])
 def test_without_bubblewrap_the_remedy_is_named(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     ended = CliRunner().invoke(main, [command, "--sandbox"], standalone_mode=False)
