@@ -233,6 +233,23 @@ def test_a_directory_that_takes_nothing_is_said_at_once(
     assert "Winner" in captured.out
 
 
+@pytest.mark.native
+def test_a_directory_that_others_may_write_is_said_once_and_used(
+    matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept").chmod(0o775)
+    assert main.main(AGAIN.split(), standalone_mode=False) == 0
+    captured = capsys.readouterr()
+    assert captured.err.startswith("polydl: warning: others could change the measurements that are used: kept: ")
+    assert captured.err.count("polydl: warning") == 1
+    assert "may write the directory (its mode is 0775)\n  remedy: run `chmod go-w kept`" in captured.err
+    assert kept(tmp_path)
+    (tmp_path / "kept").chmod(0o755)
+    assert main.main([*AGAIN.split(), "--fresh"], standalone_mode=False) == 0
+    assert "polydl: warning" not in capsys.readouterr().err
+
+
 @pytest.mark.slow
 @pytest.mark.native
 def test_damaged_records_are_said_and_made_again(run: Any, tmp_path: Path, matmul: Path) -> None:

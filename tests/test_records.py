@@ -7,9 +7,13 @@ import io
 import json
 import multiprocessing
 import os
+import re
 import resource
 import signal
+import stat
+import subprocess
 import tracemalloc
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +28,7 @@ from polydl.ir.numerics import Numerics
 from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
 from polydl.records.record import Record, code_digest, now
-from polydl.records.store import Damage, append, file_of, files, merge, prune, read, refusal
+from polydl.records.store import Damage, append, exposure, file_of, files, merge, prune, read, refusal
 from polydl.variant_json import variant_from_json
 
 
@@ -338,3 +342,50 @@ def test_reading_streams(tmp_path: Path) -> None:
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < file_of(tmp_path, NEST).stat().st_size / 5
+
+
+# ---- who else may write there
+
+
+@pytest.mark.parametrize("make", [refusal, lambda directory: append(directory, [record()])], ids=["refusal", "append"])
+def test_others_may_not_write_a_directory_that_is_made(make: Callable[[Path], object], tmp_path: Path) -> None:
+    """As they might where users have groups of their own and a mask to match."""
+    assert exposure(tmp_path / "kept") is None, "it is not there"
+    before = os.umask(0o002)
+    try:
+        make(tmp_path / "kept")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "kept").stat().st_mode) == 0o755
+    assert exposure(tmp_path / "kept") is None
+
+
+@pytest.mark.parametrize("mode", [0o775, 0o757, 0o700, 0o1777, 0o2755])
+def test_a_directory_that_others_may_write_is_named_with_its_mode_and_a_remedy_that_helps(
+    mode: int, tmp_path: Path
+) -> None:
+    place = tmp_path / "of mine"
+    place.mkdir()
+    place.chmod(mode)
+    error = exposure(place)
+    if mode in (0o700, 0o2755):
+        assert error is None
+        return
+    assert error is not None
+    assert (error.file, f"its mode is {mode:04o}" in error.message) == (str(place), True)
+    assert error.remedy is not None
+    assert "--records" in error.remedy
+    command = re.search("`(.*)`", error.remedy)
+    # What makes a place for all is left alone.
+    assert (command is None) == (mode == 0o1777)
+    if command is not None:
+        subprocess.run(command[1], shell=True, check=True)
+        assert exposure(place) is None
+
+
+def test_a_directory_of_another_user_is_named_with_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.records.store.os.geteuid", lambda: 1 << 29)
+    error = exposure(tmp_path)
+    assert error is not None
+    assert re.search(rf"belongs to .+, not to user {1 << 29} \(its mode is 0700\)", error.message)
+    assert error.remedy == "name another directory (--records)"

@@ -10,7 +10,7 @@ import click
 
 from polydl.bench.polybench import DATASETS, FOLDER
 from polydl.commands.output import STANDARD_OUTPUT, write_document
-from polydl.commands.storing import warn_unless_storable
+from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.options import (
     LAYOUTS,
@@ -128,7 +128,7 @@ def bench(
     screen = console(quiet=quiet or json_path == STANDARD_OUTPUT)
     if not only_show and not parts:
         require_own_records(shard, records)
-        warn_unless_storable(records or default_directory())
+        warn_of_directory(records or default_directory())
     if parts:
         document = _merged(parts, out)
     elif only_show:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from polydl.commands.storing import warn_of_damage
+from polydl.commands.storing import warn_if_exposed, warn_of_damage
 from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, records_option, require_own_records, sandbox_option, shard_option
 
@@ -103,6 +103,8 @@ def collect(
     refused = None if compile_only else refusal(directory)
     if refused is not None:
         raise refused
+    if not compile_only:
+        warn_if_exposed(directory)
     options = CollectionOptions(
         variants=variants,
         leaders=max(1, variants // 2),

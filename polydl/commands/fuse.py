@@ -9,7 +9,7 @@ import click
 
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
-from polydl.commands.storing import warn_of_store, warn_unless_storable
+from polydl.commands.storing import warn_of_directory, warn_of_store
 from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import (
     OUT,
@@ -74,7 +74,7 @@ def fuse(
         click.echo(nest.machine_text(machine, given=target.cache_sizes is not None))
     shown = 0 if everything else top_k
     if not no_run:
-        warn_unless_storable(records or default_directory())
+        warn_of_directory(records or default_directory())
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
             result = run(

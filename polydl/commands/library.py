@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from polydl.commands.storing import warn_unless_storable
+from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.options import (
     OUT,
@@ -100,7 +100,7 @@ def library(
         )
     directory = out or Path(OUT, Path(source.file).stem)
     check_destinations(source, directory, None)
-    warn_unless_storable(records or default_directory())
+    warn_of_directory(records or default_directory())
     with progress_bar(wanted=not detail.quiet) as progress:
         result: Library = build(
             source.file,

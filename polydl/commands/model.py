@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from polydl.commands.output import STANDARD_OUTPUT, write_document
-from polydl.commands.storing import warn_unless_storable
+from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, NUMERICS
@@ -94,7 +94,7 @@ def model(
     function = Naming(name).of("model")
     shapes = _shapes(inputs)
     directory = out or Path(OUT, Path(file).stem)
-    warn_unless_storable(records or default_directory())
+    warn_of_directory(records or default_directory())
     with progress_bar(wanted=not quiet and json_path != STANDARD_OUTPUT) as show:
         fast = optimize(
             file,

@@ -18,9 +18,9 @@ from polydl.commands.report import write_page
 from polydl.commands.storing import (
     answer_to,
     keep_answer,
+    warn_of_directory,
     warn_of_odd_answer,
     warn_of_store,
-    warn_unless_storable,
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
@@ -171,7 +171,7 @@ def optimize(
                         click.echo(machine_text(machine, given=target.cache_sizes is not None))
                     return _show_remembered(remembered, answer, into, detail, json_path, html_path)
                 warn_of_odd_answer(directory, "its document lacks something")
-        warn_unless_storable(directory)
+        warn_of_directory(directory)
     return _optimized(
         source, target, search, machine, started, directory, digest,
         run={

@@ -19,13 +19,26 @@ def warn(text: str) -> None:
     click.echo(f"polydl: warning: {text}", err=True)
 
 
-def warn_unless_storable(directory: Path) -> None:
-    """Say at once if no measurement can be stored there. The directory is made if it is missing."""
+def warn_of_directory(directory: Path) -> None:
+    """Say at once if no measurement can be stored there, or if others could change those that are.
+
+    The directory is made if it is missing.
+    """
     from polydl.records.store import refusal
 
     refused = refusal(directory)
     if refused is not None:
         warn(f"measurements can't be stored, and the work goes on without: {refused}")
+    warn_if_exposed(directory)
+
+
+def warn_if_exposed(directory: Path) -> None:
+    """Say if others could change the measurements that are stored there, which are used all the same."""
+    from polydl.records.store import exposure
+
+    exposed = exposure(directory)
+    if exposed is not None:
+        warn(f"others could change the measurements that are used: {exposed}")
 
 
 def warn_of_damage(damages: Sequence[Damage]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
-from polydl.commands.storing import warn_unless_storable
+from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.options import (
     OUT,
@@ -116,7 +116,7 @@ def tune(
     nests = _nests(files, suites, workloads, out or Path(OUT), define, include)[:limit]
     quiet = quiet or json_path == STANDARD_OUTPUT
     directory = records or default_directory()
-    warn_unless_storable(directory)
+    warn_of_directory(directory)
     given = {
         "records": directory, "fresh": fresh, "compiler": compiler, "top_k": 0 if everything else top_k,
         "timeout_seconds": timeout, **options, **vars(search),

@@ -13,6 +13,8 @@ import hashlib
 import io
 import itertools
 import os
+import pwd
+import shlex
 import stat
 import sys
 import tempfile
@@ -33,6 +35,9 @@ _SUFFIX = ".jsonl"
 _BACKUP = ".bak"
 # More than a record needs, as a rule.
 _ROOM_BYTES = 1 << 16
+_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+# Of a directory that is made, whatever the user's mask: others may not write it.
+_MODE = 0o755
 
 
 @dataclass(frozen=True)
@@ -212,7 +217,7 @@ def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
 def refusal(directory: Path) -> ResourceError | None:
     """Why no record could be stored in the directory now; None if one could. The directory is made if it is missing."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        directory.mkdir(parents=True, exist_ok=True, mode=_MODE)
         # A file without a name, where the system has such.
         with tempfile.TemporaryFile(dir=directory, buffering=0) as file:
             file.write(bytes(_ROOM_BYTES))
@@ -221,12 +226,44 @@ def refusal(directory: Path) -> ResourceError | None:
     return None
 
 
+def exposure(directory: Path) -> RecordsError | None:
+    """Why others than this user could change the records there; None if they can't, or if there is none."""
+    try:
+        status = os.stat(directory)
+    except OSError:
+        return None
+    mode, owner = stat.S_IMODE(status.st_mode), _user(status.st_uid)
+    another = "name another directory (--records)"
+    if status.st_uid != os.geteuid():
+        return RecordsError(
+            f"the directory belongs to {owner}, not to {_user(os.geteuid())} (its mode is {mode:04o})",
+            file=str(directory),
+            remedy=another,
+        )
+    if mode & _BY_OTHERS:
+        # A directory such as /tmp is there for others to write.
+        shared = mode & stat.S_ISVTX
+        return RecordsError(
+            f"others than its owner, {owner}, may write the directory (its mode is {mode:04o})",
+            file=str(directory),
+            remedy=another if shared else f"run `chmod go-w {shlex.quote(str(directory))}`, or {another}",
+        )
+    return None
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"user {number}"
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[int]:
     """A descriptor of the file, open for appending and locked. The file is created if it doesn't exist."""
     descriptor = -1
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=_MODE)
         while True:
             descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
             _require_file(descriptor)
