@@ -7,7 +7,8 @@
 The first command prints the time to optimize, then the least and the median milliseconds of each, interleaved, the
 errors against the model in double, and what each adds to the memory of a process; it adds a line with all samples to
 the file. The second prints these lines as a table, the third where the time of a call goes; ``memory`` is
-a table of sizes and errors. Peers that are not installed are left out. Run it where nothing else runs.
+a table of sizes and errors. Beneath times of PyTorch on a processor of AMD stands which path MKL takes there.
+Peers that are not installed are left out. Run it where nothing else runs.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from experiments.model_peers import AS_IT_COMES, Run, exported, peers
 
 _WARM_UPS = 3
 _MILLION = 2**20
+_AMD = "PyTorch's linear layers and products of matrices are MKL's, which takes its AVX2 path on processors of AMD."
 #: the models of ``experiments.networks``, which imports PyTorch
 NAMES = ("resnet50", "vgg16", "mobilenet_v2", "googlenet", "yolo", "unet_block", "bert_layer")
 
@@ -95,13 +97,15 @@ def measure(
     for each, size in memory.items():
         click.echo(f"{each:28} adds {size / _MILLION:.0f} MB")
     accuracy = fast.report().accuracy
+    machine = Machine.detect(threads=threads)
     row = {
         "model": name,
         "images": images,
         "threads": threads,
         "budget": budget,
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": Machine.detect(threads=threads).name,
+        "machine": machine.name,
+        "cpu": machine.cpu_id,
         "optimize_seconds": round(elapsed, 1),
         "optimize_processor_seconds": round(cpu, 1),
         "foreign_operators": fast.foreign_operators,
@@ -158,6 +162,8 @@ def table(file: Path, least: bool, in_float: bool) -> None:
         ratio = f"{min(others) / taken['polydl']:.2f}" if others else ""
         times = [f"{taken[name] * 1e3:.2f}" if name in taken else "" for name in names]
         _print_row([row["model"], row["images"], row["threads"], *times, ratio, round(row["optimize_seconds"])])
+    if any(_of_amd(row) and any(name.startswith("torch") for name in row["seconds"]) for row in rows):
+        click.echo(f"\n{_AMD}")
 
 
 @main.command()
@@ -202,6 +208,9 @@ def _print_operators(row: Mapping[str, Any]) -> None:
         _print_row([operator, len(several), *_sums(several)])
     _print_row(["all", len(row["operators"]), *_sums(row["operators"])])
     click.echo(f"a call: {median(row['seconds']['polydl']) * 1e3:.2f} ms")
+    products = (each for each in row["operators"] if each["operator"].startswith(("linear", "product")))
+    if _of_amd(row) and any(each["torch"] is not None for each in products):
+        click.echo(f"\n{_AMD}")
 
 
 def _sums(several: list[dict[str, Any]]) -> list[str]:
@@ -212,6 +221,11 @@ def _sums(several: list[dict[str, Any]]) -> list[str]:
 def _sum(several: list[dict[str, Any]], key: str) -> float:
     """Without those that were not timed."""
     return float(sum(each[key] or 0.0 for each in several))
+
+
+def _of_amd(row: Mapping[str, Any]) -> bool:
+    """Up to 2026-11-25, lines have the name of the processor alone."""
+    return str(row.get("cpu", row["machine"])).startswith(("AuthenticAMD", "AMD "))
 
 
 def _rows(file: Path) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,7 +36,8 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
     def call(module: str, *arguments: object) -> list[str]:
         monkeypatch.setattr(sys, "argv", [module, *map(str, arguments)])
-        import_module(module).main()
+        with suppress(SystemExit):
+            import_module(module).main()
         return capsys.readouterr().out.splitlines()
 
     return call
@@ -122,6 +124,22 @@ def test_sequences_say_which_path_mkl_takes(cpu: str, says: bool, table_of: Tabl
     assert found[2][:4] == ["atax:l2", "640", "2.00 (2.00-2.00)", "3.00 (3.00-3.00)"]
     assert found[3][0] == "all l2"
     assert any("AVX2 path on processors of AMD" in cell for line in found for cell in line) == says
+
+
+@pytest.mark.parametrize(("cpu", "says"), [("AuthenticAMD-26-2-1-48K", True), ("GenuineIntel-6-143-8-48K", False)])
+def test_models_say_which_path_mkl_takes(cpu: str, says: bool, tmp_path: Path, run: Printed) -> None:
+    file = tmp_path / "models.jsonl"
+    operator = {"operator": "linear, 4 to 2", "kernel": "a", "alone": 0.1, "within": 0.1, "torch": 0.2}
+    row = {"model": "one", "images": 1, "threads": 1, "machine": "a name", "cpu": cpu, "optimize_seconds": 1.0}
+    row |= {"seconds": {"polydl": [1.0], "torch eager": [2.0]}, "operators": [operator]}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    for arguments in (["table", file], ["operators", file, "one"]):
+        lines = run("experiments.models", *arguments)
+        assert len(lines) >= 3
+        assert any("AVX2 path on processors of AMD" in line for line in lines) == says
+    row["operators"] = [operator | {"operator": "convolution 1x1"}]
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    assert not any("AVX2 path" in line for line in run("experiments.models", "operators", file, "one"))
 
 
 def test_strategies_are_replayed_on_recorded_nests(tmp_path: Path, run: Printed) -> None:

@@ -90,6 +90,7 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
         ("2026-11-23-robustness", "experiments.robustness.tuners", ["--table", DATA / "tuners.jsonl"]),
         ("2026-11-24-library", "experiments.library_peers", ["table", DATA / "library-peers-zen3.json.xz"]),
         ("2026-11-24-polybench", "experiments.polybench", ["table", DATA / "polybench-medium-zen3.json.xz"]),
+        ("2026-11-23-models", "experiments.models", ["table", DATA / "models.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["table", DATA / "models-zen3.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["memory", DATA / "models-zen3.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["operators", DATA / "models-zen3.jsonl", "vgg16"]),
@@ -107,13 +108,17 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
 def test_tables_are_those_of_the_data(
     page: str, module: str, arguments: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = [line for line in printed(module, arguments, monkeypatch, capsys) if line.startswith("|")]
+    output = printed(module, arguments, monkeypatch, capsys)
+    lines = [line for line in output if line.startswith("|")]
     assert len(lines) > 2
-    shown = table_lines(ROOT / "docs" / "results" / f"{page}.md")
+    path = ROOT / "docs" / "results" / f"{page}.md"
+    shown = table_lines(path)
     if "gemm" in str(arguments[-1]) or "strided" in str(arguments[-1]):
         # The mean over so few workloads is not shown.
         lines = [line for line in lines if cells(line)[0] not in ("workloads", "gemm", "conv")]
     assert [line for line in lines if cells(line) not in shown and not set(line) <= set("|- ")] == []
+    words = " ".join(path.read_text(encoding="utf-8").split())
+    assert [line for line in output if "AVX2 path" in line and line[0] != "|" and line.rstrip(".") not in words] == []
 
 
 def test_the_table_of_waiting_threads_is_that_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
