@@ -3,9 +3,11 @@
     git worktree add ../before COMMIT && make -C ../before .venv/installed
     ../before/.venv/bin/python experiments/kept_variants.py record before.json
     .venv/bin/python experiments/kept_variants.py compare before.json --json compared.json
+    .venv/bin/python experiments/kept_variants.py table compared.json
 
 The first draws variants of twelve nests, for one thread and for two of a machine with fixed values; nothing is compiled
-or timed. The second applies the same steps, and compares what comes of them one by one.
+or timed. The second applies the same steps, and compares what comes of them one by one. The third prints these numbers
+as a page of results has them.
 """
 
 from __future__ import annotations
@@ -131,6 +133,28 @@ def compared(before: list[Document], after: list[Document], drawn: set[str]) -> 
     }
 
 
+def markdown(document: dict[str, Document]) -> Iterator[str]:
+    """Lines of a table with a row for each nest; the first number of a cell is for one thread, the second for two.
+
+    This file imports nothing of ``experiments``, as it is run with other versions of polydl, too.
+    """
+    counts: dict[str, tuple[str, ...]] = {
+        "variants": ("variants",),
+        "drawn again": ("drawn again",),
+        "working sets and traffic alike": ("working sets", "traffic"),
+        "cycles alike": ("cycles",),
+        "place alike": ("rank",),
+    }
+    yield f"| nest | {' | '.join(counts)} | cost | lines of C kept, at least |"
+    yield f"|{'---|' * (len(counts) + 3)}"
+    for name in dict.fromkeys(case.rpartition(", ")[0] for case in document):
+        rows = [row for case, row in document.items() if case.rpartition(", ")[0] == name]
+        cells = [" + ".join(str(min(row[key] for key in keys)) for row in rows) for keys in counts.values()]
+        cost, least = max(row["cost"] for row in rows), min(row["lines of C"][0] for row in rows)
+        cells.append(f"within {cost:.0%}" if cost else "the same")
+        yield f"| {name} | {' | '.join(cells)} | {least:.0%} |"
+
+
 def table(document: dict[str, Document]) -> Table:
     shown = Table()
     columns = ("variants", "drawn again", "id", "working sets", "traffic", "cycles", "rank")
@@ -174,6 +198,12 @@ def compare(path: Path, out: Path | None) -> None:
     Console(width=140).print(table(document))
     if out is not None:
         out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+
+
+@main.command("table", help="Print the numbers of `compare --json` in Markdown.")
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def table_command(path: Path) -> None:
+    print(*markdown(json.loads(path.read_text(encoding="utf-8"))), sep="\n")
 
 
 if __name__ == "__main__":

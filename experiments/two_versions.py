@@ -2,11 +2,13 @@
 
     git worktree add ../before COMMIT && make -C ../before .venv/installed
     python -m experiments.two_versions ../before/.venv/bin .venv/bin --json versions.json
+    python -m experiments.two_versions --table versions.json
 
 Both run each command once before anything counts, which measures the machine's speeds and fills caches of their own.
 Then they take turns, the first of each round by turns as well. Shown are the medians of the seconds that pass, of the
 CPU seconds of the process and its children, and the median of the ratios of the rounds, the second version's time over
 the first's, with their quartiles: below 1, the second version is faster. Ends with status 1 if a command fails.
+``--table`` prints what such a file holds in Markdown, and runs nothing.
 """
 
 from __future__ import annotations
@@ -26,10 +28,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from experiments.tables import markdown
+
 Document = dict[str, Any]
 
 _EXAMPLES = Path(__file__).parents[1] / "examples"
 _KINDS = ("wall", "cpu")
+_HEADS = ("command", "before, s", "after, s", "after / before", "CPU, before", "after", "after / before")
 VERSIONS = ("before", "after")
 COMMANDS: dict[str, tuple[str, ...]] = {
     "import polydl": ("python", "-c", "import polydl"),
@@ -87,6 +92,17 @@ def ratios(document: Document, kind: str) -> list[float]:
     return [new[kind] / old[kind] for old, new in zip(before, after, strict=True)]
 
 
+def cells_of(document: Document, digits: int) -> list[str]:
+    """For the seconds that pass and for CPU seconds: the median of each version, and that of the ratios (quartiles)."""
+    cells = []
+    for kind in _KINDS:
+        cells += [f"{median(each[kind] for each in document['samples'][v]):.{digits}f}" for v in VERSIONS]
+        values = ratios(document, kind)
+        low, _, high = quantiles(values, n=4) if len(values) > 1 else values * 3
+        cells.append(f"{median(values):.2f} ({low:.2f} to {high:.2f})")
+    return cells
+
+
 def table(documents: Sequence[Document]) -> Table:
     shown = Table(title="seconds with the first and the second version, and the ratio")
     shown.add_column("command")
@@ -94,29 +110,30 @@ def table(documents: Sequence[Document]) -> Table:
         for title in ("before", "after", "after / before"):
             shown.add_column(f"{kind}\n{title}", justify="right")
     for document in documents:
-        cells = []
-        for kind in _KINDS:
-            cells += [f"{median(each[kind] for each in document['samples'][v]):.3f}" for v in VERSIONS]
-            values = ratios(document, kind)
-            low, _, high = quantiles(values, n=4) if len(values) > 1 else values * 3
-            cells.append(f"{median(values):.2f} ({low:.2f} to {high:.2f})")
-        shown.add_row(document["command"], *cells)
+        shown.add_row(document["command"], *cells_of(document, 3))
     return shown
 
 
 @click.command(help=__doc__)
-@click.argument("before", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.argument("after", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("before", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("after", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--command", "names", type=click.Choice(list(COMMANDS)), multiple=True, help="Only this one. Repeated.")
 @click.option("--variants", default=1000, show_default=True, help="Variants of each nest, at most.")
 @click.option("--microkernel", default="auto", show_default=True, help="Those of both versions.")
 @click.option("--threads", default=1, show_default=True)
 @click.option("--rounds", default=9, show_default=True, help="Runs of each command with each version.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write all samples there as well.")
+@click.option("--table", "kept", type=click.Path(exists=True, path_type=Path), help="Print such a file in Markdown.")
 def main(
-    before: Path, after: Path, names: tuple[str, ...], variants: int, microkernel: str, threads: int, rounds: int,
-    path: Path | None,
+    before: Path | None, after: Path | None, names: tuple[str, ...], variants: int, microkernel: str, threads: int,
+    rounds: int, path: Path | None, kept: Path | None,
 ) -> None:  # fmt: skip
+    if kept is not None:
+        documents = json.loads(kept.read_text(encoding="utf-8"))
+        print(*markdown(_HEADS, [[each["command"], *cells_of(each, 2)] for each in documents]), sep="\n")
+        return
+    if before is None or after is None:
+        raise click.UsageError("name the folders of programs of both versions")
     options = ["--max-variants", str(variants), "--threads", str(threads), "--microkernel", microkernel]
     programs = [before.absolute(), after.absolute()]
     documents = []

@@ -21,6 +21,8 @@ FILE = re.compile(r"\bexperiments/[\w./-]+\.(?:py|cpp|csv|json|jsonl|toml|xz)\b"
 # Where the samples behind a table are, or that there are none.
 ORIGIN = re.compile(r"experiments/data/|not kept|no raw samples", re.IGNORECASE)
 MEASURED = re.compile(r"\d\.\d|\d (?:ms|s|%|GFLOPS|GB/s)")
+# A cell that begins with a measured number. Pages that explain also have tables of sizes, versions and defaults.
+MEASURED_CELL = re.compile(r"\| (?:about |up to )?\d+(?:\.\d+(?! or later)| (?:ms|s|%|GFLOPS|GB/s|times)\b)")
 # What describes the machine, the data or the code.
 DESCRIBES = re.compile(r"^\| (?:processor|records|choice|addition|peer|what changed) ", re.MULTILINE)
 
@@ -77,8 +79,26 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
 
 
 @pytest.mark.parametrize(
+    "page", [page for page in PAGES if page not in RESULTS], ids=lambda page: str(page.relative_to(ROOT))
+)
+def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(page: Path) -> None:
+    """In the section of the table, or before the first section of the page: data, that there are none, or a result."""
+    head, *sections = re.split(r"^(?=##+ )", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    origin = re.compile(rf"{ORIGIN.pattern}|\((?:[\w./]*results/)?\d{{4}}-[\w-]+\.md", re.IGNORECASE)
+    outside = [
+        section.splitlines()[0]
+        for section in (head, *sections)
+        for table in re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+        if MEASURED_CELL.search(table) and not origin.search(section + head)
+    ]
+    assert not outside
+
+
+@pytest.mark.parametrize(
     ("page", "module", "arguments"),
     [
+        ("2026-11-21-cachegrind", "experiments.cachegrind.report", [DATA / "cachegrind.json"]),
+        ("2026-11-21-cachegrind", "experiments.cachegrind.report", [DATA / "cachegrind_unseen.json"]),
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5.json.xz"]),
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "gemm-zen5.json.xz"]),
         ("2026-11-24-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer.json"]),
@@ -86,6 +106,9 @@ def test_each_measured_table_has_its_samples_or_says_that_there_are_none(page: P
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "strided-zen3.json.xz"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3-later.json.xz"]),
         ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed.jsonl"]),
+        ("2026-11-23-before-and-after", "experiments.kept_variants", ["table", DATA / "kept_variants.json"]),
+        ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions.json"]),
+        ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions_zen3.json"]),
         ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.tuners", ["--table", DATA / "tuners.jsonl"]),
         ("2026-11-24-library", "experiments.library_peers", ["table", DATA / "library-peers-zen3.json.xz"]),
