@@ -260,7 +260,7 @@ def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
         return [*compared]
 
     monkeypatch.setattr(examining, "compare_exactly", recorded)
-    quick, slow = those_compared(0.49), those_compared(0.5)
+    quick, slow = those_compared(1.99), those_compared(2.0)
     assert len(quick) == 8
     # Now and then, and then the same variant on the same data.
     assert 0 < len(slow) < 4

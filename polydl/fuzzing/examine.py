@@ -49,8 +49,8 @@ _WORDLESS = ("wrong", "differs", "crash", "timeout")
 # Of nests, those whose variants are ranked as well.
 _RANKED = 0.1
 # Of every nest one variant is compared over a ring as well where that takes less than so many seconds by estimate, and
-# of the others, such as all over the field, of this part of them.
-_QUICK_SECONDS, _EXACT = 0.5, 0.12
+# of the others, which are long, of this part of them.
+_QUICK_SECONDS, _EXACT = 2.0, 0.12
 # Of the clock, for a compiler on a busy machine.
 _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where

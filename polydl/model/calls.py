@@ -9,6 +9,7 @@ from polydl.machine import Core
 from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import ends
 
+
 def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     """Core cycles of all calls of a site; shorter last tiles for what they are.
 
