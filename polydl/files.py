@@ -6,6 +6,7 @@ process ends, however it ends, and so the next process tells what a killed one h
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -26,6 +27,8 @@ _PREFIX = "polydl-tmp-"
 _RANDOM = "[a-z0-9_]{8}"
 # To empty a folder in which processes that were just killed may still write.
 _ATTEMPTS = 3
+# Of symbolic links that lead to another; the system follows no more.
+_MOST_LINKS = 40
 
 
 @contextmanager
@@ -171,18 +174,67 @@ def _new_file(parent: Path, prefix: str) -> tuple[Path, int]:
 
 
 @contextmanager
-def written_atomically(path: Path) -> Iterator[BinaryIO]:
-    """Like ``replacing``, in a directory that is made if it is missing.
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """Like ``replacing``, for a path that a person names: a link stays one, and the file that it leads to is replaced.
 
-    Raises ResourceError when the disk is full or the directory can't be written.
+    A pipe, a device and ``/dev/stdout`` are no files to replace: they are written to. Raises OSError.
+    """
+    descriptor = _in_place(path)
+    if descriptor is not None:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+        return
+    with replacing(Path(os.path.realpath(path)) if path.is_symlink() else path) as stream:
+        yield stream
+
+
+def _in_place(path: Path) -> int | None:
+    """A new descriptor of what is written to as it is; None for a file, a folder and what is not there.
+
+    Raises OSError for what takes no output.
+    """
+    try:
+        # Before a link is read, since the system does not follow links that other users leave in shared folders.
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return None
+    own = _own_descriptor(path)
+    if own is not None:
+        return os.dup(own)
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+        return os.open(path, os.O_WRONLY | os.O_NOCTTY)
+    raise OSError(errno.EINVAL, "it is a socket" if stat.S_ISSOCK(mode) else "it is a disk")
+
+
+def _own_descriptor(path: Path) -> int | None:
+    """The descriptor of this process that a path names, as ``/dev/stdout`` does; None for any other path.
+
+    To open such a path would write over what the descriptor has written to its file before.
+    """
+    for _ in range(_MOST_LINKS):
+        if not path.is_symlink():
+            break
+        if os.path.realpath(path.parent) == f"/proc/{os.getpid()}/fd":
+            return int(path.name)
+        path = path.parent / path.readlink()
+    return None
+
+
+@contextmanager
+def written_atomically(path: Path) -> Iterator[BinaryIO]:
+    """Like ``writing``, in a directory that is made if it is missing.
+
+    Raises ResourceError when the disk is full or the place can't be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as stream:
+        with writing(path) as stream:
             yield stream
     except OSError as error:
         raise ResourceError(
-            f"can't write {path}: {error.strerror}", remedy="free some space, or name another directory (--out)"
+            f"can't write {path}: {error.strerror}", remedy="free some space there, or name another place"
         ) from error
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.files import replacing
+from polydl.files import writing
 from polydl.machine.core import CONSTANTS
 from polydl.machine.throughput import Throughput
 
@@ -138,7 +138,7 @@ def write(profile: Profile, path: Path) -> None:
         del document["surroundings"]
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
+        with writing(path) as file:
             file.write(tomli_w.dumps(document).encode())
     except OSError as error:
         raise MachineError(

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.files import replacing
+from polydl.files import writing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
 from polydl.machine.core import Constant, Core, constants
@@ -219,7 +219,7 @@ class Machine:
     def save(self, path: str | Path) -> None:
         """Writes a TOML file, whole or not at all. Raises MachineError if it can't be written."""
         try:
-            with replacing(Path(path)) as file:
+            with writing(Path(path)) as file:
                 # Where it is, whoever reads it knows.
                 table = {name: value for name, value in asdict(self).items() if name != "at_hand"}
                 file.write(tomli_w.dumps(table).encode())
