@@ -62,6 +62,54 @@ def test_bad_input_is_refused_with_place_construct_and_remedy(path: Path) -> Non
         assert error.construct.split("…")[0].strip() in text
 
 
+HEADER_NAMES = {
+    "float libxsmm_init[64];": "libxsmm_init belongs to LIBXSMM",
+    "static float libxsmm_sgemm;": "libxsmm_sgemm belongs to LIBXSMM",
+    "int polydl_invoke;": "polydl_invoke belongs to generated code",
+    "extern int polydl_invoke;": "polydl_invoke belongs to generated code",
+    "#define polydl_min(a, b) 0": "polydl_min belongs to generated code",
+    "static inline void memcpy(int x) {}": "memcpy belongs to the compiler",
+    "typedef int polydl_index;": "polydl_index belongs to generated code",
+    "static float f_release(float x) { return x; }": "f_release belongs to generated code",
+}
+
+
+@pytest.mark.parametrize("line", HEADER_NAMES)
+@pytest.mark.parametrize("directive", ['"own.h"', "<own.h>"])
+def test_names_in_headers_of_the_users_own(line: str, directive: str, tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    header = tmp_path / "include" / "own.h"
+    header.write_text(f"// a comment\n\n{line}\n")
+    (tmp_path / "between.h").write_text(f"#include {directive}\n")
+    path = tmp_path / "nest.c"
+    path.write_text(f'#include "between.h"\n{GOOD}')
+    with pytest.raises(errors.SourceError) as raised:
+        parse(path, include_directories=[header.parent])
+    error = raised.value
+    assert (error.file, error.line) == (str(header), 3), error
+    assert HEADER_NAMES[line] in error.message
+    assert error.construct == line
+    assert error.remedy is not None
+    # What it says helps.
+    name = error.message.split()[2]
+    assert name in error.remedy
+    header.write_text(header.read_text().replace(name, "of_mine"))
+    assert parse(path, include_directories=[header.parent]).arrays[0].name == "a"
+
+
+def test_headers_may_declare_what_belongs_to_others(tmp_path: Path) -> None:
+    (tmp_path / "libxsmm_source.h").write_text("static inline int libxsmm_own(void) { return 0; }\n")
+    (tmp_path / "own.h").write_text(
+        "#ifndef POLYDL_F_H\n#define POLYDL_F_H\nvoid f_release(void);\n#endif\n"
+        "extern int omp_x;\nvoid libxsmm_init(void);\n"
+        "#include <string.h>\n#include <polydl/bfloat16.h>\n#include <omp.h>\n#include <stdarg.h>\n"
+    )
+    path = tmp_path / "nest.c"
+    nest = GOOD.replace("  for", "#pragma scop\n  for").replace("}", "#pragma endscop\n}")
+    path.write_text(f'#include "own.h"\n#include "libxsmm_source.h"\nextern float libxsmm_data[8];\n{nest}')
+    assert parse(path).arrays[0].name == "a"
+
+
 def test_a_function_that_has_no_header_can_be_declared() -> None:
     with pytest.raises(errors.SourceError) as raised:
         parse(BAD_INPUT / "undeclared_function.c")

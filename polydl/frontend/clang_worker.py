@@ -186,7 +186,8 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             parameters = [parameter.spelling for parameter in function.get_arguments()]
             _check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
-            check_names(unit, function.spelling, [*declared, *((macro, -1) for macro in macros)], text, file)
+            declared += [(macro, -1) for macro in macros]
+            check_names(unit, function.spelling, declared, text, file, request["shipped"])
             parser.check_headers(text, macros)
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)

@@ -58,10 +58,14 @@ class Job:
     timeout_seconds: float
 
     @property
-    def include_options(self) -> list[str]:
+    def shipped(self) -> list[str]:
+        """The include directories that are polydl's and the compiler's."""
         headers = builtin_headers()
-        shipped = [str(headers)] if headers is not None else []
-        return [f"-I{directory}" for directory in [*self.include_directories, str(INCLUDE), *shipped]]
+        return [str(INCLUDE), *([str(headers)] if headers is not None else [])]
+
+    @property
+    def include_options(self) -> list[str]:
+        return [f"-I{directory}" for directory in [*self.include_directories, *self.shipped]]
 
 
 def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
@@ -76,6 +80,7 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
         "function": job.function,
         "defines": dict(job.defines),
         "options": job.include_options,
+        "shipped": job.shipped,
         "shift": shift,
         "deepest": sys.getrecursionlimit() // _FRAMES_PER_LEVEL,
     }

@@ -1,15 +1,18 @@
 """Names that a file may not define, since generated code, its libraries or the compiler mean something else by them.
 
+Nor may headers of its own, which generated code includes, too.
+
 Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from clang.cindex import CursorKind, conf
+from clang.cindex import CursorKind, SourceLocation, StorageClass, conf
 
 from polydl.errors import SourceError
 from polydl.frontend.source import line_of, one_line
@@ -25,24 +28,68 @@ _OWN = re.compile(r"polydl_\w*|POLYDL_\w*")
 # What generated code can't do without. Types and qualifiers may be macros: what these mean is what Clang reads.
 _KEYWORDS = re.compile("break|case|continue|default|do|else|for|goto|if|return|sizeof|switch|while")
 _MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
-_DEFINED = (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL)
+# The guard of a header that polydl emitted, which a file may include.
+_GUARD = re.compile(r"POLYDL_\w*_H")
+_LINKED_KINDS = (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL)
 _CONFLICT = re.compile(r"'(\w+)'")
 
 
-def check_names(unit: Any, function: str, variables: Iterable[tuple[str, int]], text: str, file: str) -> None:
-    """Check what the file and the function, whose ``variables`` are (name, offset), define. Raises SourceError."""
+def check_names(
+    unit: Any, function: str, variables: Iterable[tuple[str, int]], text: str, file: str, shipped: Sequence[str]
+) -> None:
+    """Check what the file, headers of its own and the function, whose ``variables`` are (name, offset), define.
+
+    Headers in the directories ``shipped`` are polydl's or the compiler's. Raises SourceError.
+    """
     emitted = Interface(function, "")
     beside = re.compile(f"{_OWN.pattern}|{emitted.release}|{emitted.missing}")
     linked = re.compile(f"{_LINKED.pattern}|{beside.pattern}")
     for match in _MACRO.finditer(text):
         _check(beside, match[1], match.start(1), text, file)
         _check(_KEYWORDS, match[1], match.start(1), text, file)
+    headers = dict(_own_headers(unit, shipped))
+    for name, content in headers.items():
+        for match in _MACRO.finditer(content):
+            if not _GUARD.fullmatch(match[1]):
+                _check(beside, match[1], match.start(1), content, name)
     for cursor in unit.cursor.get_children():
-        if conf.lib.clang_Location_isFromMainFile(cursor.location):
-            pattern = linked if cursor.kind in _DEFINED and cursor.is_definition() else beside
-            _check(pattern, cursor.spelling, cursor.location.offset, text, file)
+        place = cursor.location
+        if conf.lib.clang_Location_isFromMainFile(place):
+            pattern = linked if _is_defined(cursor) else beside
+            _check(pattern, cursor.spelling, place.offset, text, file)
+        elif headers and not conf.lib.clang_Location_isInSystemHeader(place):
+            header = place.file.name if place.file is not None else None
+            if header not in headers:
+                continue
+            pattern = beside
+            if cursor.kind in _LINKED_KINDS:
+                # An emitted header declares what stands beside a function.
+                pattern = linked if _is_defined(cursor) and not _is_of_libxsmm(header) else _OWN
+            _check(pattern, cursor.spelling, place.offset, headers[header], header)
     for name, offset in variables:
         _check(_OWN, name, offset, text, file)
+
+
+def _is_defined(cursor: Any) -> bool:
+    """Whether the program gets a function or a variable here, as from ``float a[64];``, which Clang calls tentative."""
+    if cursor.kind == CursorKind.VAR_DECL and cursor.storage_class != StorageClass.EXTERN:
+        return True
+    return cursor.kind in _LINKED_KINDS and bool(cursor.is_definition())
+
+
+def _is_of_libxsmm(header: str) -> bool:
+    return Path(header).name.startswith("libxsmm")
+
+
+def _own_headers(unit: Any, shipped: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(name, text) of the headers that are neither the system's nor ``shipped``."""
+    for inclusion in unit.get_includes():
+        header = inclusion.include
+        if conf.lib.clang_Location_isInSystemHeader(SourceLocation.from_offset(unit, header, 0)):
+            continue
+        path = Path(header.name)
+        if not any(path.is_relative_to(folder) for folder in shipped) and path.is_file():
+            yield header.name, path.read_bytes().decode("latin-1")
 
 
 def _check(pattern: re.Pattern[str], name: str, offset: int, text: str, file: str) -> None:
