@@ -22,6 +22,8 @@ from typing import BinaryIO
 from polydl.errors import ResourceError
 from polydl.interruption import INTERRUPTION
 
+#: What is said of a path that no document and no generated text can name.
+NO_TEXT = "the path is not UTF-8 text"
 _PREFIX = "polydl-tmp-"
 # What ``tempfile`` appends to a prefix.
 _RANDOM = "[a-z0-9_]{8}"
@@ -29,6 +31,15 @@ _RANDOM = "[a-z0-9_]{8}"
 _ATTEMPTS = 3
 # Of symbolic links that lead to another; the system follows no more.
 _MOST_LINKS = 40
+
+
+def is_text(path: str | Path) -> bool:
+    """Whether a path is UTF-8, as names on Linux need not be."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @contextmanager
@@ -41,6 +52,9 @@ def temporary_directory() -> Iterator[Path]:
     try:
         try:
             parent = Path(tempfile.gettempdir())
+            if not is_text(parent):
+                # Libraries that are built there are opened by their paths.
+                raise ResourceError(NO_TEXT, file=str(parent), remedy="name another place in TMPDIR")
             _sweep_once(parent)
             with INTERRUPTION.deferred():
                 path, descriptor = _new_directory(parent)

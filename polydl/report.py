@@ -8,7 +8,7 @@ docs/optimize.schema.json describes the document of ``optimize``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,8 @@ import msgspec
 
 from polydl import report_evidence
 from polydl.emitted_names import FILE_KINDS
-from polydl.files import write_atomically
+from polydl.errors import printable
+from polydl.files import is_text, write_atomically
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -48,8 +49,24 @@ STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
 
 
 def to_text(document: Document) -> str:
-    """The document as JSON that any reader takes (null for NaN), its keys in their order."""
-    return msgspec.json.format(msgspec.json.encode(document), indent=2).decode() + "\n"
+    """The document as JSON that any reader takes, its keys in their order.
+
+    It has null for NaN, and paths that are not UTF-8 are as messages show them.
+    """
+    try:
+        encoded = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        encoded = msgspec.json.encode(_printable(document))
+    return msgspec.json.format(encoded, indent=2).decode() + "\n"
+
+
+def _printable(value: Any) -> Any:
+    """The same JSON value without what UTF-8 can't hold."""
+    if isinstance(value, str):
+        return value if is_text(value) else printable(value)
+    if isinstance(value, Mapping):
+        return {_printable(key): _printable(part) for key, part in value.items()}
+    return [_printable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def innermost_level(size: int, machine: Machine) -> str:

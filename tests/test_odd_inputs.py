@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -103,6 +104,33 @@ def test_a_name_that_is_not_utf8_is_refused_with_a_remedy_that_works(tmp_path: P
         assert "Traceback" not in ended.stderr
     (tmp_path / "nest.c").symlink_to(source)
     assert command("parse", "nest.c", cwd=tmp_path).returncode == 0
+
+
+@parametrized("name", ["optimize", "tune", "fuse", "library", "model", "fuzz"], quick=2)
+def test_a_folder_for_results_that_is_not_utf8_is_refused_at_the_start(name: str, tmp_path: Path) -> None:
+    files = () if name == "fuzz" else ("nest.c",)
+    ended = command(name, *files, "--out", b"o\xebut", cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr == (
+        "polydl: error: the path is not UTF-8 text\n  in: --out o\\xebut\n  remedy: name another directory\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_place_for_temporary_files_that_is_not_utf8_is_refused_at_the_start(tmp_path: Path) -> None:
+    (tmp_path / "nest.c").write_text(GOOD)
+    (tmp_path / os.fsdecode(b"d\xebr")).mkdir()
+    ended = command("parse", "nest.c", cwd=tmp_path, shell="TMPDIR=$PWD/$(printf 'd\\353r') exec \"$@\"")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        f"polydl: error: {tmp_path}/d\\xebr: the path is not UTF-8 text\n  remedy: name another place in TMPDIR\n"
+    )
+
+
+def test_documents_name_records_whose_path_is_not_utf8(tmp_path: Path) -> None:
+    ended = command("records", "list", "--json", "-", "--records", b"r\xebcords", cwd=tmp_path)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["directory"] == "r\\xebcords"
 
 
 # ---- expressions and statements

@@ -15,6 +15,7 @@ from polydl.commands.output import FAILURE, STANDARD_OUTPUT, show
 from polydl.errors import OptionError
 from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.presentation.options import OUT, debug_option, json_option
+from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
     from polydl.fuzzing.examine import Settings
@@ -52,9 +53,7 @@ def _budget(_context: click.Context, _parameter: click.Parameter, value: str) ->
 @click.option("--optimization", type=click.Choice(_LEVELS), help="Of the variants' compiler (drawn for each nest).")
 @click.option("--numerics", type=click.Choice(NUMERICS), help="Level of the variants (drawn for each nest).")
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Keep what fails there ({OUT}/fuzz-SEED), and go on."
-)
+@out_option(f"Keep what fails there ({OUT}/fuzz-SEED), and go on")
 @click.option(
     "--replay", type=click.Path(path_type=Path), metavar="FILE", help="Try what was kept in a finding.json again."
 )

@@ -22,6 +22,7 @@ from polydl.presentation.options import (
     source_options,
     target_options,
 )
+from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     help="Compile, check and time the first K of each shape's ranking.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of shapes, variants and data.")
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FILE).")
+@out_option(f"Write files there ({OUT}/FILE)")
 @click.option("--name", default="", metavar="NAME", help="What the emitted function is called (as in the source).")
 @click.option("--prefix", default="", metavar="PREFIX", help="Put before the names of all that is emitted.")
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")

@@ -20,6 +20,7 @@ from polydl.presentation.options import (
     quiet_option,
     records_option,
 )
+from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
     from polydl.ir.numerics import Numerics
@@ -51,7 +52,7 @@ def _shapes(texts: Sequence[str]) -> Shapes:
     "--input", "inputs", metavar="[NAME=]SHAPE", multiple=True,
     help="The shape of an input, such as 1,3,224,224. May be left out where the model fixes it, and repeated.",
 )  # fmt: skip
-@click.option("--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FILE).")
+@out_option(f"Write files there ({OUT}/FILE)")
 @click.option("--name", default="", metavar="NAME", help="What the emitted function is called (model).")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
 @click.option("--budget", metavar="BUDGET", help="How long each distinct operator is searched: 30s, 200runs, 5%.")

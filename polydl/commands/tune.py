@@ -25,6 +25,7 @@ from polydl.presentation.options import (
     strategy_option,
     top_k_options,
 )
+from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
     from polydl.tuning import Nest
@@ -69,9 +70,7 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="Give up on a candidate that takes longer for one run.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write a folder for each nest there ({OUT})."
-)
+@out_option(f"Write a folder for each nest there ({OUT})")
 @click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works).")
 @click.option("--fresh", is_flag=True, help="Measure again what the records hold.")
 @sandbox_option

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from polydl.c_tokens import TokenKind, tokens
 from polydl.errors import SourceError, printable
+from polydl.files import NO_TEXT, is_text
 
 #: No source that a person wrote comes near; the passes over a file of this size take seconds.
 MOST_BYTES = 4 << 20
@@ -28,15 +29,13 @@ _KINDS = {
 def check_path(path: Path) -> None:
     """Check that libclang and JSON documents can hold the absolute path. Raises SourceError."""
     absolute = os.path.abspath(path)
-    try:
-        absolute.encode()
-    except UnicodeEncodeError:
+    if not is_text(absolute):
         raise SourceError(
-            "the path is not UTF-8 text",
+            NO_TEXT,
             file=str(path),
             construct=printable(absolute),
             remedy="rename what isn't, such as with convmv, or run polydl where no folder above has such a name",
-        ) from None
+        )
 
 
 def not_a_file(mode: int) -> str | None:

@@ -13,6 +13,7 @@ import click
 
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
+from polydl.presentation.output_directory import out_option
 from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
@@ -423,9 +424,7 @@ def optimization_options(*others: Callable[[Command], Command]) -> Callable[[Com
         ranker_option,
         top_k_options(5, "Compile, check and time"),
         click.option("--no-run", is_flag=True, help="Stop after ranking: compile and run nothing."),
-        click.option(
-            "--out", type=click.Path(path_type=Path), metavar="DIR", help=f"Write files there ({OUT}/FUNCTION)."
-        ),
+        out_option(f"Write files there ({OUT}/FUNCTION)"),
         click.option("--compiler", metavar="NAME", help="gcc or clang, by name or path (the first that works)."),
         *others,
         click.option(
