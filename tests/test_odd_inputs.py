@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from marks import parametrized
@@ -15,6 +17,7 @@ import polydl
 from polydl import errors, pipeline
 from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
+from polydl.frontend import child
 from polydl.frontend.counters import LIMITS, Header
 from polydl.frontend.pet import parse
 from polydl.poly import counting
@@ -260,6 +263,31 @@ def test_a_file_system_without_execution_is_said_before_anything_is_compiled(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(errors.ResourceError, match="mounted noexec") as raised:
         build((), Toolchain.find(), tmp_path / "below")
+    assert "TMPDIR" in (raised.value.remedy or "")
+
+
+@pytest.mark.parametrize("place", ["missing", "nest.c", "/proc"])
+def test_the_passes_take_the_place_that_is_there_if_none_can_be_made_in_tmpdir(place: str, tmp_path: Path) -> None:
+    (tmp_path / "nest.c").write_text(GOOD)
+    ended = command("parse", "nest.c", cwd=tmp_path, shell=f'TMPDIR={place} exec "$@"')
+    assert ended.returncode == 0, ended.stderr
+    assert "function f" in ended.stdout
+
+
+def test_a_full_disk_while_pet_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "nest.c").write_text(GOOD)
+    printed = "error: unable to make temporary file: No space left on device\n"
+
+    def run(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> child.Outcome:
+        if module.endswith("pet_worker"):
+            # Where the folder that is removed with all in it is.
+            assert Path(request["temporary"]) == folder
+            return child.Outcome({"scops": []}, "", printed)
+        return child.run_child(module, request, folder, timeout_seconds)
+
+    monkeypatch.setattr("polydl.frontend.passes.run_child", run)
+    with pytest.raises(errors.ResourceError, match="can't be run: No space left on device") as raised:
+        parse(tmp_path / "nest.c")
     assert "TMPDIR" in (raised.value.remedy or "")
 
 

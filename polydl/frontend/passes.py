@@ -12,13 +12,15 @@ from typing import Any
 
 from polydl import errors
 from polydl.bfloat16 import INCLUDE
-from polydl.errors import MissingComponentError, PolydlError, SourceError, UnsupportedConstructError
+from polydl.errors import MissingComponentError, PolydlError, ResourceError, SourceError, UnsupportedConstructError
 from polydl.frontend.child import Outcome, run_child
 from polydl.frontend.facts import SourceFacts
 from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_headers
 from polydl.frontend.source import line_of, one_line
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<message>.*)$", re.MULTILINE)
+# What the Clang inside of libpet says where ``TMPDIR`` is full or gone.
+_NO_TEMPORARY_FILE = re.compile(r"^error: unable to make temporary file: (.*)$", re.MULTILINE)
 # Calls within calls that a walk over an expression takes for each level of it, at most.
 _FRAMES_PER_LEVEL = 5
 # Messages of libpet about the region, with remedies.
@@ -111,7 +113,7 @@ def asked(module: str, request: Mapping[str, Any], job: Job) -> dict[str, Any]:
 def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:
     """pet's scop of the chosen function, as the worker describes it. Its offsets refer to ``facts.shown``.
 
-    Raises UnsupportedConstructError, with pet's message, if pet detects no scop.
+    Raises UnsupportedConstructError, with pet's message, if pet detects no scop, ResourceError if it can't write.
     """
     if find_spec("cffi") is None:
         raise MissingComponentError("cffi, which opens libpet, is not installed", remedy="pip install cffi tadashi")
@@ -122,9 +124,12 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
         "libraries": library.paths,
         "file": str(shown),
         "autodetect": facts.region is None,
+        "temporary": str(job.folder),
         "options": [f"-I{folder}", *job.include_options, *(f"-D{name}={text}" for name, text in facts.macros.items())],
     }
     outcome = run_child("polydl.frontend.pet_worker", request, job.folder, job.timeout_seconds)
+    if refusal := _NO_TEMPORARY_FILE.search(outcome.output):
+        raise no_room(refusal[1])
     line, message = _complaint(outcome, str(shown), facts, job.text)
     if outcome.result is None:
         raise UnsupportedConstructError(
@@ -152,6 +157,14 @@ def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any
         file=job.name,
         line=line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
         remedy="enclose for loops with affine bounds in #pragma scop and #pragma endscop",
+    )
+
+
+def no_room(reason: str) -> ResourceError:
+    """The error for passes that can't write their files."""
+    return ResourceError(
+        f"the passes over the file can't be run: {reason}",
+        remedy="free space in the folder for temporary files, which TMPDIR names",
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from polydl.errors import OptionError, ResourceError, SourceError, UnsupportedConstructError
+from polydl.errors import OptionError, SourceError, UnsupportedConstructError
 from polydl.files import temporary_directory
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
@@ -22,7 +22,7 @@ from polydl.frontend.facts import SourceFacts
 from polydl.frontend.includes import check_includes
 from polydl.frontend.languages import named
 from polydl.frontend.model import SHIFT, Model, build, infeasible
-from polydl.frontend.passes import Job, clang_pass, pet_pass
+from polydl.frontend.passes import Job, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.ir.scop import Scop
@@ -127,10 +127,7 @@ def _temporary_folder() -> Iterator[Path]:
         with temporary_directory() as folder:
             yield folder
     except OSError as error:
-        raise ResourceError(
-            f"the passes over the file can't be run: {error.strerror or error}",
-            remedy="free space in the folder for temporary files, which TMPDIR names",
-        ) from error
+        raise no_room(error.strerror or str(error)) from error
 
 
 def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]) -> Model:

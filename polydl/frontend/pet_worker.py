@@ -229,6 +229,8 @@ def _scops(request: Mapping[str, Any]) -> Mapping[str, Any]:
         pet = _opened(tuple(request["libraries"]))
     except (OSError, AttributeError) as error:
         return {"unusable": str(error)}
+    # Python falls back to another place where TMPDIR names none, and the Clang inside of libpet does not.
+    os.environ["TMPDIR"] = request["temporary"]
     return {"scops": pet.scops(request["file"], request["autodetect"], request["options"])}
 
 
