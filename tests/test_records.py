@@ -28,7 +28,7 @@ from polydl.ir.numerics import Numerics
 from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
 from polydl.records.record import Record, code_digest, now
-from polydl.records.store import Damage, append, exposure, file_of, files, merge, prune, read, refusal
+from polydl.records.store import Damage, append, exposure, file_of, files, merge, prune, read, read_file, refusal
 from polydl.variant_json import variant_from_json
 
 
@@ -154,10 +154,31 @@ def test_what_a_compiler_says_is_cut_to_a_line_that_can_be_read() -> None:
 
 def test_a_pipe_is_no_file_of_records(tmp_path: Path) -> None:
     os.mkfifo(file_of(tmp_path, NEST))
-    with pytest.raises(RecordsError, match="no ordinary file"):
-        list(read(tmp_path))
+    with pytest.raises(RecordsError, match="no ordinary file") as raised:
+        list(read_file(file_of(tmp_path, NEST)))
+    assert raised.value.remedy
     with pytest.raises(ResourceError, match="no ordinary file"):
         append(tmp_path, [record()])
+
+
+def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
+    append(tmp_path, [record()])
+    os.mkfifo(file_of(tmp_path, "a-pipe"))
+    file_of(tmp_path, "a-folder").mkdir()
+    file_of(tmp_path, "to-a-device").symlink_to("/dev/zero")
+    file_of(tmp_path, "to-nothing").symlink_to("nothing")
+    file_of(tmp_path, "to-a-file").symlink_to(file_of(tmp_path, NEST).name)
+    odd = [file_of(tmp_path, name) for name in ("a-folder", "a-pipe", "to-a-device", "to-nothing")]
+    damaged: list[Damage] = []
+    assert list(read(tmp_path, damaged=damaged.append)) == [record()] * 2
+    assert [(each.file, each.line, each.torn) for each in damaged] == [(path, None, False) for path in odd]
+    assert list(read(tmp_path, nest="a-pipe")) == []
+    done = merge(tmp_path / "elsewhere", [tmp_path])
+    assert (done.added, [each.file for each in done.damaged]) == (1, odd)
+    file_of(tmp_path, "to-a-file").unlink()
+    pruned = prune(tmp_path, lambda records: [True] * len(records))
+    assert (pruned.removed, [each.file for each in pruned.passed_over]) == (1, odd)
+    assert all(os.path.lexists(path) for path in odd)
 
 
 def test_records_are_not_written_through_a_link(tmp_path: Path) -> None:

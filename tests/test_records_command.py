@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,28 @@ def test_the_command_says_what_is_damaged_and_drops_it(tmp_path: Path, run: Any)
     assert "Removed  0 records and 4 damaged lines, 2 stay" in run("prune", "--damaged", "--records", tmp_path)[1]
     assert run("list", "--records", tmp_path)[2] == ""
     assert run("damaged", "--records", tmp_path)[1] == "no line of 2 is damaged\n"
+
+
+def test_what_is_no_file_ends_no_command(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record()])
+    os.mkfifo(file_of(tmp_path, "pipe"))
+    said = f"polydl: warning: passed over, no ordinary file: {file_of(tmp_path, 'pipe')} (move it elsewhere)\n"
+    for command in ("list", "show", "best", "export"):
+        status, out, err = run(command, "--records", tmp_path)
+        assert (status, err) == (0, said)
+        assert NEST in out
+    file_of(tmp_path, "folder").mkdir()
+    for arguments in (["prune", "--damaged"], ["prune", "--damaged", "--dry-run"], ["merge", tmp_path]):
+        status, _, err = run(*arguments, "--records", tmp_path)
+        assert status == 0
+        assert f"no ordinary files: {file_of(tmp_path, 'folder')}; {file_of(tmp_path, 'pipe')} (move them" in err
+    status, out, _ = run("damaged", "--records", tmp_path)
+    assert (status, out.splitlines()) == (
+        0, [f"{file_of(tmp_path, name)}: it is no ordinary file" for name in ("folder", "pipe")]
+    )  # fmt: skip
+    document = json.loads(run("damaged", "--json", "-", "--records", tmp_path)[1])
+    assert [each["line"] for each in document["damaged"]] == [None, None]
+    assert (file_of(tmp_path, "pipe").is_fifo(), file_of(tmp_path, "folder").is_dir()) == (True, True)
 
 
 def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None:

@@ -241,7 +241,9 @@ def prune(
     removed = f"{'Would remove' if dry_run else 'Removed'}  {done.removed} records"
     lines = f" and {done.damaged} damaged lines" if done.damaged else ""
     backups = "".join(f"\n  as it was: {path}" for path in done.backups)
-    return show(json_path, document, f"{removed}{lines}, {done.kept} stay{backups}")
+    show(json_path, document, f"{removed}{lines}, {done.kept} stay{backups}")
+    warn_of_damage(done.passed_over)
+    return 0
 
 
 @records.command()

@@ -203,7 +203,9 @@ def read_records(source: Path, damaged: Callable[[Damage], None] | None = None) 
             with lzma.open(source, "rb") as file:
                 yield from read_stream(file, source, damaged)
         except (OSError, EOFError, lzma.LZMAError) as error:
-            raise RecordsError(f"can't be read: {error}", file=str(source)) from None
+            raise RecordsError(
+                f"can't be read: {error}", file=str(source), remedy="copy it anew, or name other records"
+            ) from None
     else:
         yield from read_file(source, damaged)
 

@@ -115,29 +115,44 @@ def best_text(records: Sequence[Record]) -> str:
 
 
 def damage_text(damage: Damage) -> str:
-    """Where a line is that holds no record, and why it holds none."""
+    """Where a line is that holds no record, and why it holds none; or what is no file."""
+    if damage.line is None:
+        return f"{damage.file}: {damage.reason}"
     if damage.torn:
         return f"{damage.file}:{damage.line}: the last line is torn (a process was killed)"
     return f"{damage.file}:{damage.line}: {damage.reason}"
 
 
 def damages_text(damages: Sequence[Damage]) -> str:
-    """How many lines were passed over, and where; "" for none."""
-    if not damages:
-        return ""
+    """How many lines and how many things that are no files were passed over, and where; "" for none."""
     lines: dict[Path, list[str]] = {}
+    others: list[str] = []
     for damage in damages:
-        lines.setdefault(damage.file, []).append(str(damage.line))
-    places = [
-        f"{file}:{', '.join(numbers[:_SHOWN_LINES])}{', ...' if len(numbers) > _SHOWN_LINES else ''}"
-        for file, numbers in lines.items()
-    ]
-    more = f" and in {counted(len(places) - _SHOWN_FILES, 'more file')}" if len(places) > _SHOWN_FILES else ""
-    return (
-        f"{counted(len(damages), 'line')} passed over, no {'records' if len(damages) > 1 else 'record'} "
-        f"({'; '.join(places[:_SHOWN_FILES])}{more}); `polydl records damaged` says why, "
-        "`polydl records prune --damaged` drops such lines"
-    )
+        if damage.line is None:
+            others.append(str(damage.file))
+        else:
+            lines.setdefault(damage.file, []).append(str(damage.line))
+    texts = []
+    if lines:
+        count = len(damages) - len(others)
+        places = [
+            f"{file}:{', '.join(numbers[:_SHOWN_LINES])}{', ...' if len(numbers) > _SHOWN_LINES else ''}"
+            for file, numbers in lines.items()
+        ]
+        more = f" and in {counted(len(places) - _SHOWN_FILES, 'more file')}" if len(places) > _SHOWN_FILES else ""
+        texts.append(
+            f"{counted(count, 'line')} passed over, no {'records' if count > 1 else 'record'} "
+            f"({'; '.join(places[:_SHOWN_FILES])}{more}); `polydl records damaged` says why, "
+            "`polydl records prune --damaged` drops such lines"
+        )
+    if others:
+        more = f" and {len(others) - _SHOWN_FILES} more" if len(others) > _SHOWN_FILES else ""
+        several = len(others) > 1
+        texts.append(
+            f"passed over, no ordinary {'files' if several else 'file'}: {'; '.join(others[:_SHOWN_FILES])}{more} "
+            f"(move {'them' if several else 'it'} elsewhere)"
+        )
+    return "; ".join(texts)
 
 
 def store_texts(store: StoreState) -> list[str]:

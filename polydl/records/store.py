@@ -33,6 +33,7 @@ from polydl.records.record import Record
 
 _SUFFIX = ".jsonl"
 _BACKUP = ".bak"
+_NO_FILE = "it is no ordinary file"
 # More than a record needs, as a rule.
 _ROOM_BYTES = 1 << 16
 _BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
@@ -42,11 +43,11 @@ _MODE = 0o755
 
 @dataclass(frozen=True)
 class Damage:
-    """A line that holds no record."""
+    """A line that holds no record, or something in a directory of records that is no file."""
 
     file: Path
-    #: number of the line, from 1
-    line: int
+    #: number of the line, from 1; None for what is no file
+    line: int | None
     reason: str
     #: whether it is an incomplete last line, as a killed process leaves it
     torn: bool
@@ -74,6 +75,8 @@ class Pruned:
     damaged: int
     #: files as they were before
     backups: tuple[Path, ...]
+    #: what is no file, and stays
+    passed_over: tuple[Damage, ...] = ()
 
 
 def default_directory() -> Path:
@@ -109,17 +112,31 @@ def read(
     """All records, or those of one nest, in the order in which they were written, one at a time.
 
     Records that are appended after a file was opened are not seen. ``damaged`` is called for each line that is no
-    record of this version or an older one. Raises RecordsError for a file that can't be read.
+    record of this version or an older one, and for what is no file. Raises RecordsError for a file that can't be read.
     """
-    for path in files(directory, nest):
+    for path in _ordinary(files(directory, nest), damaged):
         yield from read_file(path, damaged)
 
 
 def files(directory: Path, nest: str | None = None) -> tuple[Path, ...]:
-    """The files that ``read`` reads."""
+    """The files that ``read`` reads, and what else has such a name."""
     if nest is not None:
         return tuple(path for path in [file_of(directory, nest)] if os.path.exists(path))
     return tuple(sorted(directory.glob(f"*{_SUFFIX}")))
+
+
+def _ordinary(paths: Iterable[Path], damaged: Callable[[Damage], None] | None) -> Iterator[Path]:
+    """The paths of files. ``damaged`` is called for a folder, a pipe, a device and a link that leads nowhere."""
+    for path in paths:
+        try:
+            ordinary = path.is_file()
+        except PermissionError:
+            ordinary = True  # whoever reads it says why that is refused
+        if ordinary:
+            yield path
+        # One that another process has just removed is no matter.
+        elif damaged is not None and os.path.lexists(path):
+            damaged(Damage(path, None, _NO_FILE, torn=False))
 
 
 def read_file(path: Path, damaged: Callable[[Damage], None] | None = None) -> Iterator[Record]:
@@ -154,7 +171,7 @@ def merge(directory: Path, sources: Sequence[Path]) -> Merged:
     for source in sources:
         if not source.exists():
             raise RecordsError("there are no records", file=str(source), remedy="name a directory or a file of records")
-        for path in files(source) if source.is_dir() else (source,):
+        for path in _ordinary(files(source), damaged.append) if source.is_dir() else (source,):
             by_nest: dict[str, list[bytes]] = {}
             for record in read_file(path, damaged.append):
                 by_nest.setdefault(record.nest, []).append(to_line(record))
@@ -178,7 +195,8 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
     """
     removed, kept, damaged = 0, 0, 0
     backups: list[Path] = []
-    for path in files(directory):
+    passed_over: list[Damage] = []
+    for path in _ordinary(files(directory), passed_over.append):
         with _locked(path) as descriptor:
             with open(os.dup(descriptor), "rb") as file:
                 parsed = list(_lines(file, path))
@@ -195,7 +213,7 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
             damaged += len(parsed) - len(sound) - (len(left) - sound_left)
             if len(left) < len(parsed) and not dry_run:
                 backups.append(_replace(path, descriptor, [line for line, _ in left]))
-    return Pruned(removed, kept, damaged, tuple(backups))
+    return Pruned(removed, kept, damaged, tuple(backups), tuple(passed_over))
 
 
 def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
@@ -293,7 +311,7 @@ def _is_at(descriptor: int, path: Path) -> bool:
 def _require_file(descriptor: int) -> None:
     """Raises OSError for a pipe or a device, which may have no end."""
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        raise OSError(errno.EINVAL, "it is no ordinary file")
+        raise OSError(errno.EINVAL, _NO_FILE)
 
 
 def _write(descriptor: int, lines: Sequence[bytes], directory: Path) -> None:
@@ -343,7 +361,8 @@ def _parsed(path: Path) -> Iterator[tuple[bytes, Record | Damage]]:
             fcntl.flock(file, fcntl.LOCK_UN)
             yield from _lines(file, path, end)
     except OSError as error:
-        raise RecordsError(f"can't be read: {error.strerror}", file=str(path)) from None
+        remedy = "make it a file that you may read, or name other records"
+        raise RecordsError(f"can't be read: {error.strerror}", file=str(path), remedy=remedy) from None
 
 
 def _lines(file: io.BufferedIOBase, path: Path, end: int = sys.maxsize) -> Iterator[tuple[bytes, Record | Damage]]:
