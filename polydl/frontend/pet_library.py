@@ -79,9 +79,9 @@ def open_libraries(ffi: Any, paths: Sequence[str]) -> tuple[Any, Any]:
 @cache
 def _system_library() -> str | None:
     # Imported here, as below, since the child process that opens the library needs neither module.
-    from ctypes.util import find_library
+    from polydl.frontend.system_library import system_library
 
-    return find_library("pet")
+    return system_library("pet")
 
 
 def _tadashi_folder(name: str) -> Path | None:
