@@ -23,6 +23,8 @@ class PlainBuild:
     toolchain: Toolchain
     #: the loops with a directive; "" where they are as they were written
     region: str = ""
+    #: on how many it runs
+    threads: int = 1
 
 
 @dataclass(frozen=True)

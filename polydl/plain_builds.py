@@ -1,21 +1,22 @@
 """The builds of the plain nest: compilers, flags and threads.
 
 Each is the user's source with nothing changed but compiler, flags and, where iterations of a loop are proved
-independent, one directive. All are verified and timed beside the candidates, as one of them.
+independent, directives. All are verified and timed beside the candidates, as one of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from polydl import bfloat16
 from polydl.baselines import PlainBuild
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import function_text
 from polydl.codegen.original import defines, original
-from polydl.codegen.parallel_source import with_parallel_loops
+from polydl.codegen.parallel_source import own_threads, with_parallel_loops, without_directives
 from polydl.errors import AnalysisError, MissingComponentError, OptionError
 from polydl.execute.contract import Built, Executor, ProgressCallback
 from polydl.execute.toolchain import Toolchain
@@ -34,25 +35,59 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     """The builds to compare with; the nest as it was written, with nothing but the toolchain's own flags, is the first.
 
     One thread, all ``threads`` as the compiler deals them out, and all as OpenMP does: a directive stands before each
-    outermost loop that is proved parallel, unless the source has its own. Sums may be reordered where ``level`` admits
-    that. The other one of gcc and clang takes part where it is installed.
+    outermost loop that is proved parallel and has as many iterations. A source with OpenMP directives of its own is
+    also built without them in these two ways, unless they stand before the same loops. Sums may be reordered where
+    ``level`` admits that. The other one of gcc and clang takes part where it is installed.
     """
     plain = original(scop)
     fast = fast_flags(level) if _rounds(scop) else ()
-    builds = [PlainBuild(_name(toolchain), plain, toolchain)]
-    own_threads = _OWN_THREADS.search(scop.source) is not None
-    parallel = _parallel(scop, plain, threads, level) if threads > 1 and not own_threads else None
+    written = own_threads(scop, threads)
+    builds = [replace(_build("original", plain, toolchain, ()), threads=written)]
+    further = _further(scop, plain, threads, level)
     for compiler in (toolchain, *_others(toolchain)):
         word = "plain" if compiler is toolchain else f"plain-{compiler.kind}-{compiler.version}"
         if fast or compiler is not toolchain:
-            builds.append(_build(word, plain, compiler, fast))
-        if parallel is not None:
-            kernel, region = parallel
-            build = _build(f"{word}-threads", kernel, compiler, fast, ", omp parallel for")
-            builds.append(replace(build, region=region))
-        if threads > 1 and not own_threads and compiler.kind == "gcc":
-            builds.append(_build(f"{word}-dealt", plain, compiler, (*fast, f"-ftree-parallelize-loops={threads}")))
+            builds.append(replace(_build(word, plain, compiler, fast), threads=written))
+        if further.parallel is not None:
+            build = _build(f"{word}-threads", further.parallel, compiler, fast, f", omp parallel for{further.instead}")
+            builds.append(replace(build, region=further.parallel_region, threads=threads))
+        if further.serial is not None and compiler.kind == "gcc":
+            flags = (*fast, f"-ftree-parallelize-loops={threads}")
+            build = _build(f"{word}-dealt", further.serial, compiler, flags, further.instead and ", without its own")
+            builds.append(replace(build, region=further.serial_region, threads=threads))
     return tuple(builds)
+
+
+@dataclass(frozen=True)
+class _Further:
+    """What the nest is built from for several threads, beside the source as it was written."""
+
+    #: with directives before the loops that were proved parallel; None where there are none, or the source's own stand
+    #: there
+    parallel: KernelSource | None = None
+    #: its loops; "" where they are as they were written
+    parallel_region: str = ""
+    #: without directives, for a compiler that deals iterations out; None where the source's own stay
+    serial: KernelSource | None = None
+    serial_region: str = ""
+    #: what a name says of the source's own directives
+    instead: str = ""
+
+
+def _further(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> _Further:
+    """What more there is to build from. Nothing for one thread, and for a source with threads around the region."""
+    first, last = scop.region
+    if threads == 1 or _OWN_THREADS.search(scop.source[:first] + scop.source[last:]) is not None:
+        return _Further()
+    source, bare = _parallel(scop, threads, level), without_directives(scop)
+    if source is None and _OWN_THREADS.search(scop.source) is not None:
+        return _Further()
+    parallel = None if source is None else replace(plain, c=_c(scop, source))
+    region = "" if source is None else function_text.region(scop, source)
+    if bare == scop.source:
+        return _Further(parallel, region, plain)
+    serial = replace(plain, c=_c(scop, bare))
+    return _Further(parallel, region, serial, function_text.region(scop, bare), " in place of its own")
 
 
 def fast_flags(level: Numerics) -> tuple[str, ...]:
@@ -105,17 +140,17 @@ def _rounds(scop: Scop) -> bool:
     )
 
 
-def _parallel(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> tuple[KernelSource, str] | None:
-    """The nest with OpenMP's directive before its parallel loops, and these; None where none is proved parallel."""
+def _parallel(scop: Scop, threads: int, level: Numerics) -> str | None:
+    """The source with OpenMP's directive before its parallel loops; None where there is none to put in."""
     try:
-        source = with_parallel_loops(scop, as_written(scop, numerics=level).dependences, threads)
+        return with_parallel_loops(scop, as_written(scop, numerics=level).dependences, threads)
     except AnalysisError:
         return None
-    if source is None:
-        return None
-    from polydl import bfloat16
 
-    return replace(plain, c=defines(scop) + bfloat16.with_header(source)), function_text.region(scop, source)
+
+def _c(scop: Scop, source: str) -> str:
+    """What is compiled of the nest's source with other lines in its region."""
+    return defines(scop) + bfloat16.with_header(source)
 
 
 def _others(toolchain: Toolchain) -> tuple[Toolchain, ...]:

@@ -57,6 +57,7 @@ def baseline_document(result: Optimization, baseline: Baseline | None) -> Docume
     return {
         "id": baseline.build.kernel.id,
         "name": baseline.name,
+        "threads": baseline.build.threads,
         "status": measurement.status,
         "seconds": measurement.seconds_median,
         "gflops": gflops(result.scop, measurement.seconds_median),

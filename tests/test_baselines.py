@@ -19,7 +19,7 @@ from marks import parametrized
 import polydl
 import polydl.baselines
 from polydl.baselines import Baseline, PlainBuild, fastest, speedup
-from polydl.codegen.parallel_source import with_parallel_loops
+from polydl.codegen.parallel_source import own_threads, with_parallel_loops
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -83,6 +83,25 @@ void steps(float a[6][16], float sum[1]) {
 SHADOWED = COUNTERS_OUTSIDE.replace("last = sum * 2;", "last = 0; { float last = sum; out[i] = last; }").replace(
     "out[i] = last;\n  }\n#", "out[i] += last;\n  }\n#"
 )
+ONE_IMAGE = """\
+void rows(float out[1][16], const float a[16][24], const float x[24]) {
+#pragma scop
+#pragma omp parallel for
+  for (int n = 0; n < 1; ++n)
+    for (int i = 0; i < 16; ++i)
+      for (int j = 0; j < 24; ++j)
+        out[n][i] += a[i][j] * x[j];
+#pragma endscop
+}
+"""
+# What a function that the region might call does.
+TEAM = """\
+static void team(float x[24]) {
+#pragma omp parallel for
+  for (int i = 0; i < 24; ++i)
+    x[i] = 0;
+}
+"""
 DIRECTED = DOT.replace("  for (int i", "#pragma omp parallel for\n  for (int i")
 
 
@@ -152,6 +171,47 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     assert [each.kernel.id for each in plain_builds(integers, GCC, 1, "bounded")] == ["original"]
     directed = parsed(tmp_path, DIRECTED)
     assert [each.kernel.id for each in plain_builds(directed, GCC, 2, "bounded")] == ["original", "plain"]
+    assert [each.threads for each in plain_builds(directed, GCC, 2, "bounded")] == [2, 2]
+    assert [each.threads for each in plain_builds(directed, GCC, 1, "bounded")] == [1, 1]
+
+
+def test_directives_before_too_few_iterations_are_no_reason_to_compare_with_one_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    builds = {each.kernel.id: each for each in plain_builds(parsed(tmp_path, ONE_IMAGE), GCC, 2, "bounded")}
+    assert {name: each.threads for name, each in builds.items()} == {
+        "original": 1,
+        "plain": 1,
+        "plain-threads": 2,
+        "plain-dealt": 2,
+    }
+    assert builds["plain-threads"].name.endswith(", omp parallel for in place of its own")
+    added = re.findall(r"#pragma omp.*\n *for.*", builds["plain-threads"].kernel.c)
+    assert added == ["#pragma omp parallel for\n    for (int i = 0; i < 16; ++i)"]
+    assert "#pragma omp" not in builds["plain-dealt"].kernel.c
+    assert "#pragma omp parallel for" in builds["original"].kernel.c
+
+
+@pytest.mark.parametrize(
+    ("directive", "threads"),
+    [
+        ("#pragma omp parallel for", 1),
+        ("#pragma omp parallel for \\\n    collapse(2)", 4),
+        ("#pragma omp simd", 1),
+        ("/*\n#pragma omp parallel for\n*/", 1),
+        ("#pragma omp target", 4),
+    ],
+)
+def test_threads_of_the_source_as_it_is_are_counted(tmp_path: Path, directive: str, threads: int) -> None:
+    text = ONE_IMAGE.replace("#pragma omp parallel for", directive)
+    assert own_threads(parsed(tmp_path, text), 4) == threads
+
+
+def test_threads_around_the_region_stay_the_only_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    builds = plain_builds(parsed(tmp_path, f"{TEAM}{ONE_IMAGE}"), GCC, 2, "bounded")
+    assert [(each.kernel.id, each.threads) for each in builds] == [("original", 2), ("plain", 2)]
 
 
 def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,7 +242,7 @@ def test_a_speedup_is_over_the_fastest_correct_build() -> None:
 
 
 @pytest.mark.native
-@parametrized("text", [DOT, COUNTERS_OUTSIDE, STEPS], quick=1)
+@parametrized("text", [ONE_IMAGE, DOT, COUNTERS_OUTSIDE, STEPS], quick=1)
 def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
     scop = parsed(tmp_path, text)
     toolchain = Toolchain.find("gcc")

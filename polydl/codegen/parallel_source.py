@@ -5,8 +5,9 @@ The text is the user's own but for these lines. Where it can't be told which loo
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import islpy as isl
@@ -20,7 +21,11 @@ from polydl.poly.dependences import Dependence
 _NO_CODE = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|^[ \t]*#(?:[^\n\\]|\\.)*", re.DOTALL | re.MULTILINE
 )
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+(?:omp|GCC|clang|acc)\b|if|el|endif|define|undef|include)", re.M)
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+(?:GCC|clang|acc)\b|if|el|endif|define|undef|include)", re.M)
+_OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
+_PARALLEL, _SPREAD = re.compile(r"\b(?:parallel|target|task\w*|teams)\b"), re.compile(r"\bparallel[ \t]+for\b")
+# Clauses that say how many threads take part, and of how many loops they share the iterations.
+_FEWER, _COLLAPSED = re.compile(r"\b(?:num_threads|if)[ \t]*\("), re.compile(r"\bcollapse[ \t]*\(\s*(\d+)\s*\)")
 _HEAD = re.compile(r"\bfor\s*\(")
 _NAME = r"[A-Za-z_]\w*"
 _START = re.compile(rf"\s*(?:{_NAME}\s+)*({_NAME})\s*=")
@@ -50,9 +55,10 @@ class _TextLoop:
 def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: int) -> str | None:
     """The source with ``#pragma omp parallel for`` before each outermost loop of the region that may run in parallel.
 
-    A loop with fewer iterations than there are ``threads`` is passed over for those inside of it. None where no loop
-    is proved parallel, where the region has directives of its own, or where it isn't known how text and model belong
-    together. Raises AnalysisError when isl's quota is used up.
+    A loop with fewer iterations than there are ``threads`` is passed over for those inside of it. The region's own
+    OpenMP directives go. None where no loop is proved parallel, where the region's own directives stand before the same
+    loops, where it has directives of other kinds, or where it isn't known how text and model belong together. Raises
+    AnalysisError when isl's quota is used up.
     """
     first, last = scop.region
     if _DIRECTIVE.search(scop.source[first:last]):
@@ -65,14 +71,91 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
     chosen = [each for loop in loops for each in _parallel(scop, dependences, threads, text, loop, 0)]
     if not chosen or any(names is None for _, names in chosen):
         return None
+    own = _own(scop)
+    spread = {each.loop for each in own if _SPREAD.search(each.text) and not _FEWER.search(each.text)}
+    if {loop.start for loop, _ in chosen} <= spread:
+        return None
     source = scop.source
-    for loop, names in sorted(chosen, key=lambda entry: entry[0].start, reverse=True):
+    edits = [(each.start, each.end, "") for each in own]
+    for loop, names in chosen:
         clause = f" lastprivate({', '.join(names)})" if names else ""
         indent = source[source.rfind("\n", 0, loop.start) + 1 : loop.start]
         start, indent = ("", indent) if indent.isspace() or not indent else ("\n", "")
-        line = f"{start}#pragma omp parallel for{clause}\n{indent}"
-        source = f"{source[: loop.start]}{line}{source[loop.start :]}"
+        edits.append((loop.start, loop.start, f"{start}#pragma omp parallel for{clause}\n{indent}"))
+    return _edited(source, edits)
+
+
+def without_directives(scop: Scop) -> str:
+    """The source without the OpenMP directives of its region; the rest is as it was."""
+    return _edited(scop.source, [(each.start, each.end, "") for each in _own(scop)])
+
+
+def own_threads(scop: Scop, threads: int) -> int:
+    """On how many of ``threads`` the nest runs as it is written, with the directives of its source.
+
+    A directive before a loop with fewer iterations occupies no more threads than these. One that isn't before a loop
+    whose iterations are known counts as if it occupied all.
+    """
+    text = _blanked(scop.source)
+    first, last = scop.region
+    known = {loop.start: iterations for loop, iterations in _iterations(scop, text, _loops(text, first, last), 0)}
+    most = 1
+    for each in _directives(scop.source):
+        if not _PARALLEL.search(each.text):
+            continue
+        inside = first <= each.start < last and _SPREAD.search(each.text) is not None
+        counts = known.get(each.loop, ()) if inside else ()
+        collapsed = _COLLAPSED.search(each.text)
+        shared = int(collapsed.group(1)) if collapsed is not None else 1
+        most = max(most, min(threads, math.prod(counts[:shared])) if len(counts) >= shared else threads)
+    return most
+
+
+@dataclass(frozen=True)
+class _Own:
+    """An OpenMP directive of the source, with its continuation lines."""
+
+    #: offsets of its lines, end exclusive
+    start: int
+    end: int
+    text: str
+    #: offset of what it stands before, further directives and comments aside
+    loop: int
+
+
+def _directives(source: str) -> Iterator[_Own]:
+    blanked = _blanked(source)
+    for match in _NO_CODE.finditer(source):
+        if _OMP.match(match.group()) is not None:
+            code = re.compile(r"\S|\Z").search(blanked, match.end())
+            text = match.group().replace("\\\n", " ")
+            yield _Own(match.start(), min(match.end() + 1, len(source)), text, code.start() if code else len(source))
+
+
+def _own(scop: Scop) -> list[_Own]:
+    """The OpenMP directives of the region."""
+    first, last = scop.region
+    return [each for each in _directives(scop.source) if first <= each.start < last]
+
+
+def _edited(source: str, edits: Sequence[tuple[int, int, str]]) -> str:
+    """The text with parts, by their offsets, replaced."""
+    for start, end, text in sorted(edits, reverse=True):
+        source = f"{source[:start]}{text}{source[end:]}"
     return source
+
+
+def _iterations(
+    scop: Scop, text: str, loops: Iterable[_TextLoop], depth: int
+) -> Iterator[tuple[_TextLoop, tuple[int, ...]]]:
+    """Loops with the numbers of their own iterations and, outermost first, of those inside; without those not known."""
+    for loop in loops:
+        first, last = (text.count("\n", 0, place) + 1 for place in (loop.start, loop.end))
+        inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
+        if inside and all(each.box is not None and each.iterators[depth] == loop.iterator for each in inside):
+            deep = min(each.depth for each in inside)
+            yield loop, tuple(max(each.extents[place] for each in inside) for place in range(depth, deep))
+        yield from _iterations(scop, text, loop.inner, depth + 1)
 
 
 def _blanked(text: str) -> str:

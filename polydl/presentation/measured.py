@@ -48,6 +48,9 @@ def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
     """The build that the speed-up is over; ``verbose`` with the speed-up over that with the compiler's own flags."""
     baseline, written = document["baseline"], document["baselines"][0]
     text = f"plain nest: {baseline['name']}"
+    # Answers that an earlier polydl has stored don't say.
+    if "threads" in baseline:
+        text += f", on {counted(baseline['threads'], 'thread')}"
     over = document["best"]["speedup_over_original"]
     if verbose and written["id"] != baseline["id"] and over is not None:
         text += f"; {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
@@ -57,11 +60,12 @@ def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
 
 def baselines_table(document: Mapping[str, Any]) -> str:
     """One line per build of the plain nest."""
-    numbers = ["median", "GFLOPS", "samples"]
+    numbers = ["threads", "median", "GFLOPS", "samples"]
     rows = table("plain nest", *numbers, "status", right=numbers, fold=["plain nest"])
     for one in document["baselines"]:
         rows.add_row(
             one["name"],
+            str(one.get("threads", NOTHING)),
             duration(one["seconds"]),
             number(one["gflops"]),
             _samples(len(one["sample_seconds"]) + len(one["disturbed_seconds"]), len(one["disturbed_seconds"])),
