@@ -13,7 +13,7 @@ from polydl.ir.numerics import EXACT, REORDERED, UNKNOWN, Rounding
 from polydl.records.record import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PlainBuild:
     """The plain nest with a compiler and flags."""
 
@@ -26,8 +26,11 @@ class PlainBuild:
     #: on how many it runs
     threads: int = 1
 
+    def __repr__(self) -> str:
+        return f"<PlainBuild {self.name}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Baseline:
     """A plain build that was verified and timed."""
 
@@ -35,6 +38,10 @@ class Baseline:
     measurement: Measurement
     #: the earlier measurement that this one is; None if it was measured now
     record: Record | None = None
+
+    def __repr__(self) -> str:
+        threads = "1 thread" if self.build.threads == 1 else f"{self.build.threads} threads"
+        return f"<Baseline {self.name}: {self.measurement.outcome} on {threads}>"
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from polydl.ir.ranking import RankedVariant
 from polydl.records.record import Record
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tried:
     """A variant that was compiled and run."""
 
@@ -21,3 +21,6 @@ class Tried:
     measurement: Measurement
     #: the earlier measurement that this one is; None if it was measured now
     record: Record | None = None
+
+    def __repr__(self) -> str:
+        return f"<Tried {self.kernel.id}: {self.measurement.outcome}, {self.rank}. in the ranking>"

@@ -21,6 +21,8 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
 from polydl.ir.measurement import Measurement
+from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.optimized import Optimization
 from polydl.report_results import level_sizes
@@ -88,11 +90,34 @@ def measured(ranked: Optimization) -> Optimization:
     )
 
 
+def test_notebooks_show_the_first_of_a_ranking() -> None:
+    working_sets = WorkingSets((), (), 0, "isl")
+    variants = [Variant((Interchange(0, (str(number),)),)) for number in range(12)]
+    ranking = Ranking("a<b", tuple(RankedVariant(each, working_sets, 1.5, "i < j") for each in variants))
+    html = ranking._repr_html_()
+    assert html.count("<tr>") == 11
+    assert "i &lt; j" in html
+    assert "a&lt;b" in html
+    assert "and 2 more" in html
+
+
 @pytest.mark.native
 def test_results_show_themselves_in_a_line(ranked: Optimization, measured: Optimization) -> None:
     values = (ranked, measured, ranked.scop, ranked.space, ranked.generation, ranked.ranking)
     assert all(len(repr(value)) < 200 and "\n" not in repr(value) for value in values)
     assert "none run" in repr(ranked)
+    winner, baseline = measured.winner, measured.baseline
+    assert winner is not None
+    assert baseline is not None
+    values_inside = (
+        *(winner, winner.kernel, winner.measurement, winner.ranked, winner.ranked.variant),
+        *(baseline, baseline.build, measured.machine),
+    )
+    assert all(len(repr(value)) < 200 and "\n" not in repr(value) for value in values_inside)
+    assert "0.003 ms, 3. in the ranking" in repr(winner)
+    assert repr(measured.tried[1]).startswith(f"<Tried {measured.tried[1].kernel.id}: crash, ")
+    assert winner.kernel.id in repr(winner.ranked.variant)
+    assert measured.machine.name in repr(measured.machine)
     assert measured.winner is not None
     assert f"{measured.winner.rank}. in the ranking" in repr(measured)
 

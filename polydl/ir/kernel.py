@@ -64,7 +64,7 @@ class StaticLibrary:
     link_flags: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KernelSource:
     """A complete C translation unit whose function has the signature of the original."""
 
@@ -90,6 +90,9 @@ class KernelSource:
     vector_functions: tuple[str, ...] = ()
     #: the function as the source has it, but for its region, for people to read
     excerpt: str = ""
+
+    def __repr__(self) -> str:
+        return f"<KernelSource {self.id}: {self.function}, {self.c.count(chr(10))} lines of C>"
 
     @property
     def prepared_bytes(self) -> int:

@@ -37,7 +37,7 @@ class Sample:
     disturbed: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Measurement:
     """The result of one candidate: its times, or the reason why there are none."""
 
@@ -61,6 +61,14 @@ class Measurement:
     final: bool = True
     #: False if an interruption cut it short: there may be more samples, and there is a second check still to come
     complete: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Measurement of {self.id}: {self.outcome}>"
+
+    @property
+    def outcome(self) -> str:
+        """Its median time, or what became of it if it has none."""
+        return self.status if self.seconds_median is None else f"{self.seconds_median * 1e3:.4g} ms"
 
     @property
     def undisturbed(self) -> bool:

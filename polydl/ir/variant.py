@@ -271,7 +271,7 @@ def _step_text(step: Step) -> str:
     return json.dumps(_step_json(step))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Variant:
     """One way to run a scop: rewrites of the scop and what is attached to what, then steps of its loop nests.
 
@@ -287,6 +287,9 @@ class Variant:
         ordered = tuple(sorted(self.steps, key=_place))
         if ordered != self.steps:
             object.__setattr__(self, "steps", ordered)
+
+    def __repr__(self) -> str:
+        return f"<Variant {self.id}: {len(self.steps)} steps>"
 
     @cached_property
     def id(self) -> str:

@@ -32,7 +32,7 @@ from polydl.machine.throughput import Throughput
 _Kind = TypeVar("_Kind")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Machine:
     """The machine that code is made for. Raises MachineError if the numbers contradict each other."""
 
@@ -82,6 +82,11 @@ class Machine:
                 raise MachineError(f"line_bytes and shared_by of cache {level.name} are at least 1")
         if not all(math.isfinite(rate) and rate > 0 for rate in rates):
             raise MachineError("a machine's latencies, bandwidths and peak are positive and finite")
+
+    def __repr__(self) -> str:
+        caches = ", ".join(f"{level.name} {level.bytes / 1024:.6g}K" for level in self.caches)
+        vectors = f"vectors of {8 * self.vector_bytes} bits"
+        return f"<Machine {self.name}: {self.threads} of {self.cores} cores, {vectors}, {caches}>"
 
     @staticmethod
     def detect(
