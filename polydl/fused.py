@@ -11,7 +11,7 @@ from polydl.execute.rounds import times_as_fast
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.optimization import optimize
+from polydl.optimization import machine_on, optimize
 from polydl.optimized import Optimization
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
@@ -53,6 +53,7 @@ def fuse(
     nest: Scop | str | Path,
     *,
     machine: Machine | None = None,
+    threads: int | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     defines: Mapping[str, str | int] | None = None,
     function: str | None = None,
@@ -66,6 +67,6 @@ def fuse(
     scop = nest
     if not isinstance(scop, Scop):
         scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
-    found = machine or Machine.detect()
+    found = machine_on(machine, threads)
     pairs = fusion_pairs(scop, threads=found.threads, numerics=numerics)
     return FusionResult(pairs, optimize(scop, machine=found, numerics=numerics, with_unfused=True, **options))

@@ -94,7 +94,8 @@ def optimize(
     nest: Scop | str | Path,
     *,
     machine: Machine | None = None,
-    top_k: int = DEFAULT_TOP_K,
+    threads: int | None = None,
+    top_k: int | None = DEFAULT_TOP_K,
     ranker: str = DEFAULT_RANKER,
     microkernel: str = AUTOMATIC,
     max_variants: int = DEFAULT_MAX_VARIANTS,
@@ -132,8 +133,9 @@ def optimize(
 ) -> Optimization:
     """Find the fastest legal variant: generate, analyse, rank, run the best ``top_k``, check and time them.
 
-    These are those of ``picks``; ``top_k`` 0 runs all variants. With a ``budget`` (``30s``, ``200runs``, or ``5%`` for
-    as long as more is to be gained) the search goes on from there: ``strategy`` says what is measured next.
+    These are those of ``picks``; ``top_k`` None runs all variants. With ``threads``, code runs on so many, in place of
+    as many as ``machine`` says (by default all cores of the one at hand). With a ``budget`` (``30s``, ``200runs``, or
+    ``5%`` for as long as more is to be gained) the search goes on from there: ``strategy`` says what comes next.
     ``constant`` names arrays that hold the same at every call: what depends on them alone is prepared once, and not
     part of what is ranked, measured and compared (docs/guide/prepared.md). ``init`` names a function of the file that
     fills arrays first, ``inputs`` a NumPy file of arrays; others hold random data (docs/guide/measuring.md). With a
@@ -164,15 +166,16 @@ def optimize(
     clock = Clock()
     limit, part = _limits(budget, shard, given=bool(variants))
     chosen_ranker = ranker_named(ranker)
-    if top_k < 0:
-        raise OptionError(f"top_k is {top_k}", remedy="0 (all) or more")
+    if top_k is not None and top_k < 1:
+        raise OptionError(f"top_k is {top_k}", remedy="at least 1, or None to run all variants")
+    count = top_k or 0
     with clock.stage("parse"):
         scop = nest
         if not isinstance(scop, Scop):
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
-    setting = _setting(machine or Machine.detect(), microkernel, march, compiler, executor, run=run)
+    setting = _setting(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=setting.microkernel, numerics=level)
     with clock.stage("variants"):
@@ -186,10 +189,10 @@ def optimize(
         first = _first_use(ranked, setting, clock, progress)
         if first is not None:
             ranked = ranked.on(first.machine, clock, progress)
-    chosen = ranked.first_picks(top_k, with_unfused=with_unfused)
+    chosen = ranked.first_picks(count, with_unfused=with_unfused)
     if setting.runs is not None and not variants and not pins:
         more = ranked.on_one_thread(chosen)
-        if part is None and top_k:
+        if part is None and count:
             more += ranked.by_isl_alone(chosen)
         ranked, chosen = ranked.with_more(chosen, more)
     if part is not None:
@@ -231,7 +234,7 @@ def optimize(
         chosen,
         ranked.machine,
         # With a budget, or with all variants, it takes as long as the caller wants.
-        timing_policy(timeout_seconds, cold=cold, limited=limit is None and top_k > 0),
+        timing_policy(timeout_seconds, cold=cold, limited=limit is None and count > 0),
         setting.toolchain,
         setting.runs,
         seed=seed,
@@ -239,7 +242,7 @@ def optimize(
         fresh=fresh,
         clock=clock,
         progress=progress,
-        further=searching or (NextPicks(ranked.ranking, chosen, top_k) if goes_on else None),
+        further=searching or (NextPicks(ranked.ranking, chosen, count) if goes_on else None),
         beside=partial(going_on, first),
     )
     result = _measured(result, measuring, searching)
@@ -273,6 +276,13 @@ def _limits(
     if limit is not None and given:
         raise OptionError("a budget, and variants of the caller's own", remedy="leave one of them out")
     return limit, part
+
+
+def machine_on(machine: Machine | None, threads: int | None) -> Machine:
+    """The machine, or else the one at hand; on ``threads``, if they are given. Raises MachineError for too many."""
+    if machine is None:
+        return Machine.detect(threads=threads)
+    return machine if threads is None else replace(machine, threads=threads)
 
 
 def _setting(

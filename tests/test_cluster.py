@@ -229,7 +229,7 @@ def test_a_type_that_no_node_has_is_refused_with_those_there_are(nodes: Nodes) -
 def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
     source = tmp_path / "product.c"
     source.write_text(PRODUCT)
-    options: dict[str, Any] = {"max_variants": 3, "top_k": 0, "microkernel": "none"}
+    options: dict[str, Any] = {"max_variants": 3, "top_k": None, "microkernel": "none"}
     [(executor, machine)] = machines_of(nodes.address, ["c"], threads=1, patience=120.0).values()
     assert machine.cpu_id == Machine.detect().cpu_id
     ended = threading.Event()

@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -43,6 +43,30 @@ def test_there_are_many_hostile_inputs() -> None:
     assert len(FILES) >= 20
     kinds = {expectation(path).kind for path in FILES}
     assert len(kinds) >= 7
+
+
+@pytest.mark.parametrize(
+    ("defines", "remedy"),
+    [
+        ("M=4", 'defines={"M": 4}'),
+        ("-DM=4 -DT=float", 'defines={"M": 4, "T": "float"}'),
+        (["M=4", "FAST"], 'defines={"M": 4, "FAST": 1}'),
+        ("4", 'write it as defines={"N": 64}'),
+    ],
+)
+def test_defines_that_are_no_dictionary_are_written_as_one(tmp_path: Path, defines: Any, remedy: str) -> None:
+    (tmp_path / "a.c").write_text(GOOD)
+    with pytest.raises(errors.OptionError, match="not a dictionary") as raised:
+        parse(tmp_path / "a.c", defines=defines)
+    assert raised.value.remedy == remedy
+
+
+def test_c_in_place_of_a_path_is_told_from_a_file_that_is_missing() -> None:
+    with pytest.raises(errors.SourceError, match="this is C itself") as raised:
+        parse(GOOD)
+    assert raised.value.remedy == "write the text to a file, and give its path"
+    assert raised.value.construct
+    assert "\n" not in raised.value.construct
 
 
 @pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])

@@ -11,7 +11,14 @@ from machines import machine_with
 from marks import parametrized
 
 from polydl import optimize, pipeline
-from polydl.errors import PolydlError, SourceError, UnknownSizeError, UnsupportedConstructError
+from polydl.errors import (
+    MachineError,
+    OptionError,
+    PolydlError,
+    SourceError,
+    UnknownSizeError,
+    UnsupportedConstructError,
+)
 from polydl.frontend.pet import parse
 
 FOLDER = Path(__file__).parent / "newcomer"
@@ -145,3 +152,20 @@ def test_what_is_taken_is_made_and_checked(name: str, tmp_path: Path) -> None:
     )  # fmt: skip
     assert result.winner is not None
     assert [each.measurement.status for each in result.tried] == ["ok"] * len(result.tried)
+
+
+def test_python_takes_threads_as_the_command_does() -> None:
+    machine = machine_with(2, 32)
+    result = optimize(FOLDER / "blur.c", machine=machine, threads=1, max_variants=2, run=False)
+    assert (result.machine.threads, machine.threads) == (1, 2)
+    with pytest.raises(MachineError, match="3 threads on 2 cores"):
+        optimize(FOLDER / "blur.c", machine=machine, threads=3, run=False)
+
+
+def test_none_and_not_zero_picks_are_all() -> None:
+    machine = machine_with(1, 32)
+    with pytest.raises(OptionError, match="top_k is 0") as raised:
+        optimize(FOLDER / "blur.c", machine=machine, top_k=0, run=False)
+    assert raised.value.remedy == "at least 1, or None to run all variants"
+    result = optimize(FOLDER / "blur.c", machine=machine, top_k=None, max_variants=6, run=False)
+    assert len(result.picks) == len(result.ranking.entries) > 5

@@ -322,7 +322,7 @@ def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     before = {each.id for each in kept(tmp_path) if each.kind == "variant"}
     assert len(before) == 8
     result = polydl.optimize(
-        matmul, machine=Machine.detect(threads=1), max_variants=24, top_k=0, records=tmp_path / "kept"
+        matmul, machine=Machine.detect(threads=1), max_variants=24, top_k=None, records=tmp_path / "kept"
     )
     counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
     assert len(result.tried) == 24

@@ -72,7 +72,7 @@ def fuse(
     machine = target.machine()
     if detail.verbose:
         click.echo(nest.machine_text(machine, given=target.cache_sizes is not None))
-    shown = 0 if everything else top_k
+    shown = None if everything else top_k
     if not no_run:
         warn_of_directory(records or default_directory())
     with progress_bar(wanted=not detail.quiet) as progress:

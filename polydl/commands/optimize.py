@@ -175,7 +175,7 @@ def optimize(
     return _optimized(
         source, target, search, machine, started, directory, digest,
         run={
-            "ranker": ranker, "top_k": 0 if everything else top_k, "run": not no_run, "compiler": compiler,
+            "ranker": ranker, "top_k": None if everything else top_k, "run": not no_run, "compiler": compiler,
             "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
             "calibrate": not no_calibration,
             "budget": limit, "strategy": strategy,

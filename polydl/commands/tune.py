@@ -117,7 +117,7 @@ def tune(
     directory = records or default_directory()
     warn_of_directory(directory)
     given = {
-        "records": directory, "fresh": fresh, "compiler": compiler, "top_k": 0 if everything else top_k,
+        "records": directory, "fresh": fresh, "compiler": compiler, "top_k": None if everything else top_k,
         "timeout_seconds": timeout, **options, **vars(search),
     }  # fmt: skip
     count = len(nests)

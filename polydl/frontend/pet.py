@@ -6,6 +6,7 @@ with isl (``model``).
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -192,12 +193,27 @@ def _marked(shown: EditedText, start: int, end: int) -> EditedText:
 
 
 def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:
+    if not isinstance(defines, Mapping):
+        pairs = defines.split() if isinstance(defines, str) else [str(each) for each in defines]
+        named = dict(pair.removeprefix("-D").partition("=")[::2] for pair in pairs)
+        meant = ", ".join(f'"{name}": {_literal(value or "1")}' for name, value in named.items())
+        raise OptionError(
+            f"defines is {defines!r}, not a dictionary from names to values",
+            remedy=f"defines={{{meant}}}"
+            if all(map(_IDENTIFIER.fullmatch, named))
+            else 'write it as defines={"N": 64}',
+        )
     for name in defines:
         if not _IDENTIFIER.fullmatch(name):
             raise OptionError(f"-D {name}: {name!r} is no C identifier", remedy="write -D NAME=VALUE, such as -D N=64")
         if "\n" in str(defines[name]):
             raise OptionError(f"-D {name}: the value has several lines", remedy="write -D NAME=VALUE on one line")
     return {name: str(value) for name, value in defines.items()}
+
+
+def _literal(value: str) -> str:
+    """A macro's value as Python writes it."""
+    return value if value.removeprefix("-").isdecimal() else json.dumps(value)
 
 
 def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:

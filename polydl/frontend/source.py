@@ -18,6 +18,8 @@ from polydl.files import NO_TEXT, is_text
 
 #: No source that a person wrote comes near; the passes over a file of this size take seconds.
 MOST_BYTES = 4 << 20
+# Characters of a text that was taken for a path.
+_SHOWN = 60
 _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFCHR: "a device",
@@ -47,6 +49,13 @@ def not_a_file(mode: int) -> str | None:
 
 def read_source(path: Path) -> bytes:
     """The file's content. Raises SourceError unless it is a regular file of readable UTF-8 text that isn't empty."""
+    text = str(path)
+    if "{" in text and "}" in text and not os.path.lexists(path):
+        raise SourceError(
+            "this is C itself, not the path of a file with it",
+            construct=printable(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."),
+            remedy="write the text to a file, and give its path",
+        )
     check_path(path)
     try:
         # Before it is opened, which may wait for ever or have an effect.
