@@ -188,13 +188,16 @@ def test_the_command_writes_what_load_runs(as_it_is: None, tmp_path: Path, capsy
     assert main([*arguments, "--out", str(out), "--name", "small", "--report"], standalone_mode=False) == 0
     shown = capsys.readouterr().out
     assert "convolution 3x3, 3 to 16 channels, relu" in shown
+    assert shown.startswith("Call    ")
     assert "Model   8 operators, 8 distinct kernels, 1 thread" in shown
+    assert max(map(len, shown.splitlines())) <= 110
     assert "libsmall.so" in shown
     assert polydl.load(out).manifest.outputs[0].shape == (1, 10)
     assert main([*arguments, "--out", str(out), "--json", "-"], standalone_mode=False) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["inputs"] == [{"name": "x", "shape": [1, 3, 12, 12]}]
     assert document["comparison"]["error"] < 1e-5
+    assert document["call_seconds"] > 0
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,14 @@ from test_page import recorded
 
 from polydl import pipeline
 from polydl.cli import main
+from polydl.doctor import Component
 from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
 from polydl.learning import evaluation
 from polydl.machine.profile import read
+from polydl.models.manifest import Entry
 from polydl.pipeline import Stage
 from polydl.plan.step_words import AS_WRITTEN, nest_in_words, variant_in_words
-from polydl.presentation import learning
+from polydl.presentation import learning, results
 from polydl.presentation.answer import answer_text
 from polydl.presentation.calibration import profile_text
 from polydl.presentation.progress import lines
@@ -73,6 +75,36 @@ def test_a_column_that_may_break_takes_the_room_there_is(width: int) -> None:
     content = table("id", "loops", fold=["loops"])
     content.add_row("a", "word " * 100)
     assert width - 6 <= longest(rendered(content)) <= width
+
+
+def test_long_keys_are_broken_so_that_headings_and_units_stay_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    headings = ["threads", "best", "GFLOPS", "speed-up", "variants", "compiler"]
+    content = table("nest", "of", *headings, right=headings[:5], fold=["compiler"])
+    name = "a_function_of_a_model_whose_name_says_all_of_its_sizes_1x64x56x56_3x3"
+    content.add_row("5ce539e40a093293", name, "2 cold", "254.4 us", "908.9", "401.43", "12", "gcc 12.2.0 -O3 " * 4)
+    text = rendered(content, keys=2)
+    assert longest(text) <= 80
+    words = text.split()
+    assert all(each in words for each in (*headings, "us", "908.9", "401.43", "5ce539e40a093293", "cold"))
+    assert text.count("nest") <= 3
+    assert name in "".join(line.split()[line.startswith("  5")] for line in text.split("\n\n")[0].splitlines()[2:])
+
+
+def test_a_command_that_explains_wraps_its_sentences(width: int) -> None:
+    first, second = (Variant((Interchange(0, (name,)),)) for name in "ij")
+    text = results.explanation_text(first, second, ["it reads less from memory " * 12])
+    assert longest(text) <= min(width, 110)
+    component = Component("gcc", True, True, True, "12", "/usr/bin/gcc", "", "compiled a program that adds " * 8)
+    assert longest(results.components_text([component])) <= min(width, 110)
+
+
+def test_operators_of_a_model_fit_the_terminal(width: int) -> None:
+    choice = "tiles of 4 of y by 4 of x in S0 by products of their transforms; " * 6
+    entries = [Entry(["node"], "convolution 3x3, 3 to 32 channels, relu", "k", 1.63e-4, choice)] * 2
+    text = results.operators_table(entries)
+    assert longest(text) <= width
+    assert "0.163" in text
 
 
 def many(document: dict[str, Any]) -> dict[str, Any]:

@@ -89,6 +89,8 @@ def model(
     """
     from polydl.onnx import optimize
     from polydl.pipeline import Stage
+    from polydl.presentation import results
+    from polydl.presentation.notation import wrapped
     from polydl.presentation.progress import progress_bar
     from polydl.records.store import default_directory
 
@@ -111,8 +113,10 @@ def model(
     fast.save(directory)
     result = fast.report()
     if not quiet and json_path != STANDARD_OUTPUT:
-        click.echo(str(result) if report else result.summary)
-        click.echo(f"Files   {directory}\n  {', '.join(fast.files)}")
+        click.echo(result.summary)
+        click.echo("\n".join([f"Files   {directory}", *wrapped("  ".join(fast.files), "  ")]))
+        if report:
+            click.echo(f"\n{results.operators_table(result.manifest.operators)}")
     if json_path is not None:
         write_document(result.document, json_path)
     return 0

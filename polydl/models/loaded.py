@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Never, SupportsIndex
@@ -16,6 +17,9 @@ from polydl.files import write_atomically
 from polydl.ir.scop import ALIGNMENT
 from polydl.models.graph import Array
 from polydl.models.manifest import Manifest, read_manifest
+
+# Of a model that takes little time.
+_MOST_CALLS = 100
 
 
 def load(folder: str | Path) -> LoadedModel:
@@ -104,6 +108,21 @@ class LoadedModel:
         arrays, results = self._arrays(inputs)
         self.run([each.ctypes.data for each in arrays], [each.ctypes.data for each in results])
         return results[0] if len(results) == 1 else tuple(results)
+
+    def call_seconds(self, *inputs: Array, least_seconds: float = 0.3) -> float:
+        """The median time of a call, of at least three and as many as that time holds.
+
+        Raises ArgumentError as a call does.
+        """
+        arrays, results = self._arrays(inputs)
+        addresses = [each.ctypes.data for each in arrays], [each.ctypes.data for each in results]
+        self.run(*addresses)
+        samples: list[float] = []
+        while len(samples) < 3 or (sum(samples) < least_seconds and len(samples) < _MOST_CALLS):
+            start = time.perf_counter()
+            self.run(*addresses)
+            samples.append(time.perf_counter() - start)
+        return float(np.median(samples))
 
     def operator_seconds(self, *inputs: Array, calls: int = 20) -> tuple[float, ...]:
         """The median time of each operator within so many calls, in the order of ``manifest.operators``.

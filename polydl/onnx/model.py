@@ -40,6 +40,10 @@ class OptimizedModel:
         """The outputs, in the file's order. Raises ArgumentError for another number, type or shape of inputs."""
         return self._loaded(*inputs)
 
+    def call_seconds(self, *inputs: Array) -> float:
+        """The median time of a call. Raises ArgumentError as a call does."""
+        return self._loaded.call_seconds(*inputs)
+
     @property
     def files(self) -> tuple[str, ...]:
         """The names of what ``save`` writes, but for the C of the kernels."""
@@ -97,4 +101,4 @@ def optimize(
     if not comparison.error <= _MOST_ERROR:
         text = f"the results differ from those of {comparison.reference} by {comparison.error:.2g}"
         raise ExecutionError(text, file=stored.path, remedy="please report it, with the model")
-    return OptimizedModel(folder, Report(manifest, stored.random, comparison))
+    return OptimizedModel(folder, Report(manifest, stored.random, comparison, model.call_seconds(*data.values())))

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from polydl.models.manifest import Manifest, memory_in_words, operator_rows
+from polydl.models.manifest import Manifest, memory_in_words, milliseconds, operator_rows
 from polydl.onnx.reference import Comparison
 
 
@@ -20,23 +20,29 @@ class Report:
     random: tuple[str, ...] = ()
     #: with another implementation, on random data; None if nothing was compared
     comparison: Comparison | None = None
+    #: median time of a call on random data; None if nothing was run
+    call_seconds: float | None = None
 
     @property
     def document(self) -> dict[str, Any]:
         """The same as JSON has it."""
         shown = None if self.comparison is None else asdict(self.comparison)
-        return {**msgspec.to_builtins(self.manifest), "random_weights": list(self.random), "comparison": shown}
+        content = {"random_weights": list(self.random), "comparison": shown, "call_seconds": self.call_seconds}
+        return {**msgspec.to_builtins(self.manifest), **content}
 
     def __str__(self) -> str:
-        """A table of all operators, then the summary."""
-        return "\n".join([*operator_rows(self.manifest.operators), "", self.summary])
+        """The summary, then a table of all operators."""
+        return "\n".join([self.summary, "", *operator_rows(self.manifest.operators)])
 
     @property
     def summary(self) -> str:
-        """A few lines: sizes, how right it is, and what was not there."""
+        """A few lines: the time of a call, sizes, how right it is, and what was not there."""
         manifest = self.manifest
         kernels = len({each.kernel for each in manifest.operators})
-        lines = [
+        lines = []
+        if self.call_seconds is not None:
+            lines.append(f"Call    {milliseconds(self.call_seconds)} ms, on random data")
+        lines += [
             f"Model   {len(manifest.operators)} operators, {kernels} distinct kernels, {_threads(manifest.threads)}",
             f"Memory  {memory_in_words([manifest])}",
         ]

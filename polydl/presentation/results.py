@@ -23,6 +23,7 @@ from polydl.presentation.tables import rendered, table
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
+    from polydl.models.manifest import Entry
     from polydl.plan.apply import Applied
 
 _MESSAGE_LINES = 20
@@ -82,8 +83,20 @@ def ranking_text(ranking: Ranking, apply: Callable[[Variant], Applied], shown: i
 
 
 def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:
-    lines = [f"Why {first.id} comes before {second.id}", *(f"  {sentence}" for sentence in sentences)]
+    lines = [f"Why {first.id} comes before {second.id}"]
+    for sentence in sentences:
+        lines += wrapped(sentence, "  ")
     return "\n".join(lines)
+
+
+def operators_table(entries: Sequence[Entry]) -> str:
+    """A line or more for each operator of a model: the time of its kernel alone, and what was chosen."""
+    from polydl.models.manifest import milliseconds
+
+    rows = table("operator", "ms", "chosen", right=["ms"], fold=["chosen"])
+    for entry in entries:
+        rows.add_row(entry.operator, milliseconds(entry.seconds), entry.choice)
+    return rendered(rows)
 
 
 def components_text(components: Sequence[Component]) -> str:
@@ -91,10 +104,11 @@ def components_text(components: Sequence[Component]) -> str:
     for component in components:
         state = "works" if component.works else "broken" if component.found else "missing"
         optional = "" if component.required else " (optional)"
-        lines.append(f"{state:8} {component.name}{optional}  {component.version}".rstrip())
+        lines += wrapped(f"{state:8} {component.name}{optional}  {component.version}".rstrip(), "")
         if component.where:
             lines.append(f"         {component.where}")
-        lines += [f"         {line}" for line in component.self_test.splitlines()]
+        for line in component.self_test.splitlines():
+            lines += wrapped(line, "         ")
         if not component.works:
             lines.append(f"         to get it: {component.remedy}")
     return "\n".join(lines)

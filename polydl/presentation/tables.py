@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _LEAST_WIDTH, _USUAL_WIDTH, _MOST_WIDTH = 80, 110, 200
 # What a column whose text may be broken gets at the least, if its text is as long.
 _LEAST_FOLDED = 24
+# Key columns get no less than this where they are broken, so that the other columns stay whole.
+_LEAST_KEY = 12
 # Between two columns, and at both ends together.
 _GAP = 2
 
@@ -44,7 +46,8 @@ def terminal_width() -> int:
 def rendered(content: Table, keys: int = 1) -> str:
     """The table as text for the terminal that standard output is, or for 110 columns.
 
-    One that is too wide becomes several, each with the first ``keys`` columns, which name a row.
+    One that is too wide becomes several, each with the first ``keys`` columns, which name a row. Where these leave less
+    than a third of the terminal to the others, or too little for one of these, the longest is broken over lines.
     """
     from rich.console import Console
 
@@ -72,6 +75,7 @@ def parts(content: Table, console: Console, keys: int = 1) -> Iterator[Table]:
     Columns without any entry go, and later tables leave out rows in which they have nothing.
     """
     widths = [_width(column, console) for column in content.columns]
+    broken = _fold_keys(content, widths, keys, console.width - _GAP)
     room = console.width - _GAP - sum(width + _GAP for width in widths[:keys])
     groups: list[list[int]] = [[]]
     left = room
@@ -85,11 +89,36 @@ def parts(content: Table, console: Console, keys: int = 1) -> Iterator[Table]:
         groups[-1].append(place)
         left -= needed
     for number, others in enumerate(groups):
-        yield _selected(content, [*range(keys), *others], keys, complete=number == 0)
+        yield _selected(content, [*range(keys), *others], keys, complete=number == 0, broken=broken)
 
 
-def _selected(content: Table, places: Sequence[int], keys: int, complete: bool) -> Table:
-    """A table of some columns; unless it is to be ``complete``, of the rows that have more there than their keys."""
+def _fold_keys(content: Table, widths: list[int], keys: int, room: int) -> dict[int, int]:
+    """Key columns that are broken, with their new widths, which also go into ``widths``."""
+    others = [width for column, width in zip(content.columns[keys:], widths[keys:], strict=True) if any(column.cells)]
+    left = room - sum(width + _GAP for width in widths[:keys])
+    if not others or left >= min(max(max(others) + _GAP, room // 3), sum(others) + _GAP * len(others)):
+        return {}
+    wanted = max(max(others) + _GAP, room // 2)
+    broken: dict[int, int] = {}
+    while left < wanted:
+        place = max(range(keys), key=lambda key: widths[key])
+        taken = min(wanted - left, widths[place] - _LEAST_KEY)
+        if taken <= 0:
+            break
+        # Two long keys share what is left to them.
+        shorter = sorted(widths[:keys])[-2] if keys > 1 else 0
+        taken = max(1, min(taken, widths[place] - shorter)) if widths[place] > shorter else 1
+        widths[place] -= taken
+        broken[place] = widths[place]
+        left += taken
+    return broken
+
+
+def _selected(content: Table, places: Sequence[int], keys: int, *, complete: bool, broken: Mapping[int, int]) -> Table:
+    """A table of some columns; unless it is to be ``complete``, of the rows that have more there than their keys.
+
+    Columns that are ``broken`` have these widths.
+    """
     from rich.table import Table
 
     part = Table(
@@ -99,8 +128,14 @@ def _selected(content: Table, places: Sequence[int], keys: int, complete: bool) 
         header_style=content.header_style,
     )
     chosen = [content.columns[place] for place in places]
-    for column in chosen:
-        part.add_column(column.header, justify=column.justify, no_wrap=column.no_wrap, overflow=column.overflow)
+    for place, column in zip(places, chosen, strict=True):
+        part.add_column(
+            column.header,
+            justify=column.justify,
+            no_wrap=column.no_wrap and place not in broken,
+            overflow=column.overflow,
+            width=broken.get(place),
+        )
     for row in zip(*(column.cells for column in chosen), strict=True):
         if complete or any(row[keys:]):
             part.add_row(*row)
