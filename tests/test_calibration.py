@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from polydl import pipeline, registry
 from polydl.calibration.cores import _PAGES, measure_pages, measure_thread_start, page_table
@@ -16,6 +17,7 @@ from polydl.calibration.fit import fitted
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
 from polydl.calibration.worker import Worker
+from polydl.cli import main
 from polydl.contracts import GemmShape, Microkernel
 from polydl.contracts.first_cache import waiting_cycles
 from polydl.errors import ExecutionError, MachineError
@@ -300,6 +302,15 @@ def test_a_damaged_profile_is_an_error_with_its_file(tmp_path: Path, old: str, n
     with pytest.raises(MachineError, match="not a calibration") as caught:
         read(path)
     assert caught.value.file == str(path)
+
+
+def test_without_a_profile_its_absence_is_said(tmp_path: Path) -> None:
+    with pytest.raises(MachineError, match="there is no calibration yet") as caught:
+        read(tmp_path / "profile.toml")
+    assert "run `polydl calibrate`" in (caught.value.remedy or "")
+    ended = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(tmp_path / "x.toml"), "--debug"])
+    assert isinstance(ended.exception, MachineError)
+    assert "`polydl calibrate --profile " in (ended.exception.remedy or "")
 
 
 def test_the_machine_is_what_was_calibrated(stored: Profile, tmp_path: Path) -> None:

@@ -276,6 +276,11 @@ def test_a_run_of_the_records_has_a_page(tmp_path: Path) -> None:
     page = run_page(loaded)
     assert "signal 11" in page
     assert "gcc 12.2.0 -O3" in page
+    nest = tmp_path / "nest.c"
+    nest.write_text("void f(void) {}\n")
+    with pytest.raises(OptionError, match="this is C, not the report of a run") as raised:
+        sources.load(str(nest), tmp_path)
+    assert "`polydl optimize FILE.c` writes" in (raised.value.remedy or "")
     with pytest.raises(OptionError, match="no run cccc"):
         sources.load("cccc", tmp_path)
     append(tmp_path, [recorded("aaaab" * 2, "original", "original", 0.004)])

@@ -296,6 +296,24 @@ def test_sizes_that_go_together_badly_are_refused(name: str, words: str) -> None
         workload(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("conv_64x128x56", "name it by its sizes: conv_CxKxHxWxRxSsTpP"),
+        ("dwconv_64x9x9x3x3", " by its sizes: dwconv_CxHxWxRxSsTpP"),
+        ("gemm_64x96", " by their sizes: gemm_MxNxK"),
+        ("resnett_03", "did you mean resnet_03"),
+        ("resnett_03", "others are named by their sizes: conv_CxKxHxWxRxSsTpP"),
+    ],
+)
+def test_a_wrong_name_is_answered_with_the_pattern_of_names(name: str, remedy: str) -> None:
+    with pytest.raises(OptionError, match="there is no workload") as raised:
+        workload(name)
+    assert remedy in (raised.value.remedy or "")
+    assert workload("conv_64x128x56x56x3x3s1p1").name
+    assert workload("dwconv_96x56x56x3x3s1p1").name
+
+
 def test_a_depthwise_convolution_has_one_block() -> None:
     assert workload("dwconv_96x9x9x3x3s1p1", block=16).blocks == (16, 16)
     assert workload("conv_64x96x9x9x3x3s1p1g2", block=(16, 24)).blocks == (16, 24)

@@ -15,6 +15,7 @@ from polydl.presentation.options import (
     Source,
     Target,
     debug_option,
+    files,
     json_option,
     ranker_option,
     search_options,
@@ -137,7 +138,10 @@ def rank(
 @search_options
 @variant_option
 @click.option(
-    "--plot", metavar="PATH", help="Draw the working sets of the top variants against the caches (.svg, .png)."
+    "--plot",
+    metavar="PATH",
+    shell_complete=files,
+    help="Draw the working sets of the top variants against the caches (.svg, .png).",
 )
 @click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
 @click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")

@@ -19,6 +19,7 @@ from polydl.presentation.options import (
     WEIGHTS,
     cold_option,
     debug_option,
+    directories,
     json_option,
     macros_of,
     quiet_option,
@@ -26,6 +27,7 @@ from polydl.presentation.options import (
     require_own_records,
     sandbox_option,
     shard_option,
+    suites_and_files,
 )
 
 if TYPE_CHECKING:
@@ -44,12 +46,15 @@ if TYPE_CHECKING:
     "-D", "--define", "definitions", metavar="NAME=VALUE", multiple=True,
     help="A macro of the C files, or the value of an integer parameter of their functions. May be repeated.",
 )  # fmt: skip
-@click.option("-I", "--include", metavar="DIR", multiple=True, help="Search there for #include files.")
+@click.option(
+    "-I", "--include", metavar="DIR", multiple=True, shell_complete=directories, help="Search there for #include files."
+)
 @click.option("--init", default="", metavar="FUNCTION", help="A function of the C file that fills the arrays.")
 @click.option(
     "--suite",
     "suite_names",
     multiple=True,
+    shell_complete=suites_and_files,
     metavar="NAME",
     help="A suite (resnet, polybench, …) or a CSV of sizes.",
 )

@@ -8,6 +8,7 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT
 from polydl.commands.output import show as shown
+from polydl.errors import MachineError
 from polydl.presentation.options import debug_option, json_option
 
 _FAILURE = 1
@@ -44,6 +45,9 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     place = path or system.calibration_path(default_directory())
     failures: tuple[tuple[str, str], ...] = ()
     if show:
+        if path is not None and not path.exists():
+            remedy = f"run `polydl calibrate --profile {path}` to write it, or leave --profile out"
+            raise MachineError("there is no such file", file=str(path), remedy=remedy)
         profile = profiles.read_for(place, system.identity)
     else:
         with progress_bar(wanted=json_path != STANDARD_OUTPUT) as bar:

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from polydl.errors import OptionError
-from polydl.presentation.options import OUT, debug_option, records_option
+from polydl.presentation.options import OUT, debug_option, files, records_option
 
 
 @click.command()
-@click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]")
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]", shell_complete=files)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, metavar="PATH",
     help="Write the page there.",
@@ -23,8 +23,8 @@ from polydl.presentation.options import OUT, debug_option, records_option
 def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
     """Make one HTML page of a run, which needs nothing else to be looked at; of two runs, the page compares them.
 
-    FILE is a report.json or its folder, what `optimize --json` wrote, or a page; RUN is the id of a run in the records,
-    or the start of it. Without either, it is the newest report below polydl-out.
+    FILE is the report.json that `polydl optimize` wrote, or its folder, what `optimize --json` wrote, or a page; RUN is
+    the id of a run in the records, or the start of it. Without either, it is the newest report below polydl-out.
     """
     from polydl.files import write_atomically
     from polydl.page import render, sources

@@ -15,6 +15,7 @@ from polydl.presentation.options import (
     Search,
     cold_option,
     debug_option,
+    directories,
     json_option,
     macros_of,
     quiet_option,
@@ -44,7 +45,15 @@ if TYPE_CHECKING:
     multiple=True,
     help="A macro of all files, or the value of an integer parameter. May be repeated.",
 )
-@click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files.")
+@click.option(
+    "-I",
+    "--include",
+    "include",
+    metavar="DIR",
+    multiple=True,
+    shell_complete=directories,
+    help="Search there for #include files.",
+)
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
 @click.option("--cluster", metavar="ADDRESS", help="Compile and time on the nodes of this Dask scheduler.")
 @click.option("--cpu", "cpus", metavar="KEY", multiple=True, help="Time on nodes of this type (one of each type).")

@@ -20,7 +20,7 @@ from polydl.machine.core import CONSTANTS
 from polydl.machine.throughput import Throughput
 
 VERSION = 1
-REMEDY = "run `polydl calibrate` to measure this machine"
+REMEDY = "run `polydl calibrate` to measure this machine, which takes one to two minutes"
 
 
 @dataclass(frozen=True)
@@ -115,6 +115,8 @@ def read(path: Path) -> Profile:
         surroundings = None if told is None else Surroundings(**{key: _immutable(value) for key, value in told.items()})
         profile = Profile(found, levels=levels, throughputs=throughputs, surroundings=surroundings, **table)
         _check(profile)
+    except FileNotFoundError:
+        raise MachineError("there is no calibration yet", file=str(path), remedy=REMEDY) from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise MachineError(f"not a calibration: {error}", file=str(path), remedy=REMEDY) from None
     return profile

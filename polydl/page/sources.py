@@ -16,6 +16,11 @@ REPORT_FILE = "report.json"
 # A page keeps its documents in these elements.
 DATA_KIND = "application/json"
 _EMBEDDED = re.compile(rf'<script type="{DATA_KIND}"[^>]*>(.*?)</script>', re.DOTALL)
+_C = frozenset({".c", ".h", ".cpp", ".cc", ".cu"})
+_REMEDY = (
+    f"name the {REPORT_FILE} that `polydl optimize FILE.c` writes beside the C, its folder, a page of `polydl report`, "
+    "or the id of a run in the records"
+)
 _RUN = re.compile(r"[0-9a-f]{4,12}")
 
 
@@ -31,9 +36,7 @@ def load(named: str, records: Path) -> Run:
         return read_run(_document(path), str(path))
     if _RUN.fullmatch(named):
         return read_run(run_document(records, named), f"run {named}")
-    raise OptionError(
-        f"there is no {path}", remedy=f"name a {REPORT_FILE}, its folder, a page of this kind, or the id of a run"
-    )
+    raise OptionError(f"there is no {path}", remedy=_REMEDY)
 
 
 def latest_report(folder: Path) -> str:
@@ -50,7 +53,8 @@ def _document(path: Path) -> dict[str, Any]:
         embedded = None if text.lstrip().startswith("{") else _EMBEDDED.search(text)
         document = json.loads(text if embedded is None else embedded[1])
     except (OSError, ValueError) as error:
-        raise OptionError(f"no JSON document: {error}", file=str(path), remedy=f"name a {REPORT_FILE}") from None
+        what = "this is C, not the report of a run" if path.suffix in _C else f"this is no report of a run: {error}"
+        raise OptionError(what, file=str(path), remedy=_REMEDY) from None
     if not isinstance(document, dict):
-        raise OptionError("no JSON object", file=str(path), remedy=f"name a {REPORT_FILE}")
+        raise OptionError("this is no report of a run", file=str(path), remedy=_REMEDY)
     return document

@@ -222,6 +222,29 @@ def _workload_names() -> list[str]:
     return [name for each in suites() for name in suite(each)]
 
 
+def _paths(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    def paths(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        return [CompletionItem(word, type=kind)]
+
+    return paths
+
+
+#: What a shell completes where a value may be a file, or is a directory, that click need not check.
+files, directories = _paths("file"), _paths("dir")
+
+
+def suites_and_files(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
+    """What a shell completes where a value names a suite of workloads, or a file of sizes."""
+    from click.shell_completion import CompletionItem
+
+    from polydl.workloads import suites
+
+    known = [CompletionItem(name) for name in suites() if name.startswith(word)]
+    return [*known, CompletionItem(word, type="file")]
+
+
 def _machines(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
     from click.shell_completion import CompletionItem
 
@@ -265,7 +288,10 @@ source_options = _gathered(
         "-D", "--define", "define", metavar="NAME=VALUE", multiple=True,
         help="A macro, or the value of an integer parameter of the function. May be repeated.",
     ),
-    click.option("-I", "--include", "include", metavar="DIR", multiple=True, help="Search there for #include files."),
+    click.option(
+        "-I", "--include", "include", metavar="DIR", multiple=True, shell_complete=directories,
+        help="Search there for #include files.",
+    ),
     click.option(
         "--workload", metavar="NAME", shell_complete=completed(_workload_names),
         help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
@@ -354,11 +380,13 @@ ranker_option = click.option(
 )  # fmt: skip
 strategy_option = click.option(
     "--strategy", callback=_plug_in("strategies"), default="ranked", show_default=True, metavar="NAME",
+    shell_complete=_plug_ins("strategies"),
     help=f"What a search with a budget tries next: {', '.join(GROUPS['strategies'])}.",
 )  # fmt: skip
 json_option = click.option(
-    "--json", "json_path", metavar="PATH", help="Write a JSON document there; - is standard output."
-)
+    "--json", "json_path", metavar="PATH", shell_complete=files,
+    help="Write a JSON document there; - is standard output.",
+)  # fmt: skip
 records_option = click.option(
     "--records", "records", type=click.Path(path_type=Path, file_okay=False), metavar="DIR",
     help="Measurements are kept there (in the user's data directory).",
