@@ -89,7 +89,16 @@ def __getattr__(name: str) -> Any:
 
         return version("polydl")
     if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
+        try:
+            home = import_module(_HOME[name])
+        except ModuleNotFoundError as error:
+            from polydl.errors import missing_dependency
+
+            missing = missing_dependency(error)
+            if missing is None:
+                raise
+            raise missing from None
+        return getattr(home, name)
     raise AttributeError(f"module 'polydl' has no attribute {name!r}")
 
 

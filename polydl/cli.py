@@ -16,7 +16,7 @@ from typing import Any
 import click
 
 from polydl.commands.output import FAILURE, fail
-from polydl.errors import PolydlError
+from polydl.errors import PolydlError, missing_dependency
 from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import debug_option
 
@@ -161,6 +161,9 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
     except Exception as error:
         if debug:
             raise
+        missing = missing_dependency(error)
+        if missing is not None:
+            return fail(str(missing), missing.exit_status)
         return fail(
             f"a fault in polydl itself: {type(error).__name__}: {error}\n"
             "  remedy: run it again with --debug, and report what that prints together with the C file",

@@ -7,6 +7,7 @@ where (file and line), what (the construct) and what to do about it (the remedy)
 from __future__ import annotations
 
 import os
+import sys
 
 
 def printable(name: str) -> str:
@@ -91,6 +92,35 @@ class ArgumentError(UserError):
 
 class MissingComponentError(PolydlError):
     """A library or a program that the job needs is not installed."""
+
+
+class MissingDependencyError(MissingComponentError, ImportError):
+    """A package that polydl needs is not installed for this Python."""
+
+
+# What the packages that polydl depends on are imported as, and what pip calls them.
+_DEPENDENCIES = {
+    **{name: name for name in ("cffi", "click", "islpy", "msgspec", "numpy", "platformdirs", "rich", "tadashi")},
+    "clang": "libclang",
+    "tomli_w": "tomli-w",
+}
+
+
+def missing_dependency(error: BaseException) -> MissingDependencyError | None:
+    """What to say of an import that failed; None unless one of polydl's own dependencies is missing."""
+    if not isinstance(error, ModuleNotFoundError):
+        return None
+    module = (error.name or "").partition(".")[0]
+    if module not in _DEPENDENCIES:
+        return None
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if os.path.isfile(os.path.join(root, "Makefile")) and os.path.isdir(os.path.join(root, "microkernels")):
+        remedy = f"run `make .venv/installed` in {root}, then use {os.path.join('.venv', 'bin', 'python')}"
+    else:
+        remedy = f"{sys.executable} -m pip install {_DEPENDENCIES[module]}"
+    return MissingDependencyError(
+        f"polydl's dependencies are not installed for {sys.executable}: there is no {module}", remedy=remedy
+    )
 
 
 class AnalysisError(PolydlError):

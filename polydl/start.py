@@ -24,7 +24,15 @@ def main() -> None:
 
     INTERRUPTION.end_at_once()
     collect_seldom()
-    from polydl.cli import main as command_line
+    try:
+        from polydl.cli import main as command_line
+    except ModuleNotFoundError as error:
+        from polydl.errors import missing_dependency
+
+        missing = missing_dependency(error)
+        if missing is None:
+            raise
+        sys.exit(f"polydl: {missing}")
 
     try:
         INTERRUPTION.unwind()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import polydl
+from polydl.errors import missing_dependency
 
 ROOT = Path(__file__).parents[1]
 IMPORT = "import polydl.microkernels, polydl.ranking, polydl.fusion, polydl.variants; print(polydl.ranking.__file__)"
@@ -43,6 +44,30 @@ def test_names_are_those_that_are_public() -> None:
     names = [name for name in dir(polydl) if not name.startswith("_")]
     assert names == sorted(polydl.__all__)
     assert "TYPE_CHECKING" not in names
+
+
+def test_without_its_dependencies_polydl_says_so() -> None:
+    code = (
+        "import polydl, sys\n"
+        "try:\n    polydl.optimize\n"
+        "except ImportError as error:\n    print(error)\n    print(isinstance(error, polydl.PolydlError))\n"
+    )
+    said = ran(f"exec({code!r})", ROOT).splitlines()
+    assert said[0].startswith("polydl's dependencies are not installed for ")
+    assert "run `make .venv/installed` in " in said[1]
+    assert said[-1] == "True"
+    command = [sys.executable, "-S", "-m", "polydl", "optimize"]
+    ended = subprocess.run(command, cwd=ROOT, env={"PATH": ""}, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("polydl: polydl's dependencies are not installed for ")
+    assert "Traceback" not in ended.stderr
+
+
+def test_other_modules_that_are_missing_are_no_dependencies() -> None:
+    assert missing_dependency(ModuleNotFoundError("x", name="polydl.nothing")) is None
+    assert missing_dependency(ModuleNotFoundError("x", name="torch")) is None
+    assert missing_dependency(ModuleNotFoundError("x", name="clang.cindex")) is not None
+    assert missing_dependency(ValueError()) is None
 
 
 @pytest.mark.parametrize("arguments", [["--version"], ["optimize", "--help"]])

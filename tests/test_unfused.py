@@ -98,4 +98,5 @@ def test_with_and_without_fusion_are_two_questions(
     again = run("--no-fusion")
     assert again["records"]["answered"]
     assert again["best"] == apart["best"]
+    assert again["seconds"] == apart["seconds"], "for the page: where the time went"
     assert run()["records"]["answered"]

@@ -307,9 +307,10 @@ def _remembered(answer: Answer, source: Source, directory: Path, started: float,
             "input": {**stored["input"], "file": source.placed(directory).file},
             "records": {**stored["records"], "answered": True},
             "files": {**files, "report": str(directory / REPORT_FILE)},
-            "seconds": dict.fromkeys(stored["seconds"], None) | {"total": time.perf_counter() - started},
         }
-        text = answer_text(document, verbose=verbose)
+        # The document keeps what the first run took, for the page; what is shown is how long the answer took.
+        now = dict.fromkeys(stored["seconds"], None) | {"total": time.perf_counter() - started}
+        text = answer_text({**document, "seconds": now}, verbose=verbose)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
         # Anyone may have written it: what it lacks is no fault of polydl's.
         return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polydl.page import units
@@ -10,6 +12,9 @@ from polydl.page.run import Run, Variant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+# Of the axes' height, at the least; of a label's line; and between a line and its label.
+_PIXELS, _LABEL, _ABOVE = 240, 14, 3
 
 
 def roofline(run: Run, width: Width) -> str | None:
@@ -40,7 +45,8 @@ def placed(run: Run) -> list[tuple[Variant, float, float]]:
 def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], width: Width) -> Tips:
     peak = run.machine.peak or 0.0
     ridge = peak / (run.machine.bandwidths["memory"] / 1e9)
-    baselines = [rate for one in run.baselines if (rate := run.gflops(one.seconds)) is not None]
+    named = [(one.name, rate) for one in run.baselines if (rate := run.gflops(one.seconds)) is not None]
+    baselines = [rate for _, rate in named]
     intensities = [intensity for _, intensity, _ in points]
     left, right = min(ridge / 4, *intensities) / 2, max(ridge * 8, *intensities) * 2
     lowest = min(*(rate for _, _, rate in points), *baselines, peak / 20)
@@ -49,10 +55,12 @@ def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], wid
     axes.set_xlim(left, right)
     axes.set_ylim(lowest / 2, max(peak, *(rate for _, _, rate in points)) * 2)
     _ceilings(axes, run, peak, left, right, width)
-    for one, rate in zip(run.baselines, baselines, strict=False):
+    lowest, highest = axes.get_ylim()
+    heights = [math.log(rate / lowest) / math.log(highest / lowest) * _PIXELS for rate in baselines]
+    for (name, rate), above in zip(named, label_offsets(heights), strict=True):
         axes.axhline(rate, color=colour("baseline"), linewidth=1.4, linestyle=(0, (2, 2)))
         axes.annotate(
-            one.name, (right, rate), (-4, 3), textcoords="offset points", ha="right", color=colour("baseline"),
+            name, (right, rate), (-4, above), textcoords="offset points", ha="right", color=colour("baseline"),
             fontsize=11,
         )  # fmt: skip
     tips = {}
@@ -74,6 +82,16 @@ def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], wid
     axes.set_ylabel("rate [GFLOPS]")
     _plain_ticks(axes)
     return tips
+
+
+def label_offsets(heights: Sequence[float]) -> list[float]:
+    """How many pixels above its line each label stands, for lines at these heights, so that none overlaps another."""
+    offsets = [0.0] * len(heights)
+    above = -math.inf
+    for place in sorted(range(len(heights)), key=lambda each: heights[each]):
+        above = max(heights[place] + _ABOVE, above + _LABEL)
+        offsets[place] = above - heights[place]
+    return offsets
 
 
 def _ceilings(axes: Axes, run: Run, peak: float, left: float, right: float, width: Width) -> None:
