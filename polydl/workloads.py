@@ -11,7 +11,6 @@ suites (``data/depthwise_layers.csv``). A suite may be a CSV file of such sizes.
 from __future__ import annotations
 
 import csv
-import difflib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Literal
 
 from polydl.divisors import divisors
 from polydl.errors import OptionError
+from polydl.workload_names import known_workloads, those_like
 from polydl.workload_nests import (
     PRODUCTS,
     Convolution,
@@ -53,12 +53,6 @@ _GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
 _SIZE = r"([1-9]\d*)"
 _CONVOLUTION = re.compile(rf"conv_{'x'.join([_SIZE] * 6)}s{_SIZE}p(\d+)(?:g{_SIZE})?(?:d{_SIZE})?", re.ASCII)
 _DEPTHWISE = re.compile(rf"dwconv_{'x'.join([_SIZE] * 5)}s{_SIZE}p(\d+)(?:d{_SIZE})?", re.ASCII)
-# Names by sizes as remedies show them, by how they begin.
-_PATTERNS = {
-    "conv_": "conv_CxKxHxWxRxSsTpP (channels, filters, image, filter, stride, padding: conv_64x128x56x56x3x3s1p1)",
-    "dwconv_": "dwconv_CxHxWxRxSsTpP (channels, image, filter, stride, padding: dwconv_96x56x56x3x3s1p1)",
-    "gemm_": "gemm_MxNxK (gemm_64x96x128)",
-}
 # Columns of a CSV file of sizes, in the order in which they stand in a name.
 _CONVOLUTION_COLUMNS = ("channels", "filters", "height", "width", "kernel_height", "kernel_width", "stride", "padding")
 _PRODUCT_COLUMNS = ("m", "n", "k")
@@ -143,7 +137,7 @@ def suite(name: str) -> tuple[str, ...]:
         return _suite_of_file(Path(name))
     known = _suites()
     if name not in known:
-        raise OptionError(f"there is no suite {name!r}", remedy=_suggestion(name, tuple(known), "suites"))
+        raise OptionError(f"there is no suite {name!r}", remedy=those_like(name, tuple(known), "suites"))
     return known[name]
 
 
@@ -177,7 +171,7 @@ def workload(
         return _convolution(layer, images, layout or "blocked", block, overwrite, element, padding)
     sizes = _GEMM.fullmatch(name)
     if sizes is None:
-        raise OptionError(f"there is no workload {name!r}", remedy=_like(name))
+        raise OptionError(f"there is no workload {name!r}", remedy=known_workloads(name, names()))
     if images != 1:
         raise OptionError(f"{name} is a matrix product and has no images", remedy="leave out the number of images")
     if padding is not None:
@@ -312,25 +306,6 @@ def _suites() -> dict[str, tuple[str, ...]]:
         "gemm": tuple(_products()),
         "gemm-paper": tuple(name for name, in_paper in _products().items() if in_paper),
     }
-
-
-def _like(name: str) -> str:
-    """Workloads that are called like it, and how others are named by their sizes."""
-    pattern = next((each for kind, each in _PATTERNS.items() if name.startswith(kind)), None)
-    if pattern is None:
-        known = _suggestion(name, names(), "workloads")
-        return f"{known}; others are named by their sizes: {_PATTERNS['conv_']} or {_PATTERNS['gemm_']}"
-    close = difflib.get_close_matches(name, names(), n=3, cutoff=0.5)
-    meant = f"did you mean {', '.join(close)}? others are named by their sizes:" if close else "name it by its sizes:"
-    return f"{meant} {pattern}"
-
-
-def _suggestion(name: str, known: Sequence[str], what: str) -> str:
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {', '.join(close)}?"
-    shown = ", ".join(known if len(known) < 20 else [*known[:3], "…", *known[-3:]])
-    return f"the {len(known)} {what} are {shown}"
 
 
 def _block(extent: int) -> int:

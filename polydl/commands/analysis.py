@@ -10,12 +10,12 @@ import click
 from polydl.commands import output
 from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.variant import chosen_variant, variant_option
+from polydl.presentation.completion import complete_files
 from polydl.presentation.options import (
     Search,
     Source,
     Target,
     debug_option,
-    files,
     json_option,
     ranker_option,
     search_options,
@@ -140,7 +140,7 @@ def rank(
 @click.option(
     "--plot",
     metavar="PATH",
-    shell_complete=files,
+    shell_complete=complete_files,
     help="Draw the working sets of the top variants against the caches (.svg, .png).",
 )
 @click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")

@@ -12,6 +12,7 @@ from polydl.bench.polybench import DATASETS, FOLDER
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.completion import complete_directories, complete_suites
 from polydl.presentation.options import (
     LAYOUTS,
     OUT,
@@ -19,7 +20,6 @@ from polydl.presentation.options import (
     WEIGHTS,
     cold_option,
     debug_option,
-    directories,
     json_option,
     macros_of,
     quiet_option,
@@ -27,7 +27,6 @@ from polydl.presentation.options import (
     require_own_records,
     sandbox_option,
     shard_option,
-    suites_and_files,
 )
 
 if TYPE_CHECKING:
@@ -47,14 +46,19 @@ if TYPE_CHECKING:
     help="A macro of the C files, or the value of an integer parameter of their functions. May be repeated.",
 )  # fmt: skip
 @click.option(
-    "-I", "--include", metavar="DIR", multiple=True, shell_complete=directories, help="Search there for #include files."
+    "-I",
+    "--include",
+    metavar="DIR",
+    multiple=True,
+    shell_complete=complete_directories,
+    help="Search there for #include files.",
 )
 @click.option("--init", default="", metavar="FUNCTION", help="A function of the C file that fills the arrays.")
 @click.option(
     "--suite",
     "suite_names",
     multiple=True,
-    shell_complete=suites_and_files,
+    shell_complete=complete_suites,
     metavar="NAME",
     help="A suite (resnet, polybench, …) or a CSV of sizes.",
 )

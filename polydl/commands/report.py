@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from polydl.errors import OptionError
-from polydl.presentation.options import OUT, debug_option, files, records_option
+from polydl.presentation.completion import complete_files
+from polydl.presentation.options import OUT, debug_option, records_option
 
 
 @click.command()
-@click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]", shell_complete=files)
+@click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]", shell_complete=complete_files)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, metavar="PATH",
     help="Write the page there.",

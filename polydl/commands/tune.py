@@ -10,12 +10,12 @@ import click
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.completion import complete_directories
 from polydl.presentation.options import (
     OUT,
     Search,
     cold_option,
     debug_option,
-    directories,
     json_option,
     macros_of,
     quiet_option,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     "include",
     metavar="DIR",
     multiple=True,
-    shell_complete=directories,
+    shell_complete=complete_directories,
     help="Search there for #include files.",
 )
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")

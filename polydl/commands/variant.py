@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from polydl.errors import OptionError
-from polydl.presentation.options import files
+from polydl.presentation.completion import complete_files
 
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
     from polydl.variants.generation import Generation
 
 variant_option = click.option(
-    "--variant", "variant", metavar="ID|FILE", shell_complete=files,
+    "--variant", "variant", metavar="ID|FILE", shell_complete=complete_files,
     help="This variant alone: an id that `polydl variants` lists, or its start, or a JSON file of steps.",
 )  # fmt: skip
 

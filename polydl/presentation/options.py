@@ -13,12 +13,17 @@ import click
 
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
+from polydl.presentation.completion import (
+    complete_directories,
+    complete_files,
+    complete_machines,
+    complete_workloads,
+    plug_ins,
+)
 from polydl.presentation.output_directory import out_option
 from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-
     from polydl.ir.numerics import Numerics
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
@@ -202,58 +207,6 @@ def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Paramet
     return known_name
 
 
-def completed(names: Callable[[], Sequence[str]]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    """What a shell completes: the names that begin as the word does."""
-    return lambda _context, _parameter, word: [name for name in names() if name.startswith(word)]
-
-
-def _plug_ins(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
-    def names() -> list[str]:
-        from polydl import registry
-
-        return [*others, *registry.names(group)]
-
-    return completed(names)
-
-
-def _workload_names() -> list[str]:
-    from polydl.workloads import suite, suites
-
-    return [name for each in suites() for name in suite(each)]
-
-
-def _paths(kind: str) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
-    def paths(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
-        from click.shell_completion import CompletionItem
-
-        return [CompletionItem(word, type=kind)]
-
-    return paths
-
-
-#: What a shell completes where a value may be a file, or is a directory, that click need not check.
-files, directories = _paths("file"), _paths("dir")
-
-
-def suites_and_files(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
-    """What a shell completes where a value names a suite of workloads, or a file of sizes."""
-    from click.shell_completion import CompletionItem
-
-    from polydl.workloads import suites
-
-    known = [CompletionItem(name) for name in suites() if name.startswith(word)]
-    return [*known, CompletionItem(word, type="file")]
-
-
-def _machines(_context: click.Context, _parameter: click.Parameter, word: str) -> list[CompletionItem]:
-    from click.shell_completion import CompletionItem
-
-    from polydl.machine.elsewhere import names
-
-    known = [CompletionItem(name) for name in names() if name.startswith(word)]
-    return [*known, CompletionItem(word, type="file")]
-
-
 def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
     if value is not None:
         from polydl.machine import parse_cache_sizes
@@ -289,11 +242,11 @@ source_options = _gathered(
         help="A macro, or the value of an integer parameter of the function. May be repeated.",
     ),
     click.option(
-        "-I", "--include", "include", metavar="DIR", multiple=True, shell_complete=directories,
+        "-I", "--include", "include", metavar="DIR", multiple=True, shell_complete=complete_directories,
         help="Search there for #include files.",
     ),
     click.option(
-        "--workload", metavar="NAME", shell_complete=completed(_workload_names),
+        "--workload", metavar="NAME", shell_complete=complete_workloads,
         help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
     ),
     click.option("--images", type=click.IntRange(min=1), metavar="N", help="Images of the workload (1)."),
@@ -318,7 +271,7 @@ target_options = _gathered(
     ),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores)."),
     click.option(
-        "--machine", "described", metavar="FILE|NAME", shell_complete=_machines,
+        "--machine", "described", metavar="FILE|NAME", shell_complete=complete_machines,
         help="Another machine, which polydl calibrate described in FILE, or a processor that polydl knows: "
         "xeon-amx, zen4, zen5. Nothing is run then.",
     ),
@@ -328,7 +281,7 @@ search_options = _gathered(
     Search,
     click.option(
         "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
-        shell_complete=_plug_ins("microkernels", "auto", "none"),
+        shell_complete=plug_ins("microkernels", "auto", "none"),
         metavar="NAME",
         help="What computes the innermost loops: "
         f"{', '.join(GROUPS['microkernels'])}, auto (all that fit) or none.",
@@ -375,16 +328,16 @@ detail_options = _gathered(
 )
 ranker_option = click.option(
     "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
-    shell_complete=_plug_ins("rankers"),
+    shell_complete=plug_ins("rankers"),
     help="What predicts which variant is fast.",
 )  # fmt: skip
 strategy_option = click.option(
     "--strategy", callback=_plug_in("strategies"), default="ranked", show_default=True, metavar="NAME",
-    shell_complete=_plug_ins("strategies"),
+    shell_complete=plug_ins("strategies"),
     help=f"What a search with a budget tries next: {', '.join(GROUPS['strategies'])}.",
 )  # fmt: skip
 json_option = click.option(
-    "--json", "json_path", metavar="PATH", shell_complete=files,
+    "--json", "json_path", metavar="PATH", shell_complete=complete_files,
     help="Write a JSON document there; - is standard output.",
 )  # fmt: skip
 records_option = click.option(

@@ -88,7 +88,7 @@ def label_offsets(heights: Sequence[float]) -> list[float]:
     """How many pixels above its line each label stands, for lines at these heights, so that none overlaps another."""
     offsets = [0.0] * len(heights)
     above = -math.inf
-    for place in sorted(range(len(heights)), key=lambda each: heights[each]):
+    for place in sorted(range(len(heights)), key=lambda line: heights[line]):
         above = max(heights[place] + _ABOVE, above + _LABEL)
         offsets[place] = above - heights[place]
     return offsets
