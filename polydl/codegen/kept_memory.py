@@ -11,7 +11,11 @@ from polydl.codegen import processor
 
 # Arrays of this size are asked to be in pages of it: those of 4 KiB would come to more than a core keeps addresses of.
 _LARGE_PAGE = 1 << 21
+# The headers of C99 hide aligned_alloc, and what is called without a declaration returns an int.
 _ALLOCATED = f"""\
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
 static void *polydl_allocated(size_t size)
 {{
 #ifdef MADV_HUGEPAGE

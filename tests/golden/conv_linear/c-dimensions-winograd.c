@@ -8,6 +8,9 @@
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {20736, 73728, 41472};
 /* for all processors */
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
 static void *polydl_allocated(size_t size)
 {
 #ifdef MADV_HUGEPAGE

@@ -14,6 +14,9 @@ static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 2 };
 static const size_t polydl_sizes[polydl_arrays] = {110592, 110592, 147456};
 /* for all processors */
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
 static void *polydl_allocated(size_t size)
 {
 #ifdef MADV_HUGEPAGE

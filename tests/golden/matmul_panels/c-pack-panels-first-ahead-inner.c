@@ -13,6 +13,9 @@ static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {5898240};
 /* for all processors */
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
 static void *polydl_allocated(size_t size)
 {
 #ifdef MADV_HUGEPAGE
