@@ -68,6 +68,32 @@ def test_temporary_files_of_the_compiler_go_with_the_folder(tmp_path: Path) -> N
     assert (tmp_path / "places").read_text().strip() == str(tmp_path / "program")
 
 
+def test_a_main_of_the_source_does_not_take_the_place_of_the_driver(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SMALL)
+    plain = original(scop)
+    other = "int printf(const char *, ...);\nint main(void) { return printf(\"%g %g\\n\", 1.0, 2.0); }\n"
+    assert checked(scop, replace(plain, c=plain.c + other), tmp_path / "program").verdict == "agrees"
+
+
+@pytest.mark.parametrize("ends", ["", "\\n"])
+def test_what_the_source_prints_is_no_answer_of_the_driver(tmp_path: Path, ends: str) -> None:
+    """Behind its loops a function may print, with or without the end of the line."""
+    behind = f'#pragma endscop\n  printf("%g %g{ends}", 1.0, 2.0);'
+    scop = parse(tmp_path, "#include <stdio.h>\n" + SMALL.replace("#pragma endscop", behind))
+    assert checked(scop, original(scop), tmp_path / "right").verdict == "agrees"
+    wrong = checked(scop, replace(original(scop), c=original(scop).c.replace("+=", "-=")), tmp_path / "wrong")
+    assert (wrong.verdict, "elements differ" in wrong.reason) == ("differs", True)
+
+
+def test_a_program_that_ends_otherwise_than_the_driver_does_not_tell_apart(tmp_path: Path) -> None:
+    """Here what runs at the exit of the process ends it with another status."""
+    scop = parse(tmp_path, SMALL)
+    plain = original(scop)
+    ending = "void _exit(int);\n__attribute__((destructor)) static void at_the_end(void) { _exit(5); }\n"
+    result = checked(scop, replace(plain, c=plain.c + ending), tmp_path / "program")
+    assert (result.verdict, "status 5" in result.reason) == ("not applicable", True)
+
+
 def needs_a_field(name: str) -> bool:
     """Whether the variant divides, or multiplies by fractions."""
     return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep"))

@@ -140,6 +140,17 @@ def test_a_function_that_has_no_header_can_be_declared() -> None:
     assert raised.value.remedy == "declare it, or include the header that does"
 
 
+def test_loops_of_main_do_not_hide_those_of_another_function(tmp_path: Path) -> None:
+    path = tmp_path / "program.c"
+    started = "int main(void)\n{\n  static float a[4];\n  for (int i = 0; i < 4; ++i)\n    a[i] = 1;\n  f(a);\n}\n"
+    path.write_text(GOOD + started)
+    assert parse(path).function.name == "f"
+    path.write_text(started.replace("  f(a);\n", "") + GOOD)
+    with pytest.raises(errors.UnsupportedConstructError, match="the loops are in main") as raised:
+        parse(path, function="main")
+    assert raised.value.remedy == "move the loops to a function of their own, which main calls"
+
+
 def test_a_define_that_nothing_uses(tmp_path: Path) -> None:
     (tmp_path / "sizes.h").write_text("#ifdef LARGE\n#define N 8\n#else\n#define N 4\n#endif\n")
     path = tmp_path / "nest.c"

@@ -9,6 +9,7 @@ takes no part: what is compiled is the C that does without it.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterable
@@ -37,6 +38,10 @@ from polydl.sandbox import confined, environment, exit_status_of, inside, is_san
 _FLAGS = ("-fwrapv", "-w")
 # C that is compiled as C++, without C++'s library.
 _FIELD_FLAGS = ("-std=gnu++17", "-fpermissive", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+# The program begins in the driver, whatever functions the source has.
+_NO_MAIN = "#define main polydl_main_of_source"
+# Before each line of the driver, since the source's function may print, too.
+_SAYS = "polydl: "
 _ELEMENTS = frozenset({"float", "double", "bfloat16"})
 # Seconds, measured on one core of an AMD EPYC with AVX2: of the compilers of C and of C++ without text, of a character
 # of a kernel's text, of an instance of a statement, and of an element that is drawn or compared.
@@ -72,7 +77,7 @@ def compare_exactly(
     directory.mkdir(parents=True, exist_ok=True)
     suffix = ".c" if ring == INTEGERS else ".cc"
     functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
-    given = [_renamed(scop, plain), kernel.c + "\n" + kernel.harness]
+    given = [f"{_NO_MAIN}\n{text}" for text in (_renamed(scop, plain), f"{kernel.c}\n{kernel.harness}")]
     headers = own_headers(given, kernel.compile_flags)
     texts = over(ring, given, functions, headers)
     copies = write_copies(headers, partial(rewritten_for, ring), directory / "headers")
@@ -96,7 +101,7 @@ def compare_exactly(
         return Exactness("not applicable", "", "it takes too long")
     seconds = time.monotonic() - start
     status = exit_status_of(ran.returncode) if is_sandboxed() else ran.returncode
-    *_, last = ran.stdout.splitlines() or ["original"]
+    *_, last = re.findall(rf"^{_SAYS}(.*)$", ran.stdout, re.MULTILINE) or ["original"]
     if last == "agrees" and status == 0:
         return Exactness("agrees", ring, "", seconds)
     if last == "original":
@@ -104,7 +109,10 @@ def compare_exactly(
     if last == "kernel":
         ended = f"it ends its program with status {status}, as where it leaves an array"
         return Exactness("differs", ring, ended, seconds)
-    return Exactness("differs", ring, _difference(scop, last.split()), seconds)
+    words = last.split()
+    if status != 1 or len(words) != 5:
+        return Exactness("not applicable", "", f"its program ends with status {status} behind the line {last!r}")
+    return Exactness("differs", ring, _difference(scop, words), seconds)
 
 
 def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
@@ -198,7 +206,8 @@ def _driver(scop: Scop, ring: Ring, seed: int, *, prepares: bool) -> str:
         rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L, {constant}}},")
     head = f"enum {{ ARRAYS = {len(arrays)}, PARAMETERS = {len(parameters)} }};\n#define SEED {seed}ul\n"
     head += f"#define PREPARES {int(prepares)}\n"
-    return head + _DRIVER.replace("/* rows */", "\n".join(rows)).replace("MODULUS", f"{MODULUS}ul")
+    text = _DRIVER.replace("/* rows */", "\n".join(rows)).replace("MODULUS", f"{MODULUS}ul")
+    return head + text.replace("SAYS", f"\\n{_SAYS}")
 
 
 def _kind(array: Array, ring: Ring, small: bool) -> str:
@@ -264,7 +273,7 @@ static void fill(int turn)
 }
 static void say(const char *what)
 {
-  puts(what);
+  printf("SAYS%s\\n", what);
   fflush(stdout);
 }
 static long element(const char *from, int a, long i)
@@ -308,12 +317,12 @@ int main(void)
             at = i;
         }
       if (count) {
-        printf("%d %ld %ld %ld %ld\\n", a, at, element(places[a], a, at), element(expected[a], a, at), count);
+        printf("SAYS%d %ld %ld %ld %ld\\n", a, at, element(places[a], a, at), element(expected[a], a, at), count);
         return 1;
       }
     }
   }
-  puts("agrees");
+  say("agrees");
   return 0;
 }
 """

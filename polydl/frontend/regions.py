@@ -103,7 +103,9 @@ def choose(
 ) -> tuple[Any, Region | None]:
     """The function to read and its marked region, which is None if the file has no marked region.
 
-    Raises OptionError for an unknown ``name`` and for an ambiguous choice, NoScopError if no function has a loop.
+    Without a ``name`` and regions, loops of ``main`` count only if no other function has some. Raises OptionError for
+    an unknown ``name`` and for an ambiguous choice, NoScopError if no function has a loop, UnsupportedConstructError
+    for ``main``, in whose place no program could link what is emitted.
     """
     if not functions:
         raise NoScopError(
@@ -117,7 +119,8 @@ def choose(
     if regions:
         candidates = [f for f in named if any(home == f for home in homes.values())]
     else:
-        candidates = [f for f in named if _has_loop(f)]
+        looped = [f for f in named if _has_loop(f)]
+        candidates = [f for f in looped if f.spelling != "main"] or looped
     if not candidates:
         where = f"function {name}" if name is not None else "the file"
         what = "marked region" if regions else "for loop"
@@ -133,7 +136,15 @@ def choose(
             f"several functions have {'marked regions' if regions else 'loops'}: {listed}",
             file=file,
             line=candidates[1].location.line,
-            remedy="name one, such as --function " + candidates[0].spelling,
+            remedy="name one, such as --function " + next(f.spelling for f in candidates if f.spelling != "main"),
+        )
+    if candidates[0].spelling == "main":
+        raise UnsupportedConstructError(
+            "the loops are in main, and what is emitted is a function that programs call",
+            file=file,
+            line=candidates[0].location.line,
+            construct="main",
+            remedy="move the loops to a function of their own, which main calls",
         )
     inside = [region for region, home in homes.items() if home == candidates[0]]
     if len(inside) > 1:
