@@ -71,7 +71,7 @@ def test_temporary_files_of_the_compiler_go_with_the_folder(tmp_path: Path) -> N
 def test_a_main_of_the_source_does_not_take_the_place_of_the_driver(tmp_path: Path) -> None:
     scop = parse(tmp_path, SMALL)
     plain = original(scop)
-    other = "int printf(const char *, ...);\nint main(void) { return printf(\"%g %g\\n\", 1.0, 2.0); }\n"
+    other = 'int printf(const char *, ...);\nint main(void) { return printf("%g %g\\n", 1.0, 2.0); }\n'
     assert checked(scop, replace(plain, c=plain.c + other), tmp_path / "program").verdict == "agrees"
 
 

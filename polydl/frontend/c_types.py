@@ -5,12 +5,18 @@ Runs in the child process that holds libclang.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from clang.cindex import TypeKind
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.frontend.facts import Shape
+
+# libclang knows kinds of types that its Python bindings lack, such as 32, `_Float16`; asking for one raised ValueError.
+for _kind in range(max(len(TypeKind._kinds), 256)):
+    if _kind >= len(TypeKind._kinds) or TypeKind._kinds[_kind] is None:
+        setattr(TypeKind, f"KIND_{_kind}", TypeKind(_kind))
 
 ELEMENTS = {
     TypeKind.FLOAT: "float",
@@ -101,7 +107,8 @@ def _problem(type_: Any, dimensions: int) -> str:
         return "a pointer to pointers"
     if "_Atomic" in type_.spelling:
         return "an atomic"
-    return _PROBLEMS.get(type_.kind, f"the type {type_.spelling}")
+    unqualified = re.sub(r"\b(const|volatile|restrict) ", "", type_.spelling)
+    return _PROBLEMS.get(type_.kind, f"the type {unqualified}")
 
 
 def declaration(type_: Any, name: str, const: bool = False) -> str:

@@ -22,6 +22,9 @@ _TYPES = {
     "complex numbers": "keep real and imaginary parts in arrays of their own, and write products out: "
     "c_re[i] += a_re[i] * b_re[i] - a_im[i] * b_im[i]; c_im[i] += a_re[i] * b_im[i] + a_im[i] * b_re[i];",
     "a struct": MEMBERS,
+    "the type __bf16": "include <polydl/bfloat16.h> and use its bfloat16, with "
+    f"{bfloat16.TO_FLOAT} where it is read and {bfloat16.FROM_FLOAT} where it is written",
+    "the type _Float16": "keep the elements in arrays of float, or of bfloat16 from <polydl/bfloat16.h>",
     "a pointer to pointers": "pass the elements as one array: float a[N][M], or float *a with a[i * M + j]",
 }
 
