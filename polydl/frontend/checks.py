@@ -86,6 +86,14 @@ def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError
     )
 
 
+def check_other_loops(facts: SourceFacts, place: Place) -> None:
+    """Check that a function without for loops has no loops of other kinds."""
+    loops = [branch.offset for branch in facts.branches if branch.kind == "while"]
+    jumps = [construct.offset for construct in facts.constructs if construct.message.startswith("goto ")]
+    for offset in (*sorted(loops), *jumps):
+        check_constructs(facts, offset, offset + 1, place)
+
+
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that the region has no construct that pet would misread or ignore."""
     for construct in sorted(facts.constructs, key=lambda construct: construct.offset):
@@ -247,13 +255,23 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
 
 
 def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructError:
+    remedy = (
+        "write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
+        "can't be modelled"
+    )
+    subscripts = re.findall(r"\[([^][]*)\]", text)
+    if "[" not in "".join(re.split(r"\[[^][]*\]", text)) and re.search(r"[&|^~*<>/%]", "".join(subscripts)):
+        # No subscript has an element, and one computes more than sums.
+        remedy = (
+            "write each subscript as a sum of loop counters times constants, such as a[2 * i + j + 1], or such a sum "
+            "/ 16 or % 16 (i & 15 is i % 16 for i >= 0); products of counters can't be modelled"
+        )
     return UnsupportedConstructError(
         "a subscript isn't affine: it depends on more than sums of loop counters times constants",
         file=place.file,
         line=place.line(offset),
         construct=text,
-        remedy="write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
-        "can't be modelled",
+        remedy=remedy,
     )
 
 

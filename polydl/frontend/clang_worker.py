@@ -107,7 +107,7 @@ def _source_error(
     elif re.search(r"undeclared (library )?function", message):
         remedy = "declare it, or include the header that does"
     elif "file not found" in message:
-        remedy = "add the folder of the header to the include directories"
+        remedy = "name the folder of the header with -I DIR (include_directories in Python)"
     elif message.startswith("expected ") and (replaced := [name for name in macros if name in words]):
         options = " ".join(f"-D {name}" for name in replaced)
         remedy = f"{options} puts a number in the place of that name here: leave out the option or the definition"

@@ -18,8 +18,8 @@ from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
 from polydl.frontend.counters import wider
 from polydl.frontend.facts import MEMBERS, Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
-from polydl.frontend.loop_headers import header_of, integer_value
-from polydl.frontend.purity import impurity
+from polydl.frontend.loop_headers import header_of, integer_value, is_uneven
+from polydl.frontend.purity import impurity, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
 
 # Integers of these types keep their type in arithmetic; pet would convert them to int.
@@ -31,13 +31,17 @@ _INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOp
 _STEPS = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
 _NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 
+_FOR = "write a for loop with bounds that are known before it starts: for (int i = 0; i < n; ++i)"
 _UNSUPPORTED = {
     CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
     CursorKind.INDIRECT_GOTO_STMT: ("a computed goto", "write the loop as a for loop"),
     CursorKind.SWITCH_STMT: ("switch", "write it with if and conditions on loop counters"),
-    CursorKind.WHILE_STMT: ("a while loop", "write a for loop with bounds that are known before it starts"),
-    CursorKind.DO_STMT: ("a do loop", "write a for loop with bounds that are known before it starts"),
-    CursorKind.RETURN_STMT: ("return inside the loops", "move it behind #pragma endscop"),
+    CursorKind.WHILE_STMT: ("a while loop", _FOR),
+    CursorKind.DO_STMT: ("a do loop", _FOR),
+    CursorKind.RETURN_STMT: (
+        "return inside the loops",
+        "keep the result in a variable, such as a flag, let the loops run to their end, and return it behind them",
+    ),
     CursorKind.ASM_STMT: ("assembly", "write it in C, or mark a call with #pragma polydl microkernel(...)"),
     CursorKind.MEMBER_REF_EXPR: ("a struct or union member", MEMBERS),
     CursorKind.STRING_LITERAL: ("a string", "move it out of the region"),
@@ -191,6 +195,9 @@ class FunctionReader:
         elif counters and target.kind == CursorKind.DECL_REF_EXPR and target.spelling != counters[0].spelling:
             message = f"the loop advances {target.spelling} and not its counter {counters[0].spelling}"
             self._add(header[-1], message, f"advance {counters[0].spelling} in the loop's header")
+        elif is_uneven(header[-1]):
+            message = "the loop's step is no sum of its counter and a constant"
+            self._add(header[-1], message, "write a loop that advances by a constant: ++i or i += 2")
         elif counters and len(header) == 3:
             compared = {child.spelling for child in header[1].walk_preorder() if child.kind == CursorKind.DECL_REF_EXPR}
             if counters[0].spelling not in compared:
@@ -224,7 +231,7 @@ class FunctionReader:
         variable = self._declare(cursor, "static" if static else "local", loop_counter)
         name = cursor.spelling
         if cursor.type.get_canonical().kind == TypeKind.POINTER:
-            self._add(cursor, f"the pointer {name} may alias an array", f"use the array that {name} points into")
+            self._add(cursor, f"the pointer {name} may alias an array", remedy_of_pointer(cursor))
         elif variable.shape.problem is not None:
             self._add(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
         elif static:
@@ -321,9 +328,17 @@ class FunctionReader:
             role = "address"
             self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
         elif operator == _DEREFERENCE:
-            self._add(
-                cursor, "dereferencing a pointer can't be modelled", "write it with a subscript, such as p[0] for *p"
+            inner = list(operand.walk_preorder())
+            moves = any(
+                each.kind == CursorKind.UNARY_OPERATOR
+                and conf.lib.clang_getCursorUnaryOperatorKind(each) in _INCREMENTS
+                for each in inner
             )
+            names = [each.spelling for each in inner if each.kind == CursorKind.DECL_REF_EXPR]
+            remedy = "write it with a subscript: p[0] for *p, p[i] for *(p + i)"
+            if moves and names:
+                remedy = f"write {names[0]}[i] with a loop counter i, and leave {names[0]} where it is"
+            self._add(cursor, "dereferencing a pointer can't be modelled", remedy)
         self._expression(operand, role)
 
     def _call(self, cursor: Any) -> None:
@@ -340,7 +355,7 @@ class FunctionReader:
                 self._add(
                     cursor,
                     f"the call of {callee.spelling} can't be modelled: {reason}",
-                    "write the loops that it stands for, or give them in #pragma polydl microkernel(LOOPS)",
+                    remedy_of(callee, bool(self._loop_ends)),
                 )
         for argument in cursor.get_arguments():
             self._expression(argument)

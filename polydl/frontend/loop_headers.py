@@ -17,7 +17,7 @@ from polydl.frontend.counters import LIMITS, Header
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}  # of enum CXBinaryOperatorKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
-_ASSIGN, _ADD_ASSIGN, _SUBTRACT_ASSIGN = 22, 26, 27
+_ADD, _SUBTRACT, _ASSIGN, _ADD_ASSIGN, _SUBTRACT_ASSIGN = 6, 7, 22, 26, 27  # of the same
 _STEPS = {1: 1, 2: -1, 3: 1, 4: -1}  # of enum CXUnaryOperatorKind
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
@@ -61,6 +61,18 @@ def _step(advance: Any, counter: Any) -> int | None:
         sign = {_ADD_ASSIGN: 1, _SUBTRACT_ASSIGN: -1}.get(_operator(advance), 0)
         return sign * (integer_value(amount[0]) or 0) or None
     return None
+
+
+def is_uneven(advance: Any) -> bool:
+    """Whether a loop's header changes its counter otherwise than by adding or subtracting: ``i *= 2``."""
+    if advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+        return _operator(advance) not in (_ADD_ASSIGN, _SUBTRACT_ASSIGN)
+    if advance.kind != CursorKind.BINARY_OPERATOR or _operator(advance) != _ASSIGN:
+        return False
+    _, value = advance.get_children()
+    while value.kind in _TRANSPARENT and len(inner := list(value.get_children())) == 1:
+        (value,) = inner
+    return value.kind == CursorKind.BINARY_OPERATOR and _operator(value) not in (_ADD, _SUBTRACT)
 
 
 def _comparison(condition: Any, counter: Any) -> tuple[str, int] | None:

@@ -33,7 +33,7 @@ _REMEDIES = {
     "missing increment": "write the increment in the loop's header",
     "unsupported declaration": "declare it before the region",
     "prototype required": "declare the function with its parameters",
-    "return statements not supported in this context": "move the return behind #pragma endscop",
+    "return statements not supported in this context": "move the return behind the loops and #pragma endscop",
 }
 
 

@@ -178,6 +178,7 @@ def _detected(job: Job, facts: SourceFacts, library: PetLibrary, place: Place) -
         unexplained = checks.no_loop_found(facts, place)
     first = checks.first_loop(facts, place)
     if first is None:
+        checks.check_other_loops(facts, place)
         raise unexplained
     region = (first.offset, first.end)
     checks.check_constructs(facts, *region, place)

@@ -37,6 +37,27 @@ _FORBIDDEN = (
 _POINTER_OPERATORS = (5, 6)  # address-of and dereference, of enum CXUnaryOperatorKind
 
 
+_ALLOCATING = frozenset(("malloc", "calloc", "realloc", "aligned_alloc", "free"))
+_PASSED = "pass the memory as a parameter, or use an array with a size"
+_LOOPS_FOR_CALL = "write the loops that it stands for, or give them in #pragma polydl microkernel(LOOPS)"
+_ROUND_LOOPS = "put #pragma scop and #pragma endscop round the loops alone"
+
+
+def remedy_of(function: Any, in_loop: bool) -> str:
+    """What to do about a call of an impure ``function``, inside of a loop or between the loops of a region."""
+    if function.spelling in _ALLOCATING:
+        return _PASSED
+    if conf.lib.clang_Location_isInSystemHeader(function.location):
+        return "take it out of the loops" if in_loop else _ROUND_LOOPS
+    return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
+
+
+def remedy_of_pointer(declaration: Any) -> str:
+    """What to do about the declaration of a local pointer."""
+    calls = [each.spelling for each in declaration.walk_preorder() if each.kind == CursorKind.CALL_EXPR]
+    return f"use the array that {declaration.spelling} points into" if _ALLOCATING.isdisjoint(calls) else _PASSED
+
+
 def impurity(function: Any, main_file: str) -> str | None:
     """The reason why a call of ``function`` may have side effects; None for a pure function."""
     return _impurity(function, main_file, ())

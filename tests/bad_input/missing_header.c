@@ -6,4 +6,4 @@ void f(float a[16])
     a[i] = 0;
 #pragma endscop
 }
-// expect: SourceError | line 1 | include director
+// expect: SourceError | line 1 | name the folder of the header with -I DIR

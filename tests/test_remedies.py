@@ -1,0 +1,164 @@
+"""What an error says to do about C that polydl refuses: whoever does it is not refused again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from polydl.errors import PolydlError, SourceError
+from polydl.frontend.pet import parse
+
+
+@dataclass(frozen=True)
+class Case:
+    """C that is refused."""
+
+    source: str
+    #: of the error's message
+    message: str
+    #: of what is quoted
+    construct: str
+    #: of the remedy
+    remedy: str
+    #: the C of somebody who has followed the remedy; "" if that takes other code
+    mended: str = ""
+
+
+HEAD = "void f(float a[64], const float b[64], const int c[64])\n{\n"
+LOOP = "  for (int i = 0; i < 64; ++i)\n"
+SCALED = f"{LOOP}    a[i] = 2 * b[i];\n"
+MARKED = f"#pragma scop\n{SCALED}#pragma endscop\n"
+TIMED = f"#include <time.h>\n{HEAD}  long t = clock();\nLOOPS  t = clock() - t;\n}}\n"
+CASES = {
+    "a call behind loops": Case(
+        TIMED.replace("LOOPS", SCALED),
+        "the call of clock can't be modelled",
+        "clock()",
+        "put #pragma scop and #pragma endscop round the loops alone",
+        TIMED.replace("LOOPS", MARKED),
+    ),
+    "a call in a loop": Case(
+        f'#include <stdio.h>\n{HEAD}{LOOP}    printf("%g", b[i]);\n}}\n',
+        "the call of printf can't be modelled",
+        "printf(",
+        "take it out of the loops",
+    ),
+    "memory that is allocated": Case(
+        f"#include <stdlib.h>\n{HEAD}  float *t = malloc(256);\n{LOOP}    t[i] = b[i];\n{LOOP}    a[i] = t[i];\n}}\n",
+        "the pointer t may alias an array",
+        "float *t = malloc(256)",
+        "pass the memory as a parameter, or use an array with a size",
+    ),
+    "memory that is freed": Case(
+        f"#include <stdlib.h>\n{HEAD}  float *t = malloc(64 * sizeof(float));\n{LOOP}    t[i] = b[i];\n"
+        f"{LOOP}    a[i] = t[i];\n  free(t);\n}}\n",
+        "the call of free can't be modelled",
+        "free(t)",
+        "pass the memory as a parameter, or use an array with a size",
+        f"{HEAD}  float t[64];\n{LOOP}    t[i] = b[i];\n{LOOP}    a[i] = t[i];\n}}\n",
+    ),
+    "a function of another file behind loops": Case(
+        f"void g(float *a);\n{HEAD}#pragma scop\n{SCALED}  g(a);\n#pragma endscop\n}}\n",
+        "the call of g can't be modelled",
+        "g(a)",
+        "put #pragma scop and #pragma endscop round the loops alone; or write the loops that it stands for",
+        f"void g(float *a);\n{HEAD}{MARKED}  g(a);\n}}\n",
+    ),
+    "a function of another file in a loop": Case(
+        f"void g(float *a);\n{HEAD}{LOOP}    g(&a[i]);\n}}\n",
+        "the call of g can't be modelled",
+        "g(&a[i])",
+        "write the loops that it stands for",
+    ),
+    "a pointer that moves": Case(
+        f"void f(float *a, const float *b)\n{{\n{LOOP}    *a++ = 2 * *b++;\n}}\n",
+        "dereferencing a pointer",
+        "*a++",
+        "write a[i] with a loop counter i, and leave a where it is",
+        f"void f(float *a, const float *b)\n{{\n{SCALED}}}\n",
+    ),
+    "a pointer with an offset": Case(
+        f"void f(float *a, const float *b)\n{{\n{LOOP}    a[i] = 2 * *(b + i);\n}}\n",
+        "dereferencing a pointer",
+        "*(b + i)",
+        "p[i] for *(p + i)",
+        f"void f(float *a, const float *b)\n{{\n{SCALED}}}\n",
+    ),
+    "an early exit": Case(
+        f"int f(const float a[64])\n{{\n{LOOP}    if (a[i] < 0)\n      return 0;\n  return 1;\n}}\n",
+        "return inside the loops",
+        "return 0",
+        "keep the result in a variable, such as a flag, let the loops run to their end, and return it behind them",
+        f"int f(const float a[64])\n{{\n  int all = 1;\n{LOOP}    all = a[i] < 0 ? 0 : all;\n  return all;\n}}\n",
+    ),
+    "a while loop": Case(
+        "void f(float a[64])\n{\n  int i = 0;\n  while (i < 64) {\n    a[i] = 1;\n    i++;\n  }\n}\n",
+        "a while loop can't be modelled",
+        "while (i < 64) {",
+        "write a for loop with bounds that are known before it starts: for (int i = 0; i < n; ++i)",
+        f"void f(float a[64])\n{{\n{LOOP}    a[i] = 1;\n}}\n",
+    ),
+    "a loop of jumps": Case(
+        "void f(float a[64])\n{\n  int i = 0;\nagain:\n  a[i] = 1;\n  if (++i < 64)\n    goto again;\n}\n",
+        "goto can't be modelled",
+        "goto again",
+        "write the loop as a for loop",
+        f"void f(float a[64])\n{{\n{LOOP}    a[i] = 1;\n}}\n",
+    ),
+    "bits of a counter": Case(
+        f"{HEAD}{LOOP}    a[i] = b[i & 15];\n}}\n",
+        "a subscript isn't affine",
+        "b[i & 15]",
+        "i & 15 is i % 16 for i >= 0",
+        f"{HEAD}{LOOP}    a[i] = b[i % 16] + b[(i + 1) % 64];\n}}\n",
+    ),
+    "a product of counters": Case(
+        f"{HEAD}  for (int i = 0; i < 8; ++i)\n    a[i] = b[i * i];\n}}\n",
+        "a subscript isn't affine",
+        "b[i * i]",
+        "products of counters can't be modelled",
+    ),
+    "a gather": Case(
+        f"{HEAD}{LOOP}    a[i] = b[c[i]];\n}}\n", "a subscript isn't affine", "b[c[i]]", "that data names (a gather"
+    ),
+    **{
+        f"the step {step}": Case(
+            f"void f(float a[64])\n{{\n  for (int i = 1; i < 64; {step})\n    a[i] = 1;\n}}\n",
+            "the loop's step is no sum of its counter and a constant",
+            step,
+            "write a loop that advances by a constant: ++i or i += 2",
+            "void f(float a[64])\n{\n  for (int i = 1; i < 64; i += 2)\n    a[i] = 1;\n}\n",
+        )
+        for step in ("i *= 2", "i <<= 1", "i = i * 2", "i = (2 * i)")
+    },
+}
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_the_remedy_is_to_the_point_and_true(case: Case, tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(case.source)
+    with pytest.raises(PolydlError) as raised:
+        parse(path)
+    error = raised.value
+    assert case.message in str(error)
+    assert case.construct in str(error.construct)
+    assert case.remedy in str(error.remedy)
+    numbered = enumerate(case.source.split("\n"), 1)
+    assert error.line == next(number for number, line in numbered if case.construct in line)
+    if case.mended:
+        path.write_text(case.mended)
+        assert parse(path).statements
+
+
+def test_the_folder_of_a_header_is_named(tmp_path: Path) -> None:
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "sizes.h").write_text("#define N 8\n")
+    path = tmp_path / "nest.c"
+    path.write_text('#include "sizes.h"\nvoid f(float a[N])\n{\n  for (int i = 0; i < N; ++i)\n    a[i] = 1;\n}\n')
+    with pytest.raises(SourceError, match=r"'sizes\.h' file not found") as raised:
+        parse(path)
+    assert "-I DIR" in str(raised.value.remedy)
+    assert parse(path, include_directories=[tmp_path / "beside"]).statements
