@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,11 @@ _KEYWORDS = frozenset((
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
 ))
 # fmt: on
+# What headers of the C library define besides functions, and what the compiler does.
+_OF_HEADERS = re.compile(
+    r"NULL|EOF|(size|ssize|ptrdiff|wchar|max_align)_t|u?int(_fast|_least)?(8|16|32|64|ptr|max)_t|offsetof|errno|assert"
+    r"|bool|true|false|linux|unix"
+)
 FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence", "object"]
 #: those that a winner is written to; models keep its object as well
 FILE_KINDS: tuple[FileKind, ...] = tuple(kind for kind in get_args(FileKind) if kind != "object")
@@ -41,11 +47,26 @@ class Naming:
         if exported == function:
             return exported
         option = "--name" if self.name else "--prefix"
+        remedy = f"write {option} fast_{function if self.name else ''}"
         if not _IDENTIFIER.fullmatch(exported):
-            raise OptionError(f"{option}: {exported!r} is no C identifier", remedy=f"write {option} fast_{function}")
+            raise OptionError(f"{option}: {exported!r} is no C identifier", remedy=remedy)
         if exported in _KEYWORDS or _RESERVED.match(exported):
-            raise OptionError(f"{option}: {exported} is reserved", remedy=f"write {option} fast_{function}")
+            raise OptionError(f"{option}: {exported} is reserved", remedy=remedy)
+        if _OF_HEADERS.fullmatch(exported) or _is_in_c_library(exported):
+            raise OptionError(f"{option}: {exported} is a name of the C library", remedy=remedy)
         return exported
+
+
+def _is_in_c_library(name: str) -> bool:
+    """Whether the C library that is linked to programs, or that of mathematics, defines ``name``."""
+    for library in ("libc.so.6", "libm.so.6"):
+        try:
+            if hasattr(ctypes.CDLL(library), name):
+                return True
+        except OSError:
+            # Other systems than those of GNU.
+            continue
+    return False
 
 
 def package_name(exported: str) -> str:

@@ -99,8 +99,9 @@ def readme(
             clause.text, _WIDTH, initial_indent=f"{clause.topic:{indent}}", subsequent_indent=" " * indent
         )
     ]
+    needed = ", ".join(each.archive.name for each in kernel.static_libraries)
     files = [
-        (names["c"].name, "the function, for a C compiler and nothing else"),
+        (names["c"].name, f"the function, for a C compiler and {needed or 'nothing else'}"),
         (names["header"].name, "its declaration, for C and C++"),
         (names["library"].name, "the same, compiled"),
         (names["cmake"].name, "the package for CMake"),

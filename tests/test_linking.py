@@ -182,6 +182,7 @@ def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> No
     folder = tmp_path / "out"
     result = optimized(tmp_path / "product.c", folder, microkernel="libxsmm", max_variants=1, defines={"n": 16})
     text = (folder / "README.txt").read_text()
+    assert "the function, for a C compiler and libpolydl_xsmm.a" in text
     lines = [line.strip() for line in text.splitlines() if line.startswith(("  gcc ", "  clang ", "  cc "))]
     assert len(lines) == 4
     *lines, with_pkg_config = lines
@@ -273,11 +274,14 @@ target_link_libraries(both PRIVATE polydl::conv polydl::sgemm)
 @pytest.mark.parametrize(
     ("name", "prefix", "reason"),
     [("two words", "", "no C identifier"), ("", "1", "no C identifier"), ("int", "", "reserved"),
-     ("x", "polydl_", "reserved"), ("", "__", "reserved")],
+     ("x", "polydl_", "reserved"), ("", "__", "reserved"), ("printf", "", "printf is a name of the C library"),
+     ("tanh", "", "of the C library"), ("cpy", "mem", "of the C library"), ("size_t", "", "of the C library")],
 )  # fmt: skip
 def test_names_that_c_can_not_have(name: str, prefix: str, reason: str) -> None:
-    with pytest.raises(OptionError, match=reason):
+    with pytest.raises(OptionError, match=reason) as raised:
         Naming(name, prefix).of("product")
+    assert raised.value.remedy == ("write --name fast_product" if name else "write --prefix fast_")
+    assert Naming("fast_product").of("product") == Naming("", "fast_").of("product") == "fast_product"
 
 
 def test_the_source_may_not_have_the_emitted_name(tmp_path: Path) -> None:

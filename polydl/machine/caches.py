@@ -29,18 +29,26 @@ class CacheLevel:
 def parse_cache_sizes(text: str) -> tuple[int, ...]:
     """``32K,1M,36608K`` in bytes: K, M and G are powers of 1024, and ``B`` or ``iB`` may follow.
 
-    Raises MachineError unless there are 1 to 4 positive sizes, each larger than the one before.
+    Raises MachineError unless there are 1 to 4 positive sizes, each larger than the one before. Fewer than 1024 bytes
+    need their ``B``, since who writes 32 means 32K.
     """
     sizes = []
     for part in text.split(","):
-        match = re.fullmatch(r"(\d+)\s*([KMG]?)(?:I?B)?", part.strip().upper(), re.ASCII)
+        match = re.fullmatch(r"(\d+)\s*([KMG]?)(I?B)?", part.strip().upper(), re.ASCII)
         if match is None:
             raise MachineError(
                 f"{part.strip()!r} is not a cache size",
                 construct=f"--cache-sizes {text}",
                 remedy=f"write sizes in bytes or with K, M or G, such as {CACHE_SIZES_EXAMPLE}",
             )
-        sizes.append(int(match[1]) * _UNITS[match[2]])
+        size = int(match[1]) * _UNITS[match[2]]
+        if 0 < size < 1 << 10 and match[3] is None:
+            raise MachineError(
+                f"a cache of {size} bytes",
+                construct=f"--cache-sizes {text}",
+                remedy=f"write sizes with K, M or G, such as {CACHE_SIZES_EXAMPLE}; {size}B if bytes are meant",
+            )
+        sizes.append(size)
     check_cache_sizes(sizes, construct=f"--cache-sizes {text}")
     return tuple(sizes)
 
