@@ -143,6 +143,30 @@ def count(points: str | isl.BasicSet | isl.Set | isl.UnionSet, *, operations: in
     return sum(_count_set(piece, operations) for piece in sets)
 
 
+def spend(
+    rows: int,
+    counted: isl.Set | isl.BasicSet | isl.Map,
+    *,
+    most: int = _OPERATIONS,
+    cost: int = _ROW_OPERATIONS,
+) -> None:
+    """Takes the work on so many rows from the quota of isl's context, at ``cost`` operations of isl's for a row.
+
+    ``counted`` is what they are counted for. Raises AnalysisError for more than ``most`` rows, and for more than the
+    quota has left.
+    """
+    around = _quota_of(counted.get_ctx())
+    if around is not None:
+        most = min(most, around.left // cost)
+        around.left -= rows * cost
+    if rows > most:
+        raise AnalysisError(
+            f"counting {rows} rows takes more than the {most} operations that are left",
+            construct=_shortened(counted),
+            remedy=_REMEDY,
+        )
+
+
 def components(coupled: Iterable[Sequence[int]], members: int) -> list[list[int]]:
     """The connected components of the numbers from 0 to ``members - 1``, each in ascending order.
 
@@ -183,15 +207,15 @@ def _count_set(points: isl.Set, operations: int) -> int:
 def coupled_dimensions(points: isl.BasicSet) -> list[list[int]]:
     """Groups of dimensions that constraints couple. Members are also integer divisions, numbered after dimensions."""
     members = range(points.dim(_SET) + points.dim(_DIV))
-    equalities, inequalities = _constraints(points)
-    rows = [*equalities, *inequalities, *(row for row in _divisions(points) if row is not None)]
+    equalities, inequalities = constraint_rows(points)
+    rows = [*equalities, *inequalities, *(row for row in division_rows(points) if row is not None)]
     return components(([m for m in members if row[m]] for row in rows), len(members))
 
 
 def _count_basic(points: isl.BasicSet, operations: int) -> int:
     if points.is_empty():
         return 0
-    if None in _divisions(points):
+    if None in division_rows(points):
         return _count_set(isl.Set.from_basic_set(points), operations)
     dimensions = points.dim(_SET)
     total = 1
@@ -210,7 +234,7 @@ def _count_basic(points: isl.BasicSet, operations: int) -> int:
     return total
 
 
-def _constraints(points: isl.BasicSet) -> tuple[list[list[int]], list[list[int]]]:
+def constraint_rows(points: isl.BasicSet) -> tuple[list[list[int]], list[list[int]]]:
     """Equalities (``row = 0``) and inequalities (``row >= 0``).
 
     A row has the coefficients of the dimensions, then those of the divisions, then the constant.
@@ -219,10 +243,11 @@ def _constraints(points: isl.BasicSet) -> tuple[list[list[int]], list[list[int]]
     return matrix_rows(points.equalities_matrix(*order)), matrix_rows(points.inequalities_matrix(*order))
 
 
-def _divisions(points: isl.BasicSet) -> list[list[int] | None]:
-    """Each integer division as a row like those of ``_constraints``: its numerator, and -denominator as its own entry.
+def division_rows(points: isl.BasicSet) -> list[list[int] | None]:
+    """Each integer division as a row like those of ``constraint_rows``.
 
-    None for a division that only the constraints determine.
+    It has the numerator, and -denominator as the division's own entry. None for a division that only the constraints
+    determine.
     """
     dimensions, divisions = points.dim(_SET), points.dim(_DIV)
     if not divisions:
@@ -245,7 +270,7 @@ def _division(rounded: isl.Aff, dimensions: int, divisions: int, number: int) ->
 
 def _bounded_width(points: isl.BasicSet, dimension: int) -> int:
     """The number of values of a dimension whose constraints involve no other one, in a set that isn't empty."""
-    equalities, inequalities = _constraints(points)
+    equalities, inequalities = constraint_rows(points)
     if any(row[dimension] for row in equalities):
         return 1
     lowest = [-(row[-1] // row[dimension]) for row in inequalities if row[dimension] > 0]
@@ -274,7 +299,7 @@ def _count_coupled(points: isl.BasicSet, operations: int) -> int:
 def _determined_dimension(points: isl.BasicSet) -> int | None:
     """A dimension that an equality makes an integer combination of the others, so that it adds no points; or None."""
     dimensions, divisions = points.dim(_SET), points.dim(_DIV)
-    for row in _constraints(points)[0]:
+    for row in constraint_rows(points)[0]:
         if any(row[dimensions : dimensions + divisions]):
             continue
         for dimension in range(dimensions):
@@ -299,7 +324,7 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     division, and where coefficients could overflow 64 bits.
     """
     dimensions = points.dim(_SET)
-    divisions = [row for row in _divisions(points) if row is not None]
+    divisions = [row for row in division_rows(points) if row is not None]
     if len(divisions) < points.dim(_DIV):
         return None
     free = [d for d in range(dimensions) if not any(row[d] for row in divisions)]
@@ -312,22 +337,12 @@ def _count_rows(points: isl.BasicSet, operations: int) -> int | None:
     rows = 1
     for length in lengths:
         rows *= length
-    equalities, inequalities = _constraints(points)
+    equalities, inequalities = constraint_rows(points)
     constraints = [*inequalities, *equalities, *([-c for c in row] for row in equalities)]
     largest = max(abs(c) for row in (*constraints, *divisions) for c in row)
     if max((max(-low, high) for low, high in ranges), default=0) * largest * largest >= 1 << 56:
         return None
-    allowed = operations
-    around = _quota_of(points.get_ctx())
-    if around is not None:
-        allowed = min(allowed, around.left // _ROW_OPERATIONS)
-        around.left -= rows * _ROW_OPERATIONS
-    if rows > allowed:
-        raise AnalysisError(
-            f"counting {rows} rows takes more than the {allowed} operations that are left",
-            construct=_shortened(points),
-            remedy=_REMEDY,
-        )
+    spend(rows, points, most=operations)
     total = 0
     for start in range(0, rows, _ROWS):
         remainder = np.arange(start, min(start + _ROWS, rows))
@@ -399,6 +414,6 @@ def _walk(points: isl.Set, operations: int) -> int:
     return int(counted.to_python())
 
 
-def _shortened(points: isl.Set | isl.BasicSet) -> str:
+def _shortened(points: isl.Set | isl.BasicSet | isl.Map) -> str:
     text = str(points)
     return text if len(text) <= 200 else f"{text[:200]} ..."
