@@ -249,6 +249,10 @@ KNOWN = {
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered
     ("polydl/reuse/isl/regions.py", "_MOST_KEPT"),
     ("polydl/reuse/isl/footprints.py", "_MOST_KEPT"),
+    ("polydl/reuse/isl/footprints.py", "_MOST_BITS"),
+    ("polydl/reuse/isl/footprints.py", "_FEW_POINTS"),  # how much is enumerated
+    ("polydl/reuse/isl/enumerated.py", "MOST_POINTS"),
+    ("polydl/reuse/isl/enumerated.py", "MOST_ELEMENTS"),
     ("polydl/reuse/isl/pairs.py", "_MOST_KEPT"),
     ("polydl/reuse/batch/unions.py", "_BLOCK"),  # how much is analysed at once, or at all
     ("polydl/reuse/boxes.py", "_WIDEST_SCATTERED"),

@@ -1,18 +1,34 @@
-"""Footprints by isl: the images of regions under access relations, and the sizes of their unions."""
+"""Footprints by isl: the images of regions under access relations, and the sizes of their unions.
+
+Images that are products of ranges are united as such. Others are enumerated where they are small enough, and else
+counted by isl.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
 from polydl.ir.affine import Box
 from polydl.ir.scop import Array, Scop
 from polydl.poly.boxes import bounding_box
-from polydl.poly.counting import count
+from polydl.poly.counting import count, spend
 from polydl.reuse.boxes import BoxRegion
+from polydl.reuse.isl.enumerated import (
+    MOST_ELEMENTS,
+    MOST_POINTS,
+    Elements,
+    EnumeratedRelation,
+    Positions,
+    enumerated_relation,
+    points_of,
+    positions_of,
+    positions_union_size,
+    product_positions,
+)
 from polydl.reuse.isl.pairs import relation_components, relation_groups
 from polydl.reuse.lines import MOST_LINES, elements_per_line, first_of_aligned, line_mask
 from polydl.reuse.references import Reference
@@ -20,6 +36,10 @@ from polydl.reuse.unions import Product, ValueSet, union_size
 
 _IN, _OUT, _SET, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
 _MOST_KEPT = 1 << 14
+# Iterations up to which an image is enumerated that isl takes for one polyhedron and counts fast, however large it is.
+_FEW_POINTS = 1 << 14
+# Bits of positions that are kept.
+_MOST_BITS = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -30,6 +50,8 @@ class _Image:
     product: Product | None
     #: computes the set
     computed: Callable[[], isl.Set]
+    #: enumerates the set; None where it or its array is too large, or isl must find it
+    enumerated: Callable[[], Positions | None]
     #: key for caches: images with equal keys are equal sets
     identity: object
 
@@ -48,6 +70,11 @@ class _Part:
     dimensions: tuple[int, ...]
     #: from the iterators to the dimensions
     relation: isl.Map
+
+    @cached_property
+    def enumerated(self) -> EnumeratedRelation | None:
+        """The relation for enumerations; None where there can be none."""
+        return enumerated_relation(self.relation)
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,11 +103,42 @@ class _Access:
         return tuple(iterator for part in self.parts for iterator in part.iterators)
 
 
+@dataclass(frozen=True)
+class _PartImage:
+    """What a part of an access touches in a box of iterators."""
+
+    #: as a product of ranges; None where it isn't easily seen to be one
+    product: Product | None
+    #: whether isl describes it by several pieces or with integer divisions, and takes long to count it
+    divided: bool
+
+
+class _KeptPositions:
+    """The positions of images, kept up to a number of bits."""
+
+    def __init__(self) -> None:
+        self._known: dict[object, Positions | None] = {}
+        self._bits = 0
+
+    def of(self, image: _Image) -> Positions | None:
+        """As ``image.enumerated()``."""
+        if image.identity not in self._known:
+            positions = image.enumerated()
+            bits = positions.mask.bit_length() if positions is not None else 0
+            if self._bits + bits > _MOST_BITS or len(self._known) >= _MOST_KEPT:
+                self._known.clear()
+                self._bits = 0
+            self._bits += bits
+            self._known[image.identity] = positions
+        return self._known[image.identity]
+
+
 class _Lines:
     """Maps the elements of one array to its lines of ``per_line`` elements, in the coordinates of ``reuse.lines``."""
 
-    def __init__(self, context: isl.Context, array: Array, per_line: int) -> None:
+    def __init__(self, context: isl.Context, array: Array, per_line: int, kept: _KeptPositions) -> None:
         self._per_line = per_line
+        self._kept = kept
         self._strides = array.strides
         self._first = first_of_aligned(array.strides, per_line)
         self._countable = array.elements // per_line < MOST_LINES
@@ -102,10 +160,15 @@ class _Lines:
         def points() -> isl.Set:
             return image.points.apply(self._map)
 
+        def enumerated() -> Positions | None:
+            positions = self._kept.of(image)
+            return positions and positions.lines(self._per_line)
+
         alone = self._first == len(self._strides) - 1
         identity = self._per_line, image.identity
         if image.product is None:
-            return _Image(_product(points()) if alone else None, points, identity)
+            product = _product(points()) if alone and self._kept.of(image) is None else None
+            return _Image(product, points, enumerated, identity)
         ranges = [values for values in image.product if not isinstance(values, int)]
         last: ValueSet | None = None
         if alone:
@@ -113,7 +176,8 @@ class _Lines:
         elif self._countable:
             inner = zip(self._strides[self._first :], ranges[self._first :], strict=True)
             last = line_mask(0, tuple((stride, *values) for stride, values in inner), self._per_line)
-        return _Image(None if last is None else (*image.product[: self._first], last), points, identity)
+        product = None if last is None else (*image.product[: self._first], last)
+        return _Image(product, points, enumerated, identity)
 
 
 class IslFootprints:
@@ -125,9 +189,10 @@ class IslFootprints:
             _Access(reference.statement, reference.array, access) for reference, access in accesses.items()
         ]
         self._arrays = {array.name: array for array in scop.arrays}
-        self._ranges: dict[tuple[_Part, Box], Product | None] = {}
+        self._part_images: dict[tuple[_Part, Box], _PartImage] = {}
         self._lines: dict[tuple[str, int], _Lines] = {}
         self._counts: dict[frozenset[object], int] = {}
+        self._kept = _KeptPositions()
 
     def sizes(self, regions: Mapping[str, Sequence[BoxRegion]], line_bytes: int | None) -> tuple[int, int]:
         """The number of distinct elements that instances in the regions touch, and their bytes.
@@ -156,7 +221,7 @@ class IslFootprints:
     def _lines_of(self, array: Array, per_line: int) -> _Lines:
         key = array.name, per_line
         if key not in self._lines:
-            self._lines[key] = _Lines(self._context, array, per_line)
+            self._lines[key] = _Lines(self._context, array, per_line, self._kept)
         return self._lines[key]
 
     def _image(self, access: _Access, region: BoxRegion) -> _Image:
@@ -171,22 +236,46 @@ class IslFootprints:
         ranges_of: list[ValueSet] = [0] * access.relation.dim(_OUT)
         product: Product | None = None
         for part in access.parts:
-            ranges = self._part_ranges(part, tuple([box[iterator] for iterator in part.iterators]))
+            ranges = self._part_image(access, part, box).product
             if ranges is None:
                 break
             for dimension, values in zip(part.dimensions, ranges, strict=True):
                 ranges_of[dimension] = values
         else:
             product = tuple(ranges_of)
-        return _Image(product, lambda: _bounded(access.relation, box).range(), identity)
+        return _Image(
+            product,
+            lambda: _bounded(access.relation, box).range(),
+            lambda: self._enumerated(access, box, product),
+            identity,
+        )
 
-    def _part_ranges(self, part: _Part, bounds: Box) -> Product | None:
+    def _enumerated(self, access: _Access, box: Box, product: Product | None) -> Positions | None:
+        array = self._arrays[access.array]
+        if array.elements > MOST_ELEMENTS:
+            return None
+        if product is not None:
+            return product_positions(product, array)
+        parts = []
+        for part in access.parts:
+            most = MOST_POINTS if self._part_image(access, part, box).divided else _FEW_POINTS
+            elements = _elements(part, array, _bounds_of(part, box), most)
+            if elements is None:
+                return None
+            parts.append(elements)
+        return positions_of(parts)
+
+    def _part_image(self, access: _Access, part: _Part, box: Box) -> _PartImage:
+        bounds = _bounds_of(part, box)
         key = part, bounds
-        if key not in self._ranges:
-            if len(self._ranges) >= _MOST_KEPT:
-                self._ranges.clear()
-            self._ranges[key] = _product(_bounded(part.relation, bounds).range())
-        return self._ranges[key]
+        if key not in self._part_images:
+            if len(self._part_images) >= _MOST_KEPT:
+                self._part_images.clear()
+            points = _bounded(part.relation, bounds).range()
+            divided = _is_divided(points)
+            elements = _elements(part, self._arrays[access.array], bounds, MOST_POINTS) if divided else None
+            self._part_images[key] = _PartImage(_product(points) if elements is None else elements.product, divided)
+        return self._part_images[key]
 
     def _union_size(self, images: Sequence[_Image]) -> int:
         if not images:
@@ -197,14 +286,31 @@ class IslFootprints:
         distinct = {image.identity: image for image in images}
         key = frozenset(distinct)
         if key not in self._counts:
-            first, *others = [image.points for image in distinct.values()]
-            for other in others:
-                first = first.union(other)
-            counted = count(first.coalesce())
+            counted = self._count(list(distinct.values()))
             if len(self._counts) >= _MOST_KEPT:
                 self._counts.clear()
             self._counts[key] = counted
         return self._counts[key]
+
+    def _count(self, images: Sequence[_Image]) -> int:
+        sets = []
+        for image in images:
+            positions = self._kept.of(image)
+            if positions is None:
+                return _counted_by_isl(images)
+            sets.append(positions)
+        return positions_union_size(sets)
+
+
+def _counted_by_isl(images: Sequence[_Image]) -> int:
+    first, *others = [image.points for image in images]
+    for other in others:
+        first = first.union(other)
+    return count(first.coalesce())
+
+
+def _bounds_of(part: _Part, box: Box) -> Box:
+    return tuple([box[iterator] for iterator in part.iterators])
 
 
 def _bounded(relation: isl.Map, bounds: Box) -> isl.Map:
@@ -213,9 +319,26 @@ def _bounded(relation: isl.Map, bounds: Box) -> isl.Map:
     return relation
 
 
+# An image is first tested for whether it is a product.
+@lru_cache(maxsize=8)
+def _elements(part: _Part, array: Array, bounds: Box, most: int) -> Elements | None:
+    """The elements that instances in a box access.
+
+    None where the array or ``most`` is too small, and where ``enumerated_relation`` or ``elements`` finds none.
+    """
+    if array.elements > MOST_ELEMENTS or points_of(bounds) > most or part.enumerated is None:
+        return None
+    spend(points_of(bounds), part.relation, cost=1)
+    return part.enumerated.elements(bounds, array, part.dimensions)
+
+
+def _is_divided(points: isl.Set) -> bool:
+    return bool(points.n_basic_set() > 1 or any(piece.dim(_DIV) for piece in points.get_basic_sets()))
+
+
 def _product(points: isl.Set) -> Product | None:
     """A set, which isn't empty, as a product of ranges; None where it isn't one or isn't easily seen to be one."""
-    divided = points.n_basic_set() > 1 or any(piece.dim(_DIV) for piece in points.get_basic_sets())
+    divided = _is_divided(points)
     if not divided and not points.is_box():
         return None
     box = bounding_box(points)
