@@ -6,7 +6,7 @@ import pytest
 from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
 from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.loop_ir import Assign, Body, For, Node
+from polydl.codegen.loop_ir import Assign, Body, For, If, Node
 from polydl.codegen.passes import (
     accumulators,
     factors,
@@ -17,7 +17,19 @@ from polydl.codegen.passes import (
     unroll_and_jam,
     vectorize,
 )
-from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Linear, Name, Unary
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Constant,
+    Element,
+    Expr,
+    Integer,
+    Linear,
+    Name,
+    Unary,
+)
 
 ARRAYS = (
     array("z", 16),
@@ -64,6 +76,34 @@ def test_an_element_that_moves_with_the_loop_is_no_variable_after_it() -> None:
     facts = StatementFacts(vector=frozenset({1}), sums={0: "B"}, counts={0: 10, 1: 16}, lanes=16)
     known = context(*ARRAYS, array("B", 10, 16), S=facts)
     assert c(accumulators.run(rows, known)) == c(rows)
+
+
+def test_nothing_is_added_where_a_loop_has_no_iteration() -> None:
+    """Of a triangle, say: `z[i]` may lie outside of the array there, or belong to another thread."""
+    known = context(*ARRAYS, S=SUM)
+    lines = summed(row(PRODUCT, last=Name("i")), known, lane_accumulators)
+    assert lines[0] == "if (0 <= i) {"
+    assert lines[-3:] == ["z[i] += polydl_total_float(polydl_sum0, 16);", "}", "}"]
+    assert not any(line.startswith("if") for line in summed(row(PRODUCT), known, lane_accumulators))
+    rows = (loop("k", 0, Name("i"), loop("j", 1, 15, adds("S", at("B", "i", "j"), at("x", "j")))),)
+    facts = StatementFacts(vector=frozenset({1}), sums={0: "B"}, counts={0: 10, 1: 16}, lanes=16)
+    made = c(accumulators.run(rows, context(*ARRAYS, array("B", 10, 16), S=facts)))
+    assert made[0] == "if (0 <= i) {"
+    assert made != c(rows)
+
+
+def test_sums_under_a_condition_stay_in_their_element_and_their_loop_fills_no_vectors() -> None:
+    early = If(Binary("<", Name("i"), Integer(3)), (adds("S", at("z", "i"), PRODUCT),))
+    body = (loop("j", 1, 89, early),)
+    assert summed(body, context(*ARRAYS, S=SUM), lane_accumulators, openmp_pragmas) == c(body)
+    inner = loop("j", 1, 15, If(Binary("<", Name("i"), Integer(3)), (adds("S", at("B", "i", "j"), at("x", "j")),)))
+    rows = (loop("k", 0, 9, inner),)
+    facts = StatementFacts(vector=frozenset({1}), sums={0: "B"}, counts={0: 10, 1: 16}, lanes=16)
+    known = context(*ARRAYS, array("B", 10, 16), S=facts)
+    assert c(accumulators.run(rows, known)) == c(rows)
+    # Whether the loop inside has an iteration depends on the one around it.
+    triangle = (loop("k", 0, 9, loop("l", 2, Name("k"), loop("j", 1, 15, adds("S", at("B", "i", "j"), at("x", "j"))))),)
+    assert c(accumulators.run(triangle, known)) == c(triangle)
 
 
 def test_short_sums_are_taken_in_float_if_nothing_is_more_precise() -> None:

@@ -32,6 +32,7 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
     with_values,
 )
+from polydl.codegen.passes.entered import independent, runs_always, where_entered
 from polydl.codegen.passes.unroll_and_jam import Iteration, copies, iterations, unrolled_inside
 from polydl.codegen.values import Binary, Element, Integer, Linear, Name, linear, mentions, with_elements
 
@@ -93,6 +94,7 @@ def _visited(node: Node, context: Context, kept: _Kept) -> Body:
         return (node,)
     if context.may_fill_vectors(node) and (not has_loop(node.body) or unrolled_inside(node, context) is not None):
         return (node,)
+    around = _around(node)
     found = {} if node.parallel else _accumulators(node, context, kept)
     for name, each in found.items():
         node = replace(node, body=_summed_in(node.body, name, each))
@@ -102,8 +104,9 @@ def _visited(node: Node, context: Context, kept: _Kept) -> Body:
     several = _accumulators_per_lane(node, kept)
     if several > 1:
         loops = _with_several_accumulators(node, several, kept)
-        return (Block((*before, *loops, *after)),) if found else loops
-    return (replace(node, body=_all(node.body, context, kept), before=before, after=after),)
+        return (where_entered(around, Block((*before, *loops, *after))),) if found else loops
+    made = replace(node, body=_all(node.body, context, kept), before=before, after=after)
+    return (where_entered(around, made) if found else made,)
 
 
 def _all(body: Body, context: Context, kept: _Kept) -> Body:
@@ -131,15 +134,14 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     within = bool(inside & kept.keys())
     if any(kept[name][1] for name in inside & kept.keys()):
         return {}
-    around, nearest = [loop], loop
-    lane = only_loop(loop.body)
-    while lane is not None and has_loop(lane.body):
-        if unrolled_inside(lane, context) is not None:
-            return {}
-        around.append(lane)
-        nearest, lane = lane, only_loop(lane.body)
+    around = _around(loop)
+    nearest, lane = around[-1], only_loop(around[-1].body)
+    if any(unrolled_inside(other, context) is not None for other in around[1:]):
+        return {}
     facts = {name: context.facts[name] for name in inside}
-    if lane is None or any(other.place in each.parallel for other in around[1:] for each in facts.values()):
+    if lane is None or not independent(around) or not all(runs_always(lane.body, name) for name in inside):
+        return {}
+    if any(other.place in each.parallel for other in around[1:] for each in facts.values()):
         return {}
     if within and len(around) > 1:
         return {}
@@ -156,6 +158,14 @@ def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumu
     width = min(each.lanes for each in facts.values())
     several = min(len(nearest.range), _MOST_ACCUMULATORS // -(-len(lanes) // width))
     return _kept_by(context, lane, [other.iterator for other in around], sums, terms, several, within)
+
+
+def _around(loop: For) -> list[For]:
+    """A loop and those inside, each all of the body of the one before, without the innermost loop."""
+    around = [loop]
+    while (inner := only_loop(around[-1].body)) is not None and has_loop(inner.body):
+        around.append(inner)
+    return around
 
 
 def _kept_by(

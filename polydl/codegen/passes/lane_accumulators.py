@@ -25,6 +25,7 @@ from polydl.codegen.loop_ir import (
     mapped,
     with_values_of,
 )
+from polydl.codegen.passes.entered import where_entered
 from polydl.codegen.passes.streaming_stores import stores
 from polydl.codegen.values import (
     Apply,
@@ -95,8 +96,9 @@ def _with_variables(loop: For, context: Context) -> Node:
     added = (_added(each, lanes) for each in sorted(loop.reductions, key=_statement))
     before, after = (*loop.before, *declared), (*joined, *added, *loop.after)
     if not lanes:
-        return replace(loop, before=before, after=after)
-    return Block((*before, *_in_vectors(replace(loop, before=(), after=()), lanes, width), *after))
+        return where_entered((loop,), replace(loop, before=before, after=after))
+    vectors = _in_vectors(replace(loop, before=(), after=()), lanes, width)
+    return where_entered((loop,), Block((*before, *vectors, *after)))
 
 
 def _statement(reduction: Reduction) -> str:

@@ -16,6 +16,7 @@ from polydl.codegen.loop_ir import (
     statements,
     with_values,
 )
+from polydl.codegen.passes.entered import runs_always
 from polydl.codegen.values import Element, Expr, Name, with_elements
 
 
@@ -29,8 +30,12 @@ def run(ir: Body, context: Context) -> Body:
 def _with_reductions(loop: For, context: Context) -> For:
     """The loop with a variable for each of its sums and extrema: for each statement, and for each of its copies.
 
-    Those that look for an extremum in the same element share one: each would replace what the others have found.
+    Those that look for an extremum in the same element share one: each would replace what the others have found. A
+    loop with a sum under a condition gets none, and no vectors.
     """
+    summed_here = [name for name in statements(loop.body) if loop.place in context.facts[name].sums]
+    if not all(runs_always(loop.body, name) for name in summed_here):
+        return replace(loop, vector=False)
     extrema: dict[Element, Reduction] = {}
     found: dict[tuple[str, str], Reduction] = {}
     for number, statement in enumerate(sorted(statements(loop.body))):

@@ -87,13 +87,15 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
       for (int i = 0; i <= 39; ++i) {
         for (int k_t1 = 0; k_t1 <= 6; ++k_t1) {
           for (int j = 16 * j_t1; j <= ((16 * j_t1) + 15); ++j) {
-            {
-              float polydl_sum0 = 0;
-              #pragma omp simd simdlen(8) reduction(+: polydl_sum0)
-              for (int k = 8 * k_t1; k <= polydl_min(49, ((8 * k_t1) + 7)); ++k) {
-                polydl_sum0 += a[i][k] * b[j][k];
+            if ((8 * k_t1) <= polydl_min(49, ((8 * k_t1) + 7))) {
+              {
+                float polydl_sum0 = 0;
+                #pragma omp simd simdlen(8) reduction(+: polydl_sum0)
+                for (int k = 8 * k_t1; k <= polydl_min(49, ((8 * k_t1) + 7)); ++k) {
+                  polydl_sum0 += a[i][k] * b[j][k];
+                }
+                mid[i][j] += polydl_sum0;
               }
-              mid[i][j] += polydl_sum0;
             }
           }
         }

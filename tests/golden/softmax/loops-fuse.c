@@ -59,14 +59,16 @@ static void softmax(float y[20][60], float x[20][60])
       }
       sum_of[i] = 0;
       for (int polydl_c3 = 0; polydl_c3 <= 7; ++polydl_c3) {
-        {
-          float polydl_sum1 = 0;
-          #pragma omp simd simdlen(8) reduction(+: polydl_sum1)
-          for (int j = 8 * polydl_c3; j <= polydl_min(59, ((8 * polydl_c3) + 7)); ++j) {
-            y[i][j] = expf(x[i][j] - most_of[i]);
-            polydl_sum1 += y[i][j];
+        if ((8 * polydl_c3) <= polydl_min(59, ((8 * polydl_c3) + 7))) {
+          {
+            float polydl_sum1 = 0;
+            #pragma omp simd simdlen(8) reduction(+: polydl_sum1)
+            for (int j = 8 * polydl_c3; j <= polydl_min(59, ((8 * polydl_c3) + 7)); ++j) {
+              y[i][j] = expf(x[i][j] - most_of[i]);
+              polydl_sum1 += y[i][j];
+            }
+            sum_of[i] += polydl_sum1;
           }
-          sum_of[i] += polydl_sum1;
         }
       }
       {
