@@ -115,10 +115,10 @@ def ordinary_signals() -> None:
         signal.signal(number, signal.SIG_DFL)
 
 
-def whole(place: Workplace, charged: Collection[str] = ()) -> tuple[float, tuple[str, ...]]:
-    """Run a command to its end. Its seconds, and what was wrong afterwards.
+def whole(place: Workplace, charged: Collection[str] = ()) -> tuple[float, tuple[str, ...], frozenset[str]]:
+    """Run a command to its end. Its seconds, what was wrong afterwards, and the names that were left then.
 
-    ``charged`` are names in the temporary folder that count as faults of earlier strikes.
+    ``charged`` are names in the temporary folder that were counted as faults before.
     """
     mark, start, before = new_mark(), time.monotonic(), place.lines()
     ended = subprocess.run(
@@ -134,7 +134,7 @@ def whole(place: Workplace, charged: Collection[str] = ()) -> tuple[float, tuple
     left = [name for name in (*place.left_in_temporary(), *place.unfinished()) if name not in charged]
     if left:
         faults.append(f"left after a command that was not struck: {', '.join(left)}")
-    return seconds, tuple(faults)
+    return seconds, tuple(faults), frozenset(left)
 
 
 def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_seconds: float) -> dict[str, Any]:
@@ -142,9 +142,9 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
     chance, start = random.Random(seed), time.monotonic()
     order = list(numbers)
     chance.shuffle(order)
-    longest, first_faults = whole(place)
+    longest, first_faults, first_left = whole(place)
     faults, strikes = list(first_faults), list[Strike]()
-    charged: set[str] = set()
+    charged = set(first_left)
     for number in order:
         if time.monotonic() - start > limit_seconds:
             break
@@ -155,8 +155,11 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
         for fault in strikes[-1].faults:
             print(f"{strikes[-1].signal} after {strikes[-1].seconds:.3f} s: {fault}", flush=True)
         if len(strikes) % _BETWEEN == 0:
-            seconds, whole_faults = whole(place, charged)
+            seconds, whole_faults, left = whole(place, charged)
             faults += whole_faults
+            charged |= left
+            for fault in whole_faults:
+                print(fault, flush=True)
             print(f"{len(strikes)} of {len(order)}, {seconds:.1f} s a command, {len(faults)} faults", flush=True)
     faults += whole(place, charged)[1]
     files = place.lines().values()

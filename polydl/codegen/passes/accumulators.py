@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from polydl.codegen.context import Context
+from polydl.codegen.entered import independent, runs_always, where_entered
 from polydl.codegen.loop_ir import (
     Assign,
     Block,
@@ -32,7 +33,6 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
     with_values,
 )
-from polydl.codegen.passes.entered import independent, runs_always, where_entered
 from polydl.codegen.passes.unroll_and_jam import Iteration, copies, iterations, unrolled_inside
 from polydl.codegen.values import Binary, Element, Integer, Linear, Name, linear, mentions, with_elements
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polydl.codegen.context import Context
+from polydl.codegen.entered import where_entered
 from polydl.codegen.loop_ir import (
     Assign,
     Block,
@@ -25,7 +26,6 @@ from polydl.codegen.loop_ir import (
     mapped,
     with_values_of,
 )
-from polydl.codegen.passes.entered import where_entered
 from polydl.codegen.passes.streaming_stores import stores
 from polydl.codegen.values import (
     Apply,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polydl.codegen.context import Context
+from polydl.codegen.entered import runs_always
 from polydl.codegen.loop_ir import (
     Assign,
     Body,
@@ -16,7 +17,6 @@ from polydl.codegen.loop_ir import (
     statements,
     with_values,
 )
-from polydl.codegen.passes.entered import runs_always
 from polydl.codegen.values import Element, Expr, Name, with_elements
 
 
