@@ -45,7 +45,9 @@ def local_storage(scop: Scop, prepared: Prepared | None = None) -> LocalStorage:
             preparing.append(declarations[-1])
         elif array.storage == "local" and array.bytes <= _STACK_BYTES:
             extents = "".join(f"[{extent}]" for extent in array.extents)
-            declarations.append(f"    {array.element} {array.name}{extents};")
+            # gcc 12 at -O1 was seen to store whole vectors into an array on a stack that it had not aligned for them.
+            aligned = f" __attribute__((aligned({ALIGNMENT})))" if array.bytes >= ALIGNMENT else ""
+            declarations.append(f"    {array.element} {array.name}{extents}{aligned};")
         elif array.storage == "local":
             declarations.append(f"    {_pointer(array)} = polydl_kept({len(kept)});")
             kept.append(-(-array.bytes // ALIGNMENT) * ALIGNMENT)

@@ -206,7 +206,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
 {
   if (polydl_reserve()) {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float input_padded[1][16][16][15];
+    float input_padded[1][16][16][15] __attribute__((aligned(64)));
     float (*input_padded_unfolded)[16][3][208] = polydl_kept(0);
     float (*output_flat)[32][182] = (void *)output;
     #pragma omp parallel for

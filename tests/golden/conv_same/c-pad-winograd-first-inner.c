@@ -766,7 +766,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
 {
   if (polydl_reserve()) {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float input_padded[1][16][16][15];
+    float input_padded[1][16][16][15] __attribute__((aligned(64)));
     float (*input_padded_points)[49][16] = polydl_kept(0);
     float (*weights_points)[16][32] = polydl_kept(1);
     float (*output_points)[49][32] = polydl_kept(2);

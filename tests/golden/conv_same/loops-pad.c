@@ -14,7 +14,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
 {
   {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float input_padded[1][16][16][15];
+    float input_padded[1][16][16][15] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
       for (int input_padded_2 = 0; input_padded_2 <= 15; ++input_padded_2) {

@@ -1005,15 +1005,15 @@ static void polydl_result_S0_3(const float *restrict from, float *restrict to, i
 #define conv_strided polydl_tuned_conv_strided
 static void conv_strided(float out[8][11][24], const float flt[3][3][16][24], const float in[17][23][16]) {
   if (polydl_reserve()) {
-    float in_points[25][6][16];
+    float in_points[25][6][16] __attribute__((aligned(64)));
     float (*flt_points)[16][24] = polydl_kept(0);
-    float out_points[25][6][24];
-    float in_points_[1][5][22][16];
-    float flt_points_[1][5][16][24];
-    float out_points_[5][22][24];
-    float in_points__[1][5][24][16];
-    float flt_points__[1][5][16][24];
-    float out_points__[5][24][24];
+    float out_points[25][6][24] __attribute__((aligned(64)));
+    float in_points_[1][5][22][16] __attribute__((aligned(64)));
+    float flt_points_[1][5][16][24] __attribute__((aligned(64)));
+    float out_points_[5][22][24] __attribute__((aligned(64)));
+    float in_points__[1][5][24][16] __attribute__((aligned(64)));
+    float flt_points__[1][5][16][24] __attribute__((aligned(64)));
+    float out_points__[5][24][24] __attribute__((aligned(64)));
     for (int y = 0; y <= 1; ++y) {
       for (int x = 0; x <= 2; ++x) {
         polydl_image_S0(&in[8 * y][8 * x][0], &in_points[0][3 * y + x][0], 12 - 4 * x);

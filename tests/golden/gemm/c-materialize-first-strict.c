@@ -88,7 +88,7 @@ static void gemm(float alpha, float beta, float C[48][64], const float A[48][40]
 {
   {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float A_operand[48][40];
+    float A_operand[48][40] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int A_operand_0 = 0; A_operand_0 <= 47; ++A_operand_0) {
       #pragma omp simd simdlen(8)

@@ -361,8 +361,8 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
 {
   {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    signed char B_packed[2][4][32][64];
-    unsigned char A_packed[4][48][32];
+    signed char B_packed[2][4][32][64] __attribute__((aligned(64)));
+    unsigned char A_packed[4][48][32] __attribute__((aligned(64)));
 #ifdef POLYDL_HAS_TILES
     __atomic_add_fetch(&polydl_gemm2_round, 1, __ATOMIC_RELAXED);
 #endif

@@ -56,7 +56,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
 {
   {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float c_packed[32][24];
+    float c_packed[32][24] __attribute__((aligned(64)));
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int c_1 = 0; c_1 <= 31; ++c_1) {

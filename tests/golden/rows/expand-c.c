@@ -72,7 +72,7 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 #define rows polydl_tuned_rows
 static void rows(double a[4][12][16], double b[16][16], double row[16]) {
   {
-    double row_expanded[12][16];
+    double row_expanded[12][16] __attribute__((aligned(64)));
     for (int r = 0; r <= 3; ++r) {
       for (int polydl_c3 = 0; polydl_c3 <= 11; ++polydl_c3) {
         #pragma omp simd simdlen(4)

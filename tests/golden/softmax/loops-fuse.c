@@ -35,8 +35,8 @@ static void softmax(float y[20][60], float x[20][60])
 {
   {
     const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
-    float most_of[20];
-    float sum_of[20];
+    float most_of[20] __attribute__((aligned(64)));
+    float sum_of[20] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int i = 0; i <= 19; ++i) {
       most_of[i] = x[i][0];
