@@ -46,9 +46,8 @@ def predict(scop: Scop, groups: Sequence[Group], machine: Machine) -> Prediction
     for group in groups:
         threads = machine.threads if group.threaded else 1
         size = _bytes(scop, group, machine)
-        flops = sum(statement.flops for statement in group.statements)
-        peak = machine.peak_gflops * 1e9 * machine.vector_elements(_width(scop, group)) / machine.vector_elements(4)
-        arithmetic = flops / (peak * machine.core.plain_loop_share * threads)
+        work = sum(statement.flops / _share_of_peak(scop, statement, machine) for statement in group.statements)
+        arithmetic = work / (machine.peak_gflops * 1e9 * machine.core.plain_loop_share * threads)
         starting = machine.core.thread_start_seconds if threads > 1 else 0.0
         seconds += max(size / (rate * threads), arithmetic) + starting
         moved += size
@@ -64,9 +63,10 @@ def _rate(machine: Machine, total: int) -> float:
     return rates[-1]
 
 
-def _width(scop: Scop, group: Group) -> int:
-    """Bytes of the widest elements that the group writes."""
-    return max(scop.array(access.array).element_bytes for one in group.statements for access in one.writes)
+def _share_of_peak(scop: Scop, statement: Statement, machine: Machine) -> float:
+    """The peak with elements as wide as those that a statement writes, as a part of that with ``float``."""
+    width = max(scop.array(access.array).element_bytes for access in statement.writes)
+    return machine.vector_elements(width) / machine.vector_elements(4)
 
 
 def _bytes(scop: Scop, group: Group, machine: Machine) -> int:
